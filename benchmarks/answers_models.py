@@ -27,7 +27,6 @@ from .chat_set import Fact, Window
 
 KEYS = "COGNITIVE_MEMORY__MODELS__HISTORIAN__"  # of the environment, for what the options leave open
 _KNOWN = re.compile(r"^E(\d+)\. (.*)$", re.MULTILINE)  # the events that a prompt shows as known
-_NAME = re.compile(r"[^\s，。、：()（）]{1,32}(?=\()")
 _BEGINNING = 12  # characters of a statement by which it is recognised in a prompt
 T = TypeVar("T")
 
@@ -71,9 +70,11 @@ class GoldHistorian:
         """Take the facts; ``window`` must be set before a dialogue is handed over."""
         self._facts = [fact for _, fact in facts]
         self.window: Window | None = None
+        self._said: dict[str, str] = {}
         self.chat = CountedChat(Puppet(self._answer))
 
     def _answer(self, question: Question) -> object:
+        self._said |= {line.id: line.text for line in self._lines}
         if question.name != TRIAGE:
             return careful(question)
         told = list(self._told(question))
@@ -95,9 +96,9 @@ class GoldHistorian:
         old = next((one for one in self._facts if fact.get("replaces") and one["id"] == fact["replaces"]), None)
         if old is None:
             return 0
-        begun = _nameless(str(old["text"]))[:_BEGINNING]
+        begun = [_plain(self._said.get(one, "\n"))[:_BEGINNING] for one in cast("list[str]", old["message_ids"])]
         known = ((int(found[1]), found[2]) for found in _KNOWN.finditer(question.prompt))
-        return next((number for number, text in known if begun in _nameless(text)), 0)
+        return next((number for number, text in known if any(one and one in _plain(text) for one in begun)), 0)
 
     def _is_complete(self, fact: Mapping[str, object]) -> bool:
         """Return whether the last line of a fact stands in the window."""
@@ -117,11 +118,6 @@ class GoldHistorian:
     @property
     def _lines(self) -> Sequence[core.Message]:
         return self.window.lines if self.window else ()
-
-
-def _nameless(text: str) -> str:
-    """Return a text without the names before ids, which change, and without signs."""
-    return _plain(_NAME.sub("", text))
 
 
 def _plain(text: str) -> str:

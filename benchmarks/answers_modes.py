@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import cognitive_memory_core as core
+from cognitive_memory_core.domain.quote import exchange
 from cognitive_memory_core.ports.models import Chat as Model
+from cognitive_memory_core.text.spoken_events import QUOTE_LENGTH
 
 from .answers_models import Address, CountedChat, GoldHistorian
 from .answers_shown import Memory, Shown, shown_by
@@ -135,7 +137,10 @@ async def _settled(memory: core.CognitiveMemory, model: CountedChat | None, *, m
 
 
 async def _memories(memory: core.CognitiveMemory) -> list[Memory]:
-    return [Memory(event.text, frozenset(event.message_ids)) for event in await _events(memory)]
+    events = await _events(memory)
+    older = [Memory(event.text, frozenset(event.message_ids)) for event in events if not event.quotes]
+    quotes = (quote for event in events for quote in event.quotes)
+    return [*older, *(Memory(exchange([one], longest=QUOTE_LENGTH), frozenset((one.message_id,))) for one in quotes)]
 
 
 async def _events(memory: core.CognitiveMemory) -> list[core.Event]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.historian.rewriting.statement_gate import Verdict, judge
+from cognitive_memory_core.historian.rewriting.statement_gate import Around, Verdict, judge
 from cognitive_memory_core.text.identity.name_cleaning import clean_name
 from cognitive_memory_core.text.safety.prompt_fences import defused
 from cognitive_memory_core.text.statements.lexicon import offences
@@ -58,7 +58,7 @@ class Fact:
 
     def judged_with(self, other: Fact) -> Verdict:
         """Judge this text as if it were made from another fact's evidence."""
-        return judge(self.text, other.original, other.context, self.job_context)
+        return judge(self.text, other.original, Around(tuple(other.context)), self.job_context)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -187,8 +187,8 @@ JOB_CONTEXT = JobContext(
 )
 TIMED: dict[str, Callable[[str], object]] = {
     "offences": lambda text: offences(text, names=JOB_CONTEXT.names),
-    "judge": lambda text: judge(text, text[::-1], (text, text), JOB_CONTEXT),
-    "judge of a fact": lambda text: judge(text, "阿棠(2000001)喜欢乌龙茶", ("我喜欢乌龙茶",), JOB_CONTEXT),
+    "judge": lambda text: judge(text, text[::-1], Around((text, text)), JOB_CONTEXT),
+    "judge of a fact": lambda text: judge(text, "阿棠(2000001)喜欢乌龙茶", Around(("我喜欢乌龙茶",)), JOB_CONTEXT),
     "may_be_same": lambda text: may_be_same(text, text[::-1]),
     "time_window": lambda text: time_window(text, NOW),
     "clean_name": clean_name,

@@ -16,9 +16,9 @@ from datetime import datetime
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.offline.dialogue_filter import RuleDialogueFilter
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue
+from cognitive_memory_core.historian.rewriting.rules import RuleDialogueFilter
 
 from .chat_set import EVERY, IDLE, read, windows_of
 from .measure import Report

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .domain.place_switch import PlaceSwitch
     from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
     from .domain.quality import QualityReport
+    from .domain.quote import Quote
     from .domain.scope import PlaceKind, Scene, Scope
     from .domain.suggestion import Suggestion
     from .domain.tombstones import Erasure
@@ -132,6 +133,7 @@ __all__ = [
     "QuerySettings",
     "QueueFull",
     "QueueSettings",
+    "Quote",
     "Revision",
     "Scene",
     "Scope",
@@ -180,6 +182,7 @@ __getattr__ = loaded_on_use(
         "domain.belief": "Belief BeliefHit BeliefPage Change Evolution",
         "domain.context": "Context Section",
         "domain.event": "Event",
+        "domain.quote": "Quote",
         "domain.hit": "Hit",
         "domain.interval": "Interval",
         "domain.job": "FailedJob",

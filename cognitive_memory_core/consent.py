@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TypeVar
 
+from . import sentences
 from .domain.erasure_rules import is_covered, reworded
-from .domain.event import Event
+from .domain.event import Event, without_quotes
 from .domain.hit import Hit
 from .domain.incognito import Incognito
 from .domain.message import Message
@@ -183,7 +184,8 @@ class Consent:
     def redacted(self, item: Redactable) -> Redactable:
         """Return a stored item with people who opted out redacted in every text of it."""
         if isinstance(item, Event):
-            return reworded(item, self._hide)
+            left = without_quotes(item, lambda quote: quote.sender_id in self.opted_out)
+            return reworded(left or replace(item, text=sentences.stored_text.SOMEBODY, quotes=()), self._hide)
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
 

@@ -12,6 +12,7 @@ from .domain.event import Draft, Event, corrected_id, duplicate_key
 from .domain.fact import Fact
 from .domain.ids import checked_text, derived_id
 from .domain.interval import Interval
+from .domain.quote import Quote, exchange
 from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
 from .domain.turn import TurnLimits, shortened
@@ -19,9 +20,8 @@ from .errors import NotPermitted, UnknownEvent
 from .historian.jobs.own_words_into_profiles import group_fact, own_key
 from .settings import Live, Settings
 from .store.events import EventLedger
-from .text.identity.name_cleaning import clean_text
+from .text.identity.name_cleaning import clean_name, clean_text
 from .text.statements.lexicon import offences
-from .text.statements.unvouched_claims import is_unvouched, speaks_for_all
 
 MOST_DATED = 1_000  # events of one instant that are read to find an equal one
 
@@ -44,10 +44,10 @@ class EventCorrecting:
             raise NotPermitted(sentences.caller.NOT_YOURS_TO_CORRECT)
         if old.retired_at is not None:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        said = self._absolute(scene, old, shortened(clean_text(checked_text(text, "text")), TurnLimits().text))
-        if duplicate_key(said) == duplicate_key(old.text):
+        words = self.consent.hidden(shortened(clean_text(checked_text(text, "text")), TurnLimits().text))
+        draft = self._draft(scene, old, words)
+        if duplicate_key(draft.events[0].text) == duplicate_key(old.text):
             return old
-        draft = self._draft(scene, old, said)
         await self.events.commit(draft)
         return await self._stored(old, draft.events[0])
 
@@ -68,19 +68,21 @@ class EventCorrecting:
         equal = (one for one in dated if (one.scope, one.sender_id, duplicate_key(one.text)) == alike)
         return next(equal, written)
 
-    def _absolute(self, scene: Scene, old: Event, text: str) -> str:
-        """Return the text to store; one with words that depend on the speaker is quoted behind the speaker's name."""
-        hidden = self.consent.hidden(text)
-        if not offences(hidden) or scene.kind == "operator":
-            return hidden
-        return f"{old.sender_name or scene.user_name or 'QQ'}({scene.user_id})：“{hidden.strip('“”')}”"
+    def _draft(self, scene: Scene, old: Event, words: str) -> Draft:
+        """Return the corrected event: the asker's own words, or a note if the operator wrote them.
 
-    def _draft(self, scene: Scene, old: Event, text: str) -> Draft:
+        Words that depend on the speaker are stored as a quotation.
+        """
+        writer = "" if scene.kind == "operator" else scene.user_id
+        quotes = (Quote("", writer, words, clean_name(scene.user_name or old.sender_name) if writer else ""),)
+        text = exchange(quotes) if writer and offences(words) else words
         corrected = replace(
             old,
             id=corrected_id(old.id, text),
             text=text,
-            is_absolute=not offences(text) and not is_unvouched(text),
+            sender_id=writer or old.sender_id,
+            quotes=quotes,
+            is_absolute=not offences(words),
             confidence=1.0,
             count=1,
             last_seen_at=None,
@@ -93,13 +95,13 @@ class EventCorrecting:
 
         A correction by an operator changes no profile. The ledger drops the group's fact unless the old event had one.
         """
-        if scene.user_id != event.sender_id or not event.is_absolute:
+        if scene.user_id != event.sender_id or scene.kind == "operator":
             return
         learned_in = _learned_in(event)
         if set(event.subjects) == {event.sender_id}:
             key = own_key(learned_in, event.sender_id, self.settings.current)
-            yield Fact(key, event.id, event.text, event.kind, event.happened_at)
-        if event.group_id and not speaks_for_all(event.text):
+            yield Fact(key, event.id, event.quotes[0].text, event.kind, event.happened_at)
+        if event.group_id:
             yield group_fact(learned_in, event)
 
 
@@ -110,7 +112,9 @@ def _learned_in(event: Event) -> Scene:
 
 
 def is_own(scene: Scene, event: Event) -> bool:
-    """Return whether the asker may change an event: their own, one of their private chat, or any as an operator."""
-    if scene.kind == "operator":
-        return True
-    return event.sender_id == scene.user_id or (event.request_type == "private" and event.user_id == scene.user_id)
+    """Return whether the asker may change an event.
+
+    It is their own, of their private chat, or what the bot noted in a turn with them; an operator may change all.
+    """
+    is_in_private = event.request_type == "private" and event.user_id == scene.user_id
+    return scene.kind == "operator" or event.person == scene.user_id or is_in_private

@@ -126,7 +126,7 @@ class Reads:
         Its text is unredacted. The switch of the place is ignored, so that events can be forgotten everywhere.
         """
         event = await self.event_ledger.find(event_id)
-        if event is None or not event.scope.readable_by(scene, sender_id=event.sender_id):
+        if event is None or not event.readable_by(scene):
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         return event
 

@@ -20,6 +20,7 @@ from .message_text import spoken
 from .throttled_log import complain
 
 FILE = "announced.json"
+EDITION = "#2"  # of what the notice says; groups that were told an earlier one are told once more
 
 
 class Announcements:
@@ -38,7 +39,7 @@ class Announcements:
         An error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: then
         the group gets no second notice in this process, but one after a restart.
         """
-        place = f"{scene.agent}/{scene.group_id}"
+        place = f"{scene.agent}/{scene.group_id}{EDITION}"
         if place in self._on_its_way:
             return
         self._on_its_way.add(place)

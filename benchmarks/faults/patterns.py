@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.profiles.merge_guard import MergeSources, objection
-from cognitive_memory_core.historian.rewriting.statement_gate import judge
+from cognitive_memory_core.historian.rewriting.statement_gate import Around, judge
 from cognitive_memory_core.text.safety.prompt_fences import defused
 from cognitive_memory_core.text.statements.sameness import may_be_same
 
@@ -76,7 +76,7 @@ def _timed(read: Callable[[str], object], text: str) -> float:
 
 
 def _judged(text: str) -> object:
-    return judge(text, text[:500], [text[:800], *[text[:240]] * 12], JOB_CONTEXT)
+    return judge(text, text[:500], Around((text[:800], *[text[:240]] * 12)), JOB_CONTEXT)
 
 
 def _objected(text: str) -> object:

@@ -12,10 +12,10 @@ from pathlib import Path
 import cognitive_memory_core as core
 from benchmarks.faults import world
 from benchmarks.faults.flood import flooded
-from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
 
 HANDS = 3  # turns handed in at once
 GROUPS = 7

@@ -66,6 +66,7 @@ def _as_json(hit: Hit) -> Mapping[str, object]:
         "group_id": event.group_id,
         "user_id": event.user_id,
         "sender_id": event.sender_id,
+        "quotes": [{"sender_id": quote.sender_id, "text": quote.text} for quote in event.quotes],
         "happened_at": event.happened_at.isoformat(),
         "score": round(hit.score, 4),
     }

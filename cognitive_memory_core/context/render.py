@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from functools import lru_cache
 
 from .. import sentences
@@ -16,8 +16,9 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..recall.quotations import Quotation
 from ..text.caches import cleared_on_erasure
-from ..text.identity.name_cleaning import NAME_LENGTH, clean_name, clean_text, one_line
+from ..text.identity.name_cleaning import clean_name, clean_text, one_line
 from ..text.safety.prompt_fences import full_width
+from ..text.spoken_events import spoken
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
@@ -81,13 +82,10 @@ def belief_lines(beliefs: Sequence[Belief], warnings: int) -> tuple[str, ...]:
 
 
 def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str] = ()) -> tuple[str, ...]:
-    """Render events with their time, and with the speaker if the text does not name this person.
-
-    Events whose ids are in ``replaced`` are marked as no longer valid.
-    """
+    """Render events as the lines they rest on, with weekday and time; those in ``replaced`` as no longer valid."""
     marked = ((event, sentences.context.REPLACED if event.id in replaced else "") for event in events)
     return tuple(
-        f"- [{minute(event.happened_at, zone)}] {mark}{_attribution(event)}{quoted(event.text)}"
+        f"- [{_weekday_minute(event.happened_at, zone)}] {mark}{quoted(spoken(event, zone=zone))}"
         for event, mark in marked
     )
 
@@ -132,6 +130,12 @@ def minute(instant: datetime, zone: tzinfo) -> str:
     except OverflowError:  # the first and last day of datetime's range cannot be converted to another zone
         local = instant
     return local.replace(tzinfo=None).isoformat(" ", "minutes")
+
+
+def _weekday_minute(instant: datetime, zone: tzinfo) -> str:
+    """Return :func:`minute` with the weekday, from which the words of a line (周五, 明天) can be dated."""
+    day, clock = minute(instant, zone).split(" ")
+    return f"{day} {sentences.context.WEEKDAYS[date.fromisoformat(day).weekday()]} {clock}"
 
 
 def _body_lines(summary: str) -> list[str]:
@@ -197,20 +201,3 @@ def _label(said: Event, people: Mapping[str, Person], *, then: bool = True) -> s
 
 def _unbracketed(text: str) -> str:
     return text.translate(_CORNERS)
-
-
-def _attribution(event: Event) -> str:
-    """Return the speaker as a prefix for the text; "" if the text begins with the speaker and is absolute."""
-    if not event.sender_id:
-        return ""
-    speaker = Person(event.sender_id, clean_name(event.sender_name)).label
-    if not event.is_absolute and not sentences.context.is_quotation_of(event.text, event.sender_id):
-        return quoted(sentences.context.OWN_WORDS.format(speaker=speaker))
-    return "" if _begins_with_speaker(event, speaker) else quoted(sentences.context.SAID_BY.format(speaker=speaker))
-
-
-def _begins_with_speaker(event: Event, speaker: str) -> bool:
-    """Return whether a statement begins with its speaker; if the name is unknown, with any name before the id."""
-    if event.sender_name:
-        return event.text.startswith(speaker)
-    return bool(re.match(rf"[^\s，。：:、()（）]{{1,{NAME_LENGTH}}}\({re.escape(event.sender_id)}\)", event.text))

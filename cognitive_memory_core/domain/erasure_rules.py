@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from .belief import Belief, Change
-from .event import Event
+from .event import Event, without_quotes
 from .message import Message
 from .note import Memo, Pin
 from .profile import ProfileKey
@@ -29,14 +29,21 @@ def reworded(event: Event, hide: Callable[[str], str]) -> Event:
         solution=hide(event.solution),
         outcome=hide(event.outcome),
         perspective=None if event.perspective is None else hide(event.perspective),
+        quotes=tuple(replace(one, text=hide(one.text), sender_name=hide(one.sender_name)) for one in event.quotes),
     )
     return event if left == event else left
 
 
-def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
-    """Return an event of somebody else with a person removed from its texts and ids; the same object if unchanged."""
+def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event | None:
+    """Return an event of somebody else without a person's quotes, and with the person removed from texts and ids.
+
+    Returns the same object if it is unchanged, None if the event has no line of its voice left.
+    """
+    remaining = without_quotes(event, lambda quote: quote.sender_id == user_id)
+    if remaining is None:
+        return None
     left = replace(
-        reworded(event, hide),
+        reworded(remaining, hide),
         subjects=tuple(subject for subject in event.subjects if subject != user_id),
         user_id="" if event.user_id == user_id else event.user_id,
     )
@@ -46,7 +53,8 @@ def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Ev
 def texts_of(said: StoredItem) -> tuple[str, ...]:
     """Return all texts of an item that may mention people."""
     if isinstance(said, Event):
-        return said.text, said.pain, said.solution, said.outcome, said.perspective or ""
+        quotes = (one.text for one in said.quotes)
+        return said.text, said.pain, said.solution, said.outcome, said.perspective or "", *quotes
     if isinstance(said, Belief):
         return said.statement, said.change_summary, *said.tags
     if isinstance(said, Change):

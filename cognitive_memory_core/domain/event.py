@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -11,19 +11,21 @@ from typing import Literal
 
 from .fact import EventKind, Fact
 from .ids import derived_id
-from .scope import Scope
+from .quote import Quote, exchange
+from .scope import Scene, Scope
 
 MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "experience")
 
 
 @dataclass(frozen=True)
 class Event:
-    """A stored statement: something that happened or that holds.
+    """A stored statement: something that happened or that holds, with the lines that it rests on.
 
-    ``user_id`` is the person of the scene, ``sender_id`` the speaker, ``subjects`` the ids of the people it is about;
-    ``group_id`` is "" in private. An event made from the lines of several people has ``sender_id`` "" and the first of
-    these people as ``user_id``; it is not recalled in private chats. ``pain``, ``solution`` and ``outcome``
-    are set for kind "experience" only. ``replaces`` is the id of an earlier event of the same speaker that no longer
+    ``text`` is what is searched and listed; what models read are the ``quotes``. They are () for events stored before
+    there were quotes. ``user_id`` is the person of the scene, ``sender_id`` the one voice of the event, ``subjects``
+    the ids of the people it is about; ``group_id`` is "" in private. An event stored before there were quotes may
+    have several voices: its ``sender_id`` is "". ``pain``, ``solution`` and ``outcome``
+    are set for kind "experience" only. ``replaces`` is the id of an earlier event of the same voice that no longer
     holds since this one, or "". A hit on the raw log carries an Event of kind "message" with the message's id.
     """
 
@@ -49,6 +51,21 @@ class Event:
     sender_name: str = ""
     retired_at: datetime | None = None
     replaces: str = ""
+    quotes: tuple[Quote, ...] = ()
+
+    @property
+    def person(self) -> str:
+        """Whose event it is: its voice; of what the bot noted, the person of the turn. "" if it has several voices."""
+        return self.sender_id or (self.user_id if self.quotes else "")
+
+    @property
+    def is_own_words(self) -> bool:
+        """Whether no quote is somebody else's, so that the event follows its voice from a group into a private chat."""
+        return all(quote.sender_id == self.sender_id for quote in self.quotes)
+
+    def readable_by(self, scene: Scene) -> bool:
+        """Return whether a scene may read the event: by its scope, and from a group in private only own words."""
+        return self.scope.readable_by(scene, sender_id=self.sender_id if self.is_own_words else "")
 
     @cached_property  # asked for several times a candidate
     def scope(self) -> Scope:
@@ -62,15 +79,11 @@ class Event:
 class Statement:
     """One statement returned by a historian, before it becomes an event. Ids and texts are "" where there is none.
 
-    * ``speaker`` is an id from the job context. ``is_own``: code, not a model, established that the speaker said it;
-      only such statements reach a person's profile. ``is_of_place``: it is about the group as a whole.
+    * ``quotes`` are the lines that it rests on, ``speaker`` is its one voice: the sender of one of them, or "" for what
+      the bot noted. ``message_ids`` are the messages that it covers.
+    * ``is_of_place``: it is about the group as a whole.
     * ``repeats`` is the id of a neighbour in the job context that says the same, ``replaces`` the id of a neighbour
-      that no longer holds. ``observation`` is the text that the statement was made from.
-    * ``voices`` are the ids of the people on whose lines the statement rests, if they are several; ``speaker`` is then
-      "". ``backers`` are those voices whose lines say it or agree to it. ``updates`` is the one voice whose profile the
-      statement must reach, because it tells a change of that person alone.
-    * ``dictated_by`` is the person whose cited line orders the memory what to write; the statement is attributed to
-      them.
+      that no longer holds. ``observation`` is the text by which an equal one is recognised later without a model.
     """
 
     text: str
@@ -79,15 +92,11 @@ class Statement:
     speaker: str = ""
     confidence: float = 1.0
     is_absolute: bool = True
-    is_own: bool = False
     is_of_place: bool = False
     repeats: str = ""
     replaces: str = ""
     observation: str = ""
-    voices: tuple[str, ...] = ()
-    backers: tuple[str, ...] = ()
-    updates: str = ""
-    dictated_by: str = ""
+    quotes: tuple[Quote, ...] = ()
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
     pain: str = ""
@@ -113,9 +122,11 @@ class Draft:
 
 
 def is_replaced(old: Event, new: Event) -> bool:
-    """Return whether ``new`` names ``old`` as replaced, has the same place and speaker, and is not earlier."""
-    is_theirs = bool(new.sender_id) and (old.scope, old.sender_id) == (new.scope, new.sender_id)
-    return is_theirs and new.replaces == old.id and new.happened_at >= old.happened_at
+    """Return whether ``new`` names ``old`` as replaced, has the same place, and is not earlier.
+
+    That the same voice said it, or an admin of a rule, the historian checked before it was stored.
+    """
+    return old.scope == new.scope and new.replaces == old.id and new.happened_at >= old.happened_at
 
 
 def with_absolute_text(stored: Event, again: Event) -> Event:
@@ -125,6 +136,7 @@ def with_absolute_text(stored: Event, again: Event) -> Event:
     return replace(
         stored,
         text=again.text,
+        quotes=again.quotes,
         kind=again.kind,
         subjects=again.subjects,
         is_absolute=True,
@@ -138,6 +150,19 @@ def with_absolute_text(stored: Event, again: Event) -> Event:
 def corrected_id(event_id: str, text: str) -> str:
     """Return the id of the event that replaces another one when its text is corrected."""
     return derived_id("event", derived_id("correction", event_id, text), 0)
+
+
+def without_quotes(event: Event, is_gone: Callable[[Quote], bool]) -> Event | None:
+    """Return an event without the quotes that are gone, its text their exchange; None without any of its voice.
+
+    The event itself is returned if no quote of it is gone, or if it never had any.
+    """
+    left = tuple(quote for quote in event.quotes if not is_gone(quote))
+    if left == event.quotes:
+        return event
+    if not any(quote.sender_id == event.sender_id for quote in left):
+        return None
+    return replace(event, text=exchange(left), quotes=left, is_absolute=False, pain="", solution="", outcome="")
 
 
 def duplicate_key(text: str) -> str:

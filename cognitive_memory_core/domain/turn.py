@@ -12,9 +12,9 @@ from ..errors import BadArgument
 from .ids import checked_id, checked_text
 from .interval import checked_instant
 from .message import Message
+from .quote import shortened
 from .scope import Scene, checked_scene
 
-ELLIPSIS = "…"
 PERSPECTIVE = 64  # characters
 
 
@@ -112,11 +112,6 @@ class Dialogue:
         """Return the dialogue with each line cut to ``limits.text``, and whether anything was cut."""
         lines = tuple(replace(line, text=shortened(line.text, limits.text)) for line in self.messages)
         return replace(self, messages=lines), lines != self.messages
-
-
-def shortened(text: str, limit: int) -> str:
-    """Cut a text to at most ``limit`` characters; a cut text ends in "…"."""
-    return text if len(text) <= limit else text[: max(limit - 1, 0)] + ELLIPSIS
 
 
 def shortened_line(line: Message | str, limit: int) -> Message | str:

@@ -35,20 +35,21 @@ _KIND: Form = {
 _ABOUT: Mapping[str, Form] = {
     "kind": _KIND,
     "subjects": _listed("说的是谁的 id；说整个群填群的 id"),
-    "speaker": _text("谁说的，id；看不出填空"),
+    "speaker": _text("谁的话，id，须是 lines 里某一行的人；几个人合起来才成的填最后定下的人，看不出填空"),
     "confidence": {"type": "number", "description": "0.9 本人明说；0.6 转述或推断；0.2 玩笑、猜测、指代不清"},
     "same_as": {"type": "integer", "description": "同 E 几；没有填 0"},
-    "replaces": {"type": "integer", "description": "同一人改了口，E 几不再成立；没有填 0"},
+    "replaces": {"type": "integer", "description": "同一人改了口，或管理改了规矩，E 几不再成立；没有填 0"},
     "pain": _TEXT,
     "solution": _TEXT,
     "outcome": _TEXT,
 }
+_LINES = _listed("依据的聊天行号，只算人说的行；没有就空着", "integer")
 _STATEMENT = _object(
-    {"number": {"type": "integer"}, "text": _TEXT, **_ABOUT},
-    ("number", "text", "kind", "subjects", "speaker", "confidence"),
+    {"number": {"type": "integer"}, "text": _TEXT, "lines": _LINES, **_ABOUT},
+    ("number", "text", "lines", "kind", "subjects", "speaker", "confidence"),
 )
 _OBSERVATION = _object(
-    {"text": _TEXT, "lines": _listed("依据的行号，只算人说的行", "integer"), **_ABOUT},
+    {"text": _TEXT, "lines": _LINES, **_ABOUT},
     ("text", "lines", "kind", "subjects", "speaker", "confidence"),
 )
 REWRITE: Form = _object({"statements": {"type": "array", "items": _STATEMENT}}, ("statements",))

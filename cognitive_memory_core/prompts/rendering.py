@@ -16,8 +16,9 @@ from ..domain.message import Message
 from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.turn import shortened
-from ..text.identity.name_cleaning import NAME_LENGTH, clean_text
+from ..text.identity.name_cleaning import clean_text
 from ..text.safety.prompt_fences import defused
+from ..text.spoken_events import spoken
 from ..text.time.time_words import dated_words
 from .people_list import PeopleList
 
@@ -28,7 +29,7 @@ SHORTEST_LINE = 60
 SOURCE = 4_000
 TEXT = 1_000
 EARLIER = 5_000
-NEIGHBOUR = 200
+NEIGHBOUR, NEIGHBOUR_LINES = 120, 400  # characters of one line of an event, and of all its lines
 ANSWERED = 40  # characters of an earlier line that is answered
 EARLIER_LINE = 80
 DATED, MOST_DATES = 500, 3  # characters of a line that are read for dates, and dates shown of it
@@ -122,12 +123,12 @@ def source_line(source: str, lines: Sequence[Message | str], speaker: Person) ->
 
 
 def neighbours(events: Iterable[Event], people_list: PeopleList, zone: tzinfo | None) -> str:
-    """List the events already remembered, numbered from E1, each with its speaker and its day, both only once."""
+    """List the events already remembered, numbered from E1, each as its lines with its day and weekday."""
 
     def shown(event: Event) -> str:
-        day = _day(event.happened_at, zone)
-        said = f"{_speaker_prefix(event, people_list)}{cut(event.text, NEIGHBOUR)}"
-        return said if event.text.startswith(day) else f"{day} {said}"
+        day = event.happened_at.astimezone(zone).date()
+        said = spoken(event, people_list.called, zone, longest=NEIGHBOUR)
+        return f"{_full(day)}周{_WEEKDAYS[day.weekday()]} {cut(said, NEIGHBOUR_LINES)}"
 
     return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events, 1))
 
@@ -218,12 +219,6 @@ def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
         if _CERTAIN.match(word) and not (today and date.startswith(today))
     ]
     return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""
-
-
-def _speaker_prefix(event: Event, people_list: PeopleList) -> str:
-    """Return the speaker of an event as a prefix for its text; "" if the text begins with the speaker."""
-    is_led = bool(event.sender_id) and f"({event.sender_id})" in event.text[: NAME_LENGTH + len(event.sender_id)]
-    return f"{people_list.called(event.sender_id, event.sender_name)}说：" if event.sender_id and not is_led else ""
 
 
 def _before(person: Person) -> str:

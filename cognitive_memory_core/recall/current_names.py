@@ -15,6 +15,7 @@ from ..domain.profile import Profile
 from ..domain.scope import Scope
 from ..errors import UnavailableError
 from ..store.names import NameBook
+from ..text.identity.name_cleaning import clean_name
 from ..text.name_rendering import labelled, with_current_names
 
 KnownPlaces = Mapping[Scope, Mapping[str, Person]]
@@ -70,7 +71,8 @@ class CurrentNames:
     async def _people(self, scope: Scope, events: Iterable[Event]) -> Mapping[str, Person]:
         here = [event for event in events if event.scope == scope]
         texts = (text for event in here for text in _texts(event))
-        return await self._named(scope, labelled(texts) | {event.sender_id for event in here if event.sender_id})
+        speakers = {one for event in here for one in (event.sender_id, *(said.sender_id for said in event.quotes))}
+        return await self._named(scope, labelled(texts) | speakers - {""})
 
     async def _named(self, scope: Scope, user_ids: Iterable[str]) -> Mapping[str, Person]:
         wanted = sorted(user_ids)
@@ -105,4 +107,8 @@ def _rendered(event: Event, people: Mapping[str, Person]) -> Event:
     text, pain, solution, outcome = (with_current_names(one, people) for one in _texts(event))
     sender = people.get(event.sender_id)
     name = sender.name if sender else event.sender_name
-    return replace(event, text=text, pain=pain, solution=solution, outcome=outcome, sender_name=name)
+    quotes = tuple(
+        replace(one, sender_name=clean_name(people[one.sender_id].name)) if one.sender_id in people else one
+        for one in event.quotes
+    )
+    return replace(event, text=text, pain=pain, solution=solution, outcome=outcome, sender_name=name, quotes=quotes)

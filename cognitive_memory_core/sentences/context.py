@@ -15,6 +15,7 @@ BROKEN = "（与这句话有关的规矩，注意别违反）"
 TITLE_EVENTS = "相关回忆"
 TITLE_QUOTATIONS = "相关原话"
 TITLE_MEMOS = "近期备忘"
+WEEKDAYS = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
 REPLACED = "（后来变了，见更新的一条）"
 OWN_WORDS = "（{speaker} 的话，未经改写）"
 SAID_BY = "{speaker} 说："

@@ -27,6 +27,7 @@ EARLIER_GROUP_HEADINGS: Mapping[str, str] = {  # a group's profile once had a pe
     "困扰": "现状",
 }
 SOMEBODY = "某位成员"
+BOT, BOT_NOTED = "机器人", "机器人记"  # who said or noted a quoted line
 BELIEF_WITHDRAWN = "依据的消息都撤回或忘掉了"
 QUOTATION = "{speaker} 说：“{line}”"
 MEANT = "“{word}”：{meaning}"

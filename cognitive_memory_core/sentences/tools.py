@@ -78,8 +78,8 @@ def refused_tool(tool: str, group_id: str, user_id: str) -> str:
     return f"[认知记忆] 拒绝了一次越界的工具调用：{tool}，{place}，用户 {user_id}"
 
 
-def speaker(name: str, identifier: str, *, is_message: bool) -> str:
-    """Return a person as ``name(id)``; without an id, the bot of a message, or several people of an event."""
+def speaker(name: str, identifier: str, *, is_bot: bool) -> str:
+    """Return a person as ``name(id)``; without an id, the bot, or several people of an event of an older version."""
     if not identifier:
-        return "机器人" if is_message else "几个人"
+        return "机器人" if is_bot else "几个人"
     return f"{name or 'QQ'}({identifier})"

@@ -10,6 +10,7 @@ from sqlite3 import Connection
 
 from ..domain.belief import Belief, Change
 from ..domain.erasure_rules import is_covered, names_erased, stays_out
+from ..domain.event import without_quotes
 from ..domain.figures import Activity, DayCount, Totals
 from ..domain.interval import Interval
 from ..domain.message import Message
@@ -109,7 +110,7 @@ class Archive(Table):
             while user_id is None or table.person:
                 page = await self.database.read(table.page, user_id, after)
                 for _, row in page:
-                    yield row
+                    yield row if user_id is None else _with_own_quotes(row, user_id)
                 if len(page) < PAGE:
                     break
                 after = page[-1][0]
@@ -165,6 +166,14 @@ class Archive(Table):
         )
 
 
+def _with_own_quotes(row: ArchiveRow, user_id: str) -> ArchiveRow:
+    """Return a row of a person's own export: an event without what other people said."""
+    if not isinstance(row, EmbeddedEvent):
+        return row
+    own = without_quotes(row.event, lambda quote: quote.sender_id not in ("", user_id)) or row.event
+    return row if own is row.event else EmbeddedEvent(own)
+
+
 def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
     """Return the vector length of each fingerprint: that of stored vectors, else the most frequent among ``rows``."""
     whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
@@ -218,7 +227,7 @@ def _people_of(scope: Scope) -> tuple[str, ...]:
 def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: PLR0911  # a return for each kind
     match row:
         case EmbeddedEvent():
-            return _import_event(connection, row, revision)
+            return _import_event(connection, row, revision, erased)
         case Message():
             return append(connection, [row]) > 0
         case Memo():
@@ -237,19 +246,20 @@ def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tomb
             return decisions.add(connection, row, erased)
 
 
-def _import_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
+def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, erased: Tombstones) -> bool:
     """Write an event unless it or an equal event is known; return whether it was written.
 
     An equal event is not counted again, so that importing a file twice changes nothing.
     """
     event = row.event
+    event = event_rows.with_admitted_quotes(connection, event, event_rows.opted_out(connection), erased) or event
     if event_rows.is_known(connection, event) or duplicates.active_duplicate(connection, event) is not None:
         return False
     sources = event_rows.sources_left(connection, event)
     if not event.retired_at and (withdrawn_at := event_rows.withdrawn_at(connection, event, sources)):
         event = replace(event, retired_at=withdrawn_at)
     seq = event_rows.add(connection, event, sources)
-    if row.fingerprint and row.vector is not None:
+    if row.fingerprint and row.vector is not None and event.text == row.event.text:
         put(connection, seq, row.fingerprint, row.vector, revision)
     return True
 
@@ -307,7 +317,7 @@ _TABLES = (
         "events r LEFT JOIN vectors v ON v.seq = r.seq",
         f"{_of_r(EVENT_FIELDS)}, r.embedded_as, v.vector",
         _embedded_event_of,
-        "r.sender_id",
+        "CASE WHEN r.sender_id = '' AND r.quotes <> '[]' THEN r.user_id ELSE r.sender_id END",  # what the bot noted
         "r.retired_at IS NULL",
     ),
     _ArchiveTable(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure_rules import texts_of
-from ..domain.event import Event
+from ..domain.event import Event, without_quotes
 from ..domain.ids import derived_id
+from ..domain.quote import Quote, exchange
+from ..domain.tombstones import Tombstones
 from . import replaced_facts
-from .database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of
+from .database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of, moment_of
 from .database.statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update
 from .search import words
 
@@ -66,6 +69,64 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
     _add_subjects(connection, seq, event)
     words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))  # re-read to index the row as stored
     return seq
+
+
+def with_admitted_quotes(
+    connection: Connection, event: Event, left_out: Iterable[str], erased: Tombstones
+) -> Event | None:
+    """Return an event without quotes of withdrawn messages and of people who opted out or were erased since.
+
+    None if no line of its voice is left.
+    """
+    withdrawn = set(event.message_ids).difference(sources_left(connection, event)) if event.quotes else set[str]()
+    out = frozenset(left_out)
+
+    def is_gone(quote: Quote) -> bool:
+        covered = bool(quote.sender_id) and erased.covers_person(quote.sender_id, event.happened_at)
+        return quote.message_id in withdrawn or quote.sender_id in out or covered
+
+    return without_quotes(event, is_gone)
+
+
+def drop_quotes(connection: Connection, scope: str, message_ids: Iterable[str], *, but: int = 0) -> list[int]:
+    """Take the quotes of messages of a place from events; return the seqs of those without a line of their voice left.
+
+    Retired events keep theirs, and so does the event at ``but``.
+
+    An event said again stays with the lines of the log in which it was said again. Facts that contain a quote fall.
+    """
+    gone = frozenset(message_ids)
+    held = select("1", "json_each(?) gone", "instr(e.quotes, gone.value)")
+    quoting = f"e.scope = ? AND e.retired_at IS NULL AND e.seq <> ? AND EXISTS ({held})"
+    columns = ", ".join(f"e.{name}" for name in ("seq", *EVENT_FIELDS))
+    fallen: list[int] = []
+    for seq, *row in connection.execute(
+        select(columns, "events e", quoting), (*bound(scope), but, listed(gone))
+    ).fetchall():
+        old = event_of(row)
+        left = without_quotes(old, lambda quote: quote.message_id in gone) or _said_again(connection, seq, old, gone)
+        for quote in old.quotes:
+            if quote.message_id in gone:
+                query = update("facts", ("fallen",), "event_seq = ? AND instr(text, ?)")
+                connection.execute(query, (True, seq, *bound(quote.text)))
+        if left is None:
+            fallen.append(seq)
+        elif left is not old:
+            put_anew(connection, seq, old, left, next_revision(connection))
+    return fallen
+
+
+def _said_again(connection: Connection, seq: int, event: Event, gone: frozenset[str]) -> Event | None:
+    """Return an event as the lines of its voice in which it was said again, if the log has any that are not hidden."""
+    resting = f"m.scope = ? AND m.sender_id = ? AND m.id IN ({select('message_id', 'event_sources', 'seq = ?')})"
+    query = select("m.id, m.text, m.user_name, m.sent_at", "messages m", resting, "ORDER BY m.seq")
+    rows = connection.execute(query, (*bound(event.scope.key, event.sender_id), seq)).fetchall()
+    quotes = tuple(
+        Quote(message_id, event.sender_id, text, name, moment_of(sent_at))
+        for message_id, text, name, sent_at in rows
+        if message_id not in gone
+    )
+    return replace(event, text=exchange(quotes[:1]), quotes=quotes[:1], is_absolute=False) if quotes else None
 
 
 def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:

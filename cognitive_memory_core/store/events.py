@@ -49,7 +49,8 @@ class EventLedger(Table):
         * *Corrections.* ``draft.corrects`` is retired if an event of the draft was written or absorbed; raises
           UnknownEvent if it is retired already. A correction may repeat a retired event; its fact about the group is
           kept only if the corrected event had one.
-        * Events of opted-out senders are skipped; one all of whose messages are withdrawn is written as retired.
+        * Quotes of withdrawn messages and of people who opted out or were erased are dropped. Events of opted-out
+          senders are skipped; one all of whose messages are withdrawn is written as retired.
         * The ``draft.observations`` are recorded for :class:`FactBook`, also for absorbed events.
         """
         now = self._clock.now()
@@ -59,7 +60,8 @@ class EventLedger(Table):
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
         written: dict[str, _CommittedEvent] = {}
-        for event in draft.events:
+        for drafted in draft.events:
+            event = event_rows.with_admitted_quotes(connection, drafted, left_out, erased) or drafted
             if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
                 entry = _store_or_count(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
                 if entry is not None:

@@ -176,7 +176,7 @@ def record_observation(connection: Connection, event: Event, event_seq: int, obs
     if observation.strip():
         connection.execute(
             "INSERT OR REPLACE INTO heard VALUES (?, ?, ?, ?)",
-            (*bound(event.scope.key, event.sender_id, digest(observation)), event_seq),
+            (*bound(event.scope.key, event.person, digest(observation)), event_seq),
         )
 
 

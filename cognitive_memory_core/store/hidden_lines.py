@@ -43,6 +43,16 @@ def forget(connection: Connection, event_id: str, at: datetime) -> None:
         event_rows.retire(connection, row, at)
         connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?)", row)
         _hide(connection, row[0])
+        _drop_own_quotes(connection, row[0], at)
+
+
+def _drop_own_quotes(connection: Connection, seq: int, at: datetime) -> None:
+    """Take the lines of a forgotten event's voice out of other events; those left without one are forgotten, too."""
+    event = event_of(connection.execute(select(_EVENT, "events e", "e.seq = ?"), (seq,)).fetchone())
+    own = [quote.message_id for quote in event.quotes if quote.message_id and quote.sender_id == event.sender_id]
+    fallen = event_rows.drop_quotes(connection, event.scope.key, own, but=seq) if own else []
+    event_rows.retire(connection, fallen, at)
+    connection.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", [(one,) for one in fallen])
 
 
 def unhide(connection: Connection, event_id: str) -> None:
@@ -94,7 +104,7 @@ def _similar_lines(connection: Connection, event: Event) -> list[tuple[int, Mess
     source = f"{words.MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"  # CROSS forces the word index first
     voiced = "(e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))"
     query = select(_LINE, source, f"{words.MESSAGE_WORDS} MATCH ? AND {voiced}")
-    rows = connection.execute(query, (expression, *bound(event.scope.key, event.sender_id)))
+    rows = connection.execute(query, (expression, *bound(event.scope.key, event.person)))
     return [(row[0], message_of(row[1:])) for row in rows]
 
 
@@ -107,7 +117,7 @@ def _told_by(connection: Connection, message: Message) -> list[int]:
     resting = f"{sources} JOIN event_sources s ON s.seq = e.seq"
     query = select("e.seq", resting, "s.message_id = ? AND e.scope = ?")
     found = [row[0] for row in connection.execute(query, bound(message.id, scope))]
-    near = f"(e.scope = ? OR (e.agent = ? AND e.sender_id = ?)) AND NOT EXISTS ({STANDS_AGAIN})"
+    near = f"(e.scope = ? OR (e.agent = ? AND ? IN (e.sender_id, e.user_id))) AND NOT EXISTS ({STANDS_AGAIN})"
     rows = connection.execute(
         select(f"e.seq, {_EVENT}", sources, near), bound(scope, message.scene.agent, message.scene.user_id)
     )

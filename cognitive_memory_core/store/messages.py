@@ -90,7 +90,7 @@ class MessageLog(Table):
 
     @writes
     def withdraw(self, connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
-        """Remove a message, record it as withdrawn, and retire events all of whose messages are withdrawn.
+        """Remove a message and the quotes of it, record it as withdrawn, and retire events that rest on nothing now.
 
         Returns the number of retired events. Also accepts messages that are not in the log.
         """
@@ -103,7 +103,9 @@ class MessageLog(Table):
             "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
             place[::-1],
         ).fetchall()
-        return event_rows.retire(connection, _without_source(connection, [row[0] for row in resting], place[1]), at)
+        unfounded = _without_source(connection, [row[0] for row in resting], place[1])
+        voiceless = event_rows.drop_quotes(connection, scope.key, [message_id])
+        return event_rows.retire(connection, (*unfounded, *voiceless), at)
 
     async def prune(self, before: datetime) -> int:
         """Delete messages, withdrawal records and done-job records older than ``before``; return the message count."""

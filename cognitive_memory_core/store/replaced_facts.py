@@ -10,7 +10,7 @@ from .database.statements import LISTED, listed, select
 from .profile_keys import KEY_COLUMNS
 
 _SAME_PROFILE = " AND ".join(f"g.{name} = facts.{name}" for name in KEY_COLUMNS)
-_NEWER = "n.replaces = o.id AND n.scope = o.scope AND n.sender_id = o.sender_id AND n.at_us >= o.at_us"
+_NEWER = "n.replaces = o.id AND n.scope = o.scope AND n.at_us >= o.at_us"
 _SUCCESSOR = select(  # an active event that feeds the same profile
     "1",
     "events n JOIN facts g ON g.event_seq = n.seq",

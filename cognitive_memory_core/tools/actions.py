@@ -16,6 +16,7 @@ from ..domain.scope import Scene
 from ..errors import NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings
+from ..text.spoken_events import spoken
 from .profile_limit import ProfileLimit, process_limit
 from .tool_arguments import Arguments, BadToolArgument
 
@@ -66,18 +67,22 @@ Action = Callable[[ToolCaller, Arguments], Awaitable[Answer]]
 
 def speaker(event: Event) -> str:
     """Return who said an event or a message, as ``name(id)``."""
-    is_message = event.kind == "message"
-    return sentences.tools.speaker(event.sender_name, event.sender_id, is_message=is_message)
+    is_bot = event.kind == "message" or bool(event.quotes)
+    return sentences.tools.speaker(event.sender_name, event.sender_id, is_bot=is_bot)
 
 
 async def _search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
+    return {"events": [event_answer(caller, hit) for hit in await found_events(caller, arguments)]}
+
+
+async def found_events(caller: ToolCaller, arguments: Arguments) -> list[Hit]:
     """Search events and log lines in one list, without the question itself."""
     wanted = arguments.count("top_k") or caller.settings.query.tool_default_top_k
     hits = await _found(caller, arguments, wanted + len(caller.asked))
     if not hits:
         await require_readable(caller)
     others = [hit for hit in hits if hit.event.kind != "message" or hit.event.id not in caller.asked]
-    return {"events": [_event(caller, hit) for hit in others[:wanted]]}
+    return others[:wanted]
 
 
 async def require_readable(caller: ToolCaller) -> None:
@@ -167,12 +172,13 @@ def _entity_type(arguments: Arguments) -> EntityType | None:
     return _KINDS.get(word)
 
 
-def _event(caller: ToolCaller, hit: Hit) -> Answer:
+def event_answer(caller: ToolCaller, hit: Hit) -> Answer:
+    """Return a hit in the contract's form; an event's text is what people said, not a model's wording of it."""
     event = hit.event
     return {
         "id": event.id,
         "time": caller.minute(event.happened_at),
-        "text": event.text,
+        "text": event.text if event.kind == "message" else spoken(event),
         "by": speaker(event),
         "score": round(hit.score, 3),
     }

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from .. import sentences
 from ..domain.belief import Belief
+from ..domain.hit import Hit
 from ..domain.turn import Turn
-from .actions import ACTIONS, Action, Answer, ToolCaller, require_readable
+from .actions import ACTIONS, Action, Answer, ToolCaller, event_answer, found_events, require_readable
 from .tool_arguments import Arguments, BadToolArgument
 
 USUAL_BELIEFS = 20
@@ -36,6 +37,11 @@ async def _context(caller: ToolCaller, arguments: Arguments) -> Answer:
     return {"context": context.text, "tokens": context.tokens, "degraded": list(context.degraded)}
 
 
+async def _search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Search as every tool does; each event also has its voice and the lines that it rests on."""
+    return {"events": [_with_quotes(caller, hit) for hit in await found_events(caller, arguments)]}
+
+
 async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
     """Return the active beliefs of the group, by strength or by likeness to ``query``."""
     if not caller.scene.group_id:
@@ -51,6 +57,19 @@ async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
     return {"beliefs": [_belief(caller, belief) for belief in page.beliefs], "total": page.total}
 
 
+def _with_quotes(caller: ToolCaller, hit: Hit) -> Answer:
+    quotes = [
+        {
+            "message_id": quote.message_id,
+            "sender_id": quote.sender_id,
+            "text": quote.text,
+            "sent_at": caller.minute(quote.sent_at) if quote.sent_at else None,
+        }
+        for quote in hit.event.quotes
+    ]
+    return {**event_answer(caller, hit), "said_by": hit.event.sender_id, "quotes": quotes}
+
+
 def _belief(caller: ToolCaller, belief: Belief) -> Answer:
     return {
         "id": belief.id,
@@ -60,4 +79,10 @@ def _belief(caller: ToolCaller, belief: Belief) -> Answer:
     }
 
 
-AGENT_ACTIONS: Mapping[str, Action] = {**ACTIONS, "remember": _remember, "context": _context, "beliefs": _beliefs}
+AGENT_ACTIONS: Mapping[str, Action] = {
+    **ACTIONS,
+    "search_events": _search_events,
+    "remember": _remember,
+    "context": _context,
+    "beliefs": _beliefs,
+}

@@ -118,7 +118,7 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
 
 def _flat_event(row: EmbeddedEvent) -> _Fields:
     """Return the fields of an exported event, without a vector of the local embedder, which is cheap to recompute."""
-    unsaid = () if row.event.replaces else ("replaces",)
+    unsaid = [name for name in ("replaces", "quotes") if not getattr(row.event, name)]
     fields = {"type": "event", **_without(row.event, "retired_at", *unsaid, *_EXPERIENCE)}
     if row.event.kind == "experience":
         fields["detail"] = {name: getattr(row.event, name) for name in _EXPERIENCE}
@@ -137,6 +137,8 @@ def _event(line: _Line) -> EmbeddedEvent:
     experience = {name: detail[name] for name in _EXPERIENCE if name in detail}
     place = {"request_type": line.get("request_type")}  # required: it decides who may read the event
     event = _checked(_EVENT.validate_python({**known, **place, **experience}))
+    for name, value in ((name, value) for quote in event.quotes for name, value in vars(quote).items()):
+        _check(name, value)
     if event.kind not in MEMORY_KINDS or event.count < 1 or not 0 <= event.confidence <= 1:
         raise BadArgument(sentences.caller.bad_value("event", event, "完整的记忆"))
     _place(event.scope.kind, event.scope.place_id, event.agent)

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..adapters.breaker import Breaker, GuardedChat
 from ..adapters.caller_models import CallerChat
-from ..adapters.offline.dialogue_filter import RuleDialogueFilter
 from ..adapters.offline.merging import RuleMerger
-from ..adapters.offline.rules import RuleHistorian
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
 from ..evolution.evolver import EvolverModel
@@ -22,6 +20,7 @@ from ..files.templates import read_templates
 from ..historian.profiles.model_merger import ModelMerger
 from ..historian.profiles.refused_facts import MergerWithoutRefused
 from ..historian.rewriting.rewriter import ModelHistorian
+from ..historian.rewriting.rules import RuleDialogueFilter, RuleHistorian
 from ..historian.spending.call_budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
 from ..historian.spending.meter import MeteredChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
@@ -73,7 +72,7 @@ async def chat_models_of(
     tally: Tally,
 ) -> ChatModels:
     """Build the chat models; ``given`` replaces all of them, ``prompts`` is the folder of the operator's templates."""
-    rules, merging, budget = RuleHistorian(settings.current.zone), RuleMerger(settings), Budget(meter, settings)
+    rules, merging, budget = RuleHistorian(), RuleMerger(settings), Budget(meter, settings)
     asked = (
         _given_for_all_roles(given, settings.current, meter) if given else await _asked(settings.current, meter, stack)
     )

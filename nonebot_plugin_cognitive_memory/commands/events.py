@@ -193,7 +193,7 @@ async def _objection(bot: Bot, event: Event, scene: core.Scene, item: Item) -> s
 
 
 def _is_own(scene: core.Scene, item: core.Event) -> bool:
-    return item.sender_id == scene.user_id or scene.kind == item.request_type == "private"
+    return item.person == scene.user_id or scene.kind == item.request_type == "private"
 
 
 def split_count(text: str) -> tuple[str, int] | None:

@@ -139,7 +139,7 @@ def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) 
         )
     if event.retired_at:
         return RecallReason(event, "question.is_retired")
-    if not event.scope.readable_by(scene, sender_id=event.sender_id):
+    if not event.readable_by(scene):
         return RecallReason(event, "question.is_elsewhere")
     return RecallReason(event, "question.was_no_candidate")
 

@@ -156,7 +156,8 @@ def announcement(capture: core.CaptureSettings) -> str:
         "all": "，大家说的话里有用的整理成长期记忆",
     }[capture.auto_consider]
     return (
-        f"提示：我会记住群里的聊天（原话最多留 {capture.log_days} 天{considered}），方便以后想起；"
+        f"提示：我会记住群里的聊天（原话最多留 {capture.log_days} 天，被记下的事里引用的原话会留着{considered}），"
+        "方便以后想起；"
         "想知道记住了什么、想让我忘掉，发送 /记忆 帮助"
     )
 

@@ -76,6 +76,7 @@ TAGS = ("习惯", "规矩")
 CHANGE_REASON = "新讨论明确了偏好类型"
 EVOLVED = "保留 0 条，更新 1 条，新增 0 条，淘汰 0 条"
 LIKES_TEA = "阿棠(2000001) 喜欢乌龙茶"
+TEA_LINE = "我喜欢喝乌龙茶"
 NAME = "阿棠"
 SUMMARY = "- 喜欢乌龙茶"
 TAG = "乌龙茶"

@@ -157,7 +157,7 @@ async def test_what_replaces_a_statement_only_for_others_removes_it_from_no_prof
     theirs = an_event("小满(2000002) 说周三", OTHER, replaces=old.id, happened_at=later(hours=2))
     older = an_event("阿棠(2000001) 周一休假", replaces=old.id)
     told = an_event("阿棠(2000001) 说：归我管", replaces=old.id, happened_at=later(hours=2))
-    facts = (a_fact(old), a_fact(theirs), a_fact(theirs, ME), a_fact(older), a_fact(told, HERE))
+    facts = (a_fact(old), a_fact(theirs), a_fact(older), a_fact(told, HERE))
     await ledger.events.commit(replace(a_draft(old, theirs, older, told), facts=facts))
     assert a_fact(old) in await ledger.facts.facts(ME, 9)
 

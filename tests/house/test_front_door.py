@@ -29,6 +29,7 @@ NOUNS = {
     "ProfileHit",
     "ProfileKey",
     "QualityReport",
+    "Quote",
     "Revision",
     "Scene",
     "Status",

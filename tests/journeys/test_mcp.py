@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,8 @@ async def fill(data_dir: Path) -> list[str]:
     foreign: list[str] = []
     async with core.CognitiveMemory.open(SETTINGS, data_dir, background=False) as memory:
         for number in range(3):
-            fact = f"阿棠({USER}) 在读第{number}本侦探小说"
-            await memory.remember(core.Turn(HERE, observations=[fact], perspective="group" if number else None))
+            line = core.Message(f"m{number}", HERE, f"我喜欢第{number}本侦探小说", datetime.now(timezone.utc))
+            await memory.consider(HERE, [line])
         for canary, scene in SECRETS.items():
             await memory.remember(core.Turn(scene, observations=[f"口令({scene.user_id}) 是 {canary} 侦探小说"]))
             foreign.append((await memory.pin(scene, f"置顶 {canary}")).id)
@@ -61,7 +62,7 @@ async def use_every_tool(agent: Agent) -> None:
 
     async def found() -> bool:
         answer = await agent.call("search_events", query="乌龙茶")
-        return any(event["text"].endswith("喜欢喝乌龙茶") for event in answer["events"])
+        return any(event["quotes"][0]["text"].endswith("喜欢喝乌龙茶") for event in answer["events"])
 
     await until(found)
     assert "乌龙茶" in (await agent.call("context", query="我爱喝乌龙茶吗"))["context"]

@@ -16,7 +16,8 @@ from tests.support.telling import READING, READING_MILI, tell
 from tests.support.waiting import PATIENCE, until
 
 FACTS = [f"阿禾(2156083317)第 {number} 次在山脚读书会说起桂花糕" for number in range(1, 6)]
-BEST = FACTS[3]
+STORED = [f"机器人记：{fact}" for fact in FACTS]
+BEST = STORED[3]
 QUESTION = "阿禾在读书会上是怎么说桂花糕的来着，有人记得吗"  # long enough to be embedded without the lines before it
 CALIBRATED_ON = "桌游局一般玩什么"
 
@@ -51,14 +52,14 @@ async def test_instructions_lead_and_make_another_space(tmp_path: Path) -> None:
         async with CognitiveMemory.open(settings, tmp_path) as memory:
             await tell(memory, READING, *FACTS[:2])
             await memory.search_events(READING, QUESTION)
-            assert {f"记：{fact}" for fact in FACTS[:2]} < set(server.texts)
+            assert {f"记：{text}" for text in STORED[:2]} < set(server.texts)
             assert f"问：{QUESTION}" in server.texts
         for other in ("问：", "查："):
             server.asked.clear()
             settings = with_models(server, query_instruction=other, document_instruction="记：")
             async with CognitiveMemory.open(settings, tmp_path) as memory:
                 assert await memory.drain(PATIENCE)
-                assert {f"记：{fact}" for fact in FACTS[:2]}.issubset(server.texts) == (other != "问：")
+                assert {f"记：{text}" for text in STORED[:2]}.issubset(server.texts) == (other != "问：")
 
 
 async def test_equal_questions_of_two_people_are_one_call(tmp_path: Path) -> None:
@@ -101,7 +102,7 @@ async def test_a_reranker_has_the_say(tmp_path: Path) -> None:
             assert (await breakers(memory))["rerank"] == "ready"
             (asked,) = asked_of(server, "/rerank")
             assert asked.body["query"] == QUESTION
-            assert set(asked.body["documents"]) == set(FACTS)
+            assert set(asked.body["documents"]) == set(STORED)
         off = settings.model_copy(update={"query": settings.query.model_copy(update={"enable_rerank": False})})
         async with CognitiveMemory.open(off, tmp_path) as memory:
             assert await memory.search_events(READING, QUESTION, top_k=2)
@@ -177,7 +178,7 @@ async def test_a_reranker_can_be_handed_in(tmp_path: Path) -> None:
         assert asked_of(server, "/rerank") == []
     for bad in ([0.5], [7.5] * 5, [float("nan")] * 5, "12345", RuntimeError("x"), KeyError("x")):
         async with CognitiveMemory.open(with_models(server), tmp_path, reranker=Reranker(bad)) as memory:
-            assert set(await found(memory)) == set(FACTS)
+            assert set(await found(memory)) == set(STORED)
             assert (await memory.context(READING, QUESTION)).degraded == ("rerank",)
 
 

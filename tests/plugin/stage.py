@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ import nonebot
 from nonebot import plugin as plugins
 from nonebot.adapters import Event
 from nonebot.adapters.onebot import v11, v12
+
+import cognitive_memory_core as core
+from tests.support.waiting import PATIENCE
 
 BOT = 3850617294
 SUPERUSER = 1000001
@@ -98,6 +102,15 @@ def loaded_plugin(folder: Path, name: str, source: str) -> Iterator[Any]:
         plugins._managers.remove(loaded.manager)
         del sys.modules[name]
         sys.path.remove(str(folder))
+
+
+async def said(scene: core.Scene, *texts: str) -> None:
+    """Let the person of a scene say lines that the memory considers."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    at = datetime.now(timezone.utc)
+    await get_memory().consider(scene, [core.Message(str(new_id()), scene, text, at) for text in texts])
+    assert await get_memory().drain(PATIENCE)
 
 
 def new_id() -> int:

@@ -170,7 +170,7 @@ async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, mon
 
 @pytest.mark.parametrize(
     ("mode", "said"),
-    [("all", "大家说的话里有用的整理成"), ("mentions", "对我说的话里有用的整理成"), ("off", "天），方便")],
+    [("all", "大家说的话里有用的整理成"), ("mentions", "对我说的话里有用的整理成"), ("off", "会留着），方便")],
 )
 def test_the_notice_says_what_is_recorded(stage: Stage, mode: str, said: str) -> None:
     """The notice to a group says how long messages are kept, and whose words become memories."""

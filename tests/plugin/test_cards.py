@@ -17,7 +17,7 @@ import cognitive_memory_core as core
 from tests.support.fonts import a_font
 from tests.support.waiting import PATIENCE, until
 
-from .stage import SUPERUSER, Stage, message, new_id, twelve_message
+from .stage import SUPERUSER, Stage, message, new_id, said, twelve_message
 
 MEMBER = core.ProfileKey.member("10001", "2000001")
 HERE = core.Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
@@ -241,10 +241,8 @@ async def test_a_card_is_sent_as_a_picture(stage: Stage, group: int, studio: Any
 
 async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) -> None:
     """A profile is answered with a picture, one of the group too, and with -t with the text that it shows."""
-    from .test_profile_commands import told as stored_keys
-
     user = new_id()
-    await stored_keys(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢喝乌龙茶")
+    await said(core.Scene.group(str(group), str(user)), "我喜欢喝乌龙茶")
     [sent] = await seen(stage, "/记忆 侧写", user, group)
     assert [part.type for part in sent] == ["image"]
     [told] = await seen(stage, "/记忆 侧写 -t", user, group)

@@ -13,7 +13,7 @@ from nonebot import on_message
 import cognitive_memory_core as core
 from tests.support.waiting import PATIENCE
 
-from .stage import SUPERUSER, Stage, message, new_id, twelve_message
+from .stage import SUPERUSER, Stage, message, new_id, said, twelve_message
 from .test_belief_commands import grown
 
 
@@ -197,8 +197,8 @@ async def test_list_pages(stage: Stage, group: int) -> None:
 async def test_list_is_of_this_place(stage: Stage, group: int) -> None:
     """A group's list never shows what was learned elsewhere."""
     user = new_id()
-    await told(core.Scene.group(str(group + 300_000), str(user)), f"阿棠({user}) 的秘密甲")
-    await told(core.Scene.private(str(user)), f"阿棠({user}) 的秘密乙")
+    await said(core.Scene.group(str(group + 300_000), str(user)), "我的暗号是秘密甲")
+    await said(core.Scene.private(str(user)), "我的暗号是秘密乙")
     assert "秘密" not in await stage.ask("/记忆 列表", user, group)
     assert "秘密" not in await stage.ask("/记忆 搜索 秘密", user, group)
     private = await stage.ask("/记忆 列表", user)
@@ -292,8 +292,8 @@ async def test_what_one_forgot_can_be_restored(stage: Stage, group: int, listing
     assert shown[1].endswith("怕猫")
     assert "没有忘掉过" in await stage.ask(listing, other, group)
     assert "没有这个序号" in await stage.ask("/记忆 恢复 3", user, group)
-    assert await stage.ask("/记忆 恢复 2", user, group) == "恢复了：阿棠 怕狗"
-    assert sorted(await standing(here)) == sorted([f"阿棠({user}) 怕狗", f"小北({other}) 怕鹅"])
+    assert await stage.ask("/记忆 恢复 2", user, group) == "恢复了：机器人记：阿棠 怕狗"
+    assert sorted(await standing(here)) == sorted([f"机器人记：阿棠({user}) 怕狗", f"机器人记：小北({other}) 怕鹅"])
     assert "只有群主、管理员" in await stage.ask("/记忆 恢复 1", other, group)
 
 

@@ -7,7 +7,7 @@ from nonebot import on_message
 
 import cognitive_memory_core as core
 
-from .stage import ANON, Stage, message, new_id, notice, twelve_message
+from .stage import ANON, Stage, message, new_id, notice, said, twelve_message
 
 NOUNS = [
     core.CognitiveMemory,
@@ -43,7 +43,8 @@ async def test_every_name_resolves(stage: Stage, group: int) -> None:
     assert isinstance(met["context"], core.Context)
     assert await met["record_end"]("记下了口味", ["阿棠(2000001) 喜欢乌龙茶"])
     assert await met["memory"].drain(20)
-    assert [hit.event.text for hit in await met["search_events"]("乌龙茶")] == ["阿棠(2000001) 喜欢乌龙茶"]
+    assert [hit.event.text for hit in await met["search_events"]("乌龙茶")] == ["机器人记：阿棠(2000001) 喜欢乌龙茶"]
+    await said(met["scene"], "我喜欢乌龙茶")
     profile = await met["get_profile"]("user", "2000001")
     assert isinstance(profile, core.Profile)
     assert "乌龙茶" in profile.summary

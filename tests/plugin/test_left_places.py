@@ -11,7 +11,7 @@ import pytest
 import cognitive_memory_core as core
 from tests.support.waiting import until
 
-from .stage import BOT, Stage, message, new_id, notice, twelve
+from .stage import BOT, Stage, message, new_id, notice, said, twelve
 from .test_commands import standing, told
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
@@ -85,9 +85,9 @@ async def test_a_person_who_left_keeps_what_is_theirs(stage: Stage, group: int, 
     """What a member said stays with the group, and with them in private, when they leave, until they are forgotten."""
     user = new_id()
     here, private = core.Scene.group(str(group), str(user)), core.Scene.private(str(user))
-    await told(here, f"阿棠({user}) 喜欢夜跑")
+    await said(here, "我喜欢夜跑")
     await stage.bot.handle_event(leaving(group, user, "leave"))
-    assert await standing(here) == await standing(private) == [f"阿棠({user}) 喜欢夜跑"]
+    assert await standing(here) == await standing(private) == [f"QQ({user})：“我喜欢夜跑”"]
     assert "夜跑" in await stage.ask("/记忆 列表", user)
     for _ in range(2):
         await stage.ask("/记忆 忘记我", user)

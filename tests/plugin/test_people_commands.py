@@ -14,9 +14,8 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.job import QueueCounts
 from tests.support.builders import an_event
-from tests.support.waiting import PATIENCE
 
-from .stage import SUPERUSER, Stage, message, new_id
+from .stage import SUPERUSER, Stage, message, new_id, said
 from .test_commands import standing, told
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -185,8 +184,8 @@ async def test_two_people_forget_from_their_own_lists(stage: Stage, group: int) 
     await stage.ask("/记忆 列表", second, other)
     await stage.ask("/记忆 忘掉 2", first, group)
     await stage.ask("/记忆 忘掉 2", second, other)
-    assert await standing(here) == [f"甲({first}) 喜欢二"]
-    assert await standing(there) == [f"乙({second}) 喜欢四"]
+    assert await standing(here) == [f"机器人记：甲({first}) 喜欢二"]
+    assert await standing(there) == [f"机器人记：乙({second}) 喜欢四"]
 
 
 async def test_opting_out_and_in(stage: Stage, group: int) -> None:
@@ -212,8 +211,8 @@ async def test_incognito_skips_what_is_said(stage: Stage, group: int) -> None:
     await stage.hear(message("悄悄话", user, group, time=int(datetime.now(timezone.utc).timestamp())))
     assert "结束" in await stage.ask("/记忆 无痕 0", user, group)
     assert await get_memory().recent_messages(here) == []
-    for said in ("99999999", "8天", "随便"):
-        assert "写法：/记忆 无痕" in await stage.ask(f"/记忆 无痕 {said}", user, group)
+    for wrong in ("99999999", "8天", "随便"):
+        assert "写法：/记忆 无痕" in await stage.ask(f"/记忆 无痕 {wrong}", user, group)
     assert "已经过了" in await stage.ask("/记忆 无痕 到昨天", user, group)
     assert await get_memory().may_record(here, datetime.now(timezone.utc))
 
@@ -421,7 +420,7 @@ async def test_sharing_is_said_in_the_same_words_everywhere(stage: Stage, group:
 async def test_the_private_list_names_the_group(stage: Stage, group: int) -> None:
     """What was said in a group is marked with it where it is shown in private."""
     user = new_id()
-    await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢乌龙茶")
+    await said(core.Scene.group(str(group), str(user)), "我喜欢乌龙茶")
     stage.answers["get_group_info"] = {"group_name": "读书会\u202e"}
     assert "（读书会）" in await stage.ask("/记忆 列表", user)
     stage.answers["get_group_info"] = core_refusal()
@@ -519,13 +518,10 @@ async def test_figures_name_the_places_that_are_switched(stage: Stage, group: in
 
 async def test_versions_are_listed_and_chosen_by_number(stage: Stage, group: int) -> None:
     """A superuser sees past versions with their dates and brings one back by its number in that list."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
     user = new_id()
     scene = core.Scene.group(str(group), str(user), user_name="阿禾")
     for drink in ("乌龙茶", "美式咖啡"):
-        await told(scene, f"阿禾({user}) 喜欢喝{drink}")
-    assert await get_memory().drain(PATIENCE)
+        await said(scene, f"我喜欢喝{drink}")
     assert "\n1. 20" in await stage.ask(f"/记忆 查看 {user}", SUPERUSER, group)
     assert "没有更早" in await stage.ask(f"/记忆 回滚 {user} 9", SUPERUSER, group)
     assert "换回了" in await stage.ask(f"/记忆 回滚 {user} 1", SUPERUSER, group)
@@ -649,12 +645,10 @@ async def test_a_full_queue_is_told(stage: Stage, group: int, monkeypatch: pytes
 
 async def test_a_rollback_names_the_version_by_its_date(stage: Stage, group: int) -> None:
     """The confirmation of a rollback has the date that the list of versions shows, not an id."""
-    from .test_profile_commands import told as stored_keys
-
     user = new_id()
     here = core.Scene.group(str(group), str(user), user_name="阿棠")
-    await stored_keys(here, f"阿棠({user}) 喜欢喝乌龙茶")
-    await stored_keys(here, f"阿棠({user}) 喜欢喝美式咖啡")
+    await said(here, "我喜欢喝乌龙茶")
+    await said(here, "我喜欢喝美式咖啡")
     answer = await stage.ask(f"/记忆 回滚 {user}", SUPERUSER, group)
     assert re.search(r"换回了 \d{4}-\d\d-\d\d \d\d:\d\d 的那一版", answer)
 

@@ -9,22 +9,14 @@ import pytest
 import cognitive_memory_core as core
 from tests.support.waiting import PATIENCE
 
-from .stage import SUPERUSER, Stage, new_id
-
-
-async def told(scene: core.Scene, fact: str) -> None:
-    """Let the memory learn a fact and write the profile."""
-    from nonebot_plugin_cognitive_memory import get_memory, record_end
-
-    assert await record_end(scene, "", [fact], source_message="")
-    assert await get_memory().drain(PATIENCE)
+from .stage import SUPERUSER, Stage, new_id, said
 
 
 async def test_a_profile_is_shown_to_its_own(stage: Stage, group: int) -> None:
     """The asker sees their own profile of this place, and nobody else's."""
     user, other = new_id(), new_id()
     assert "还没有侧写" in await stage.ask("/记忆 侧写", user, group)
-    await told(core.Scene.group(str(group), str(user), user_name="阿禾"), f"阿禾({user}) 喜欢喝乌龙茶")
+    await said(core.Scene.group(str(group), str(user), user_name="阿禾"), "我喜欢喝乌龙茶")
     assert "乌龙茶" in await stage.ask("/memory profile", user, group)
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", other, group)
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group + 1)
@@ -44,7 +36,7 @@ async def test_sharing_opens_a_private_profile(stage: Stage, group: int) -> None
     await get_memory().observe(
         core.Message("m-share", core.Scene.group(str(group), str(user), user_name="阿禾"), "大家好", _now())
     )
-    await told(core.Scene.private(str(user), user_name="阿禾"), f"阿禾({user}) 喜欢喝乌龙茶")
+    await said(core.Scene.private(str(user), user_name="阿禾"), "我喜欢喝乌龙茶")
     assert "乌龙茶" in await stage.ask("/记忆 侧写", user)
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group)
     assert "在你说话的每个群里" in await stage.ask("/记忆 共享 on", user, group)
@@ -60,7 +52,7 @@ async def test_a_rollback_is_for_superusers(stage: Stage, group: int) -> None:
     user = new_id()
     scene = core.Scene.group(str(group), str(user), user_name="阿禾")
     for drink in ("乌龙茶", "美式咖啡"):
-        await told(scene, f"阿禾({user}) 喜欢喝{drink}")
+        await said(scene, f"我喜欢喝{drink}")
     assert "只有机器人管理员" in await stage.ask(f"/记忆 回滚 {user}", user, group)
     assert "换回了" in await stage.ask(f"/记忆 回滚 {user}", SUPERUSER, group)
     assert "美式咖啡" not in await stage.ask("/记忆 侧写", user, group)

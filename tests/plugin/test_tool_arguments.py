@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
-from .stage import new_id
+from .stage import new_id, said
 from .test_toolbox import JSON, NAMES, call, somebody, told
 
 PLAIN = {"string", "integer", "boolean", "array"}
@@ -83,8 +83,8 @@ async def test_left_out_in_words(group: int, blank: Any) -> None:
 async def test_a_member_is_narrowed_to(group: int, form: str) -> None:
     """In a group a search can be narrowed to another member, by number or as name(id)."""
     mine, theirs = somebody(group), core.Scene.group(str(group), str(new_id()), user_name="小满")
-    await told(mine, "阿棠喜欢乌龙茶")
-    await told(theirs, "小满喜欢乌龙茶和咖啡")
+    await said(mine, "我喜欢乌龙茶")
+    await said(theirs, "我喜欢乌龙茶和咖啡")
     answer = await call("search_events", {"query": "乌龙茶", "target_user_id": form.format(theirs.user_id)}, mine)
     assert [event["by"] for event in answer["events"]] == [f"小满({theirs.user_id})"]
 

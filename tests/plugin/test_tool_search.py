@@ -61,7 +61,7 @@ async def searched(
     box = MemoryToolbox(TurnEnd(GROUP, Source("", tuple(asked))))
     answer = json.loads(await box.call("search_events", {"query": "茶", **arguments}))
     assert answer["ok"]
-    return [event["text"] for event in answer["events"]]
+    return [event["text"].removeprefix(f"QQ({GROUP.user_id}) 说：") for event in answer["events"]]
 
 
 async def test_events_and_lines_are_asked_for_together(group: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ async def test_an_unreadable_job_is_kept_and_the_others_go_on(tmp_path: Path) ->
     async with a_memory(tmp_path) as memory:
         await memory.remember(Turn(READING, observations=("第二件事好好的",)))
         assert await memory.drain(PATIENCE)
-        assert [event.text for event in await memory.events(READING)] == ["第二件事好好的"]
+        assert [event.text for event in await memory.events(READING)] == ["机器人记：第二件事好好的"]
         [failed] = await memory.failed_jobs()
         assert failed.error
         assert await memory.revive(failed.id) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core import ProfileKey, Scene, Settings, VectorStoreSettings
 from tests.support.puppet import Puppet
-from tests.support.telling import GAMES, PATIENCE, PRIVATE, READING, a_memory, recalled, tell
+from tests.support.telling import GAMES, PATIENCE, PRIVATE, READING, a_memory, recalled, say
 
 EXACT = VectorStoreSettings(backend="exact")
 ME = PRIVATE.user_id
@@ -27,17 +27,17 @@ async def test_a_profile_shared_everywhere_tells_nothing_of_a_forgotten_place(
     tmp_path: Path, place: Scene, chat: type[Puppet] | None
 ) -> None:
     """A shared profile and its revisions lose what was learned in an erased place and keep the rest."""
-    data, told = tmp_path / "data", {READING: "三花猫", PRIVATE: "上海", GAMES: "乌龙茶"}
+    data, told = tmp_path / "data", {READING: "养了一只三花猫", PRIVATE: "住在上海", GAMES: "喜欢乌龙茶"}
     options: dict[str, Any] = {"chat": chat() if chat else None}
     async with a_memory(data, Settings(sharing="shared", vector_store=EXACT), **options) as memory:
         for scene, word in told.items():
-            await tell(memory, scene, f"阿禾({ME}) 喜欢{word}")
+            await say(memory, scene, f"我{word}")
         before = await memory.get_profile(GAMES, "user", ME)
         assert before is not None
         assert all(word in before.summary for word in told.values())
         erased = await memory.forget_scene(place)
         assert erased.profiles == 1
-        assert told[place] not in await recalled(memory, GAMES, f"阿禾喜欢{told[place]}吗")
+        assert told[place] not in await recalled(memory, GAMES, f"阿禾{told[place]}吗")
         assert await memory.get_profile(GAMES, "user", ME) is None
         assert await memory.drain(PATIENCE)
         after = await memory.get_profile(GAMES, "user", ME)

@@ -13,7 +13,7 @@ from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Tur
 from cognitive_memory_core.ports.models import Ask
 from tests.support.chats import triaged
 from tests.support.clock import NOON, FrozenClock
-from tests.support.telling import READING, READING_MILI, a_memory, recalled, tell
+from tests.support.telling import READING, READING_MILI, a_memory, recalled, say
 from tests.support.waiting import PATIENCE
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ T = TypeVar("T")
 async def test_neither_old_nor_new_words_come_back(tmp_path: Path) -> None:
     """After an opt-out earlier words of the person are not recalled and new ones are not recorded."""
     async with a_memory(tmp_path) as memory:
-        await tell(memory, READING, "阿禾(2156083317) 养了一只鹦鹉")
+        await say(memory, READING, "我养了一只鹦鹉")
         assert "鹦鹉" in await recalled(memory, READING_MILI, "鹦鹉")
         await memory.opt_out(READING.user_id)
         assert "鹦鹉" not in await recalled(memory, READING_MILI, "鹦鹉")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cognitive_memory_core import ProfileKey, Scene, Turn
-from tests.support.telling import READING, a_memory
-from tests.support.waiting import PATIENCE
+from cognitive_memory_core import ProfileKey, Scene
+from tests.support.telling import READING, a_memory, say
 
 KEY = ProfileKey.member(READING.group_id, READING.user_id)
 
@@ -16,8 +15,7 @@ async def test_rollback_and_its_rollback(tmp_path: Path) -> None:
     operator = Scene.operator()
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "美式咖啡"):
-            await memory.remember(Turn(READING, observations=(f"阿禾({READING.user_id}) 喜欢喝{drink}",)))
-            assert await memory.drain(PATIENCE)
+            await say(memory, READING, f"我喜欢喝{drink}")
         latest = await memory.get_profile(READING, "user", READING.user_id)
         assert latest is not None
         assert "美式咖啡" in latest.summary

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, NotPermitted, ProfileKey, Scene
-from tests.support.telling import GAMES, GAMES_DOUSHA, PRIVATE, PRIVATE_MILI, READING, READING_MILI, a_memory, tell
+from tests.support.telling import GAMES, GAMES_DOUSHA, PRIVATE, PRIVATE_MILI, READING, READING_MILI, a_memory, say
 
 AHE = PRIVATE.user_id
 PLACES = (READING, READING_MILI, GAMES, GAMES_DOUSHA, PRIVATE, PRIVATE_MILI)
@@ -40,7 +40,7 @@ async def test_what_was_learned_in_one_place_is_portrayed_there_alone(tmp_path: 
     """A group sees its own profile of a member, the person all of theirs in private, and nobody else any."""
     async with a_memory(tmp_path) as memory:
         for word, (scene, _) in OWN.items():
-            await tell(memory, scene, f"阿禾({AHE}) 喜欢{word}")
+            await say(memory, scene, f"我喜欢{word}")
         for scene in PLACES:
             shown = await profiles(memory, scene)
             assert {word for word in OWN if word in shown} == {word for word, (_, seen) in OWN.items() if scene in seen}
@@ -55,7 +55,7 @@ async def test_a_foreign_profile_is_refused(tmp_path: Path, by: str) -> None:
         for _ in range(2):
             with pytest.raises(NotPermitted):
                 await memory.get_profile(scene, by, asked)
-            await tell(memory, GAMES, f"阿禾({AHE}) 喜欢桌游")
+            await say(memory, GAMES, "我喜欢桌游")
         with pytest.raises(NotPermitted):
             await memory.profile_revisions(scene, ProfileKey.user(AHE))
 
@@ -63,8 +63,8 @@ async def test_a_foreign_profile_is_refused(tmp_path: Path, by: str) -> None:
 async def test_sharing_is_the_persons_own_choice(tmp_path: Path) -> None:
     """A shared profile is seen in the person's groups, not in strangers' chats, until sharing is switched off."""
     async with a_memory(tmp_path) as memory:
-        await tell(memory, PRIVATE, f"阿禾({AHE}) 喜欢大理")
-        await tell(memory, READING, f"阿禾({AHE}) 喜欢爬山")
+        await say(memory, PRIVATE, "我喜欢大理")
+        await say(memory, READING, "我喜欢爬山")
         for is_open in (True, False):
             await memory.set_sharing(AHE, is_open)
             seeing = {scene for scene in PLACES if "大理" in await profiles(memory, scene)}
@@ -75,7 +75,7 @@ async def test_opting_out_takes_the_profile_away_at_once(tmp_path: Path) -> None
     """After an opt-out the person's profile is shown nowhere from that moment on."""
     async with a_memory(tmp_path) as memory:
         for word, (scene, _) in OWN.items():
-            await tell(memory, scene, f"阿禾({AHE}) 喜欢{word}")
+            await say(memory, scene, f"我喜欢{word}")
             assert word in await profiles(memory, scene)
         await memory.opt_out(AHE)
         for scene in PLACES:

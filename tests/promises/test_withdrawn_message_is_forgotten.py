@@ -11,12 +11,13 @@ from cognitive_memory_core import Message
 from cognitive_memory_core.errors import BadAnswer
 from tests.support.clock import NOON, FrozenClock
 from tests.support.puppet import MERGE, Puppet, Question, careful, shaped
-from tests.support.telling import READING, READING_MILI, a_memory, recalled, tell
+from tests.support.telling import READING, READING_MILI, a_memory, recalled, say, tell
 from tests.support.waiting import PATIENCE, until
 
 from .test_forgotten_is_gone_and_restorable import bytes_of
 
-CODE, CAT = "阿禾(2156083317) 家门锁密码是七零四二", "阿禾(2156083317) 养了一只三花猫"
+CODE = Message("m1", READING, "我住在桂花里七零四二", NOON)
+CAT = Message("m2", READING, "我养了一只三花猫", NOON)
 
 
 def stubborn(question: Question) -> object:
@@ -30,27 +31,27 @@ def stubborn(question: Question) -> object:
 async def profile_heading(memory, scene=READING) -> str:
     """Return everything that profiles show about the person."""
     profile = await memory.get_profile(scene, "user", "2156083317")
-    found = [hit.profile for hit in await memory.search_profiles(scene, "门锁密码七零四二 猫")]
-    context = await memory.context(scene, "门锁密码")
+    found = [hit.profile for hit in await memory.search_profiles(scene, "桂花里七零四二 猫")]
+    context = await memory.context(scene, "桂花里")
     return "\n".join([context.text, *(f"{one.tags} {one.summary}" for one in (profile, *found) if one)])
 
 
 async def test_message_and_event_go_together(tmp_path: Path) -> None:
     """After a withdrawal neither the line nor the event made from it is shown."""
     async with a_memory(tmp_path) as memory:
-        await memory.observe(Message("m1", READING, "我家门锁密码是七零四二", NOON))
-        await tell(memory, READING, CODE, message_ids=("m1",))
-        assert "七零四二" in await recalled(memory, READING, "门锁密码")
+        await memory.observe(CODE)
+        await say(memory, READING, CODE)
+        assert "七零四二" in await recalled(memory, READING, "桂花里")
         await memory.recall_message(READING, "m1")
-        assert "七零四二" not in await recalled(memory, READING, "门锁密码")
+        assert "七零四二" not in await recalled(memory, READING, "桂花里")
 
 
 @pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
 async def test_it_leaves_the_profile_too(tmp_path: Path, chat: type[Puppet] | None) -> None:
     """A withdrawn fact is shown in no profile at once; the rest is shown again after the next merge."""
     async with a_memory(tmp_path, chat=chat() if chat else None) as memory:
-        await tell(memory, READING, CODE, message_ids=("m1",))
-        await tell(memory, READING, CAT, message_ids=("m2",))
+        await say(memory, READING, CODE)
+        await say(memory, READING, CAT)
         assert "七零四二" in await profile_heading(memory)
         await memory.recall_message(READING, "m1")
         for scene in (READING, READING_MILI):
@@ -70,8 +71,8 @@ async def test_a_model_that_keeps_it_shows_it_to_nobody(tmp_path: Path, trouble:
     """A profile is hidden while the model does not remove a withdrawn fact, and shown once it does."""
     chat, clock = Puppet(), FrozenClock()
     async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
-        await tell(memory, READING, CODE, message_ids=("m1",))
-        await tell(memory, READING, CAT, message_ids=("m2",))
+        await say(memory, READING, CODE)
+        await say(memory, READING, CAT)
         chat.mind = stubborn if trouble == "stubborn" else careful
         chat.refuses = {} if trouble == "stubborn" else {MERGE: BadAnswer("nonsense")}
         await memory.recall_message(READING, "m1")
@@ -95,9 +96,9 @@ async def test_its_words_leave_the_disk_with_the_next_purge(tmp_path: Path) -> N
     said = "我家门锁密码是七零四二"
     async with a_memory(tmp_path) as memory:
         await memory.observe(Message("m0", READING, "好", NOON))
-        await tell(memory, READING, CAT, memo="说了声好")
+        await tell(memory, READING, "阿禾(2156083317) 养了一只三花猫", memo="说了声好")
         await memory.observe(Message("m1", READING, said, NOON))
-        await tell(memory, READING, CODE, message_ids=("m1",), memo=f"阿禾说：{said}")
+        await tell(memory, READING, f"阿禾(2156083317)：{said}", message_ids=("m1",), memo=f"阿禾说：{said}")
         assert "七零四二" in str(await memory.memos(READING))
         await memory.recall_message(READING, "m0")
         await memory.recall_message(READING, "m1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -23,8 +22,6 @@ from tests.prompts.asked import (
     said,
     scene,
 )
-from tests.support.builders import an_event
-from tests.support.clock import NOON
 
 STRANGER = Person("5550000001", "路人甲")
 CROWD = tuple(Person(str(6_000_000 + at), f"潜水{at}号") for at in range(60))
@@ -88,7 +85,7 @@ def test_a_triage_knows_the_place() -> None:
 def test_everybody_has_one_name_in_a_prompt() -> None:
     """A person has one name in a prompt; a line sent under an earlier name is marked with that name."""
     prompt = rewrite(lines=[said(1, LIN, "好"), said(2, LIN, "的", scene=scene(LIN, "苹果派"))])
-    assert "\n1. 21:37 林檎(3075520002)：好\n2. 21:38 林檎(3075520002)[当时叫苹果派]：的\n" in prompt
+    assert "\n1. 周四 21:37 林檎(3075520002)：好\n2. 周四 21:38 林檎(3075520002)[当时叫苹果派]：的\n" in prompt
     assert "苹果派(" not in prompt
 
 
@@ -162,9 +159,9 @@ def test_times_are_those_of_the_place() -> None:
     ]
     near = replace(job_context().neighbours[0], happened_at=night)
     prompt = rewrite(lines=lines, neighbours=(near,))
-    assert "1. 00:30 林檎" in prompt
+    assert "1. 周四 00:30 林檎" in prompt
     assert "2. 3月4日周三 23:30 林檎" in prompt
-    assert "E1. 2026年3月5日 " in prompt
+    assert "E1. 2026年3月5日周四 " in prompt
 
 
 def test_a_facts_day_is_written_once() -> None:
@@ -180,7 +177,7 @@ def test_a_source_that_replies_says_to_whom() -> None:
     """A source that is one of the lines is shown there, with the line that it replies to."""
     lines = [said(1, LIN, "谁去爬山"), said(2, QI, "好冷"), said(3, TANG, "我去", reply_to="m1")]
     prompt = rewrite(source="我去", lines=lines)
-    assert "3. 21:39 阿棠(1903370001)[回复1 林檎]：我去" in prompt
+    assert "3. 周四 21:39 阿棠(1903370001)[回复1 林檎]：我去" in prompt
     assert "<来源>\n即聊天第3条\n</来源>" in prompt
 
 
@@ -195,9 +192,9 @@ def test_days_of_another_year_name_it() -> None:
 def test_what_a_bot_said_is_marked() -> None:
     """A line of the bot has a marker and the person it addresses, and never a person's own label."""
     line = replace(said(1, TANG, "你对花生过敏"), is_bot=True)
-    assert "1. 21:37 [机器人]对阿棠：你对花生过敏" in rewrite(lines=[line])
+    assert "1. 周四 21:37 [机器人]对阿棠：你对花生过敏" in rewrite(lines=[line])
     prompt = rewrite(lines=[said(1, "5550000008", "好", scene=scene("5550000008", "[灯芯]"), is_bot=True)])
-    assert "1. 21:37 [机器人]对〔灯芯〕：好" in prompt
+    assert "1. 周四 21:37 [机器人]对〔灯芯〕：好" in prompt
     assert listed(prompt) == ["阿棠(1903370001) 又名 海棠未眠"]
 
 
@@ -224,18 +221,6 @@ def test_quotes_are_told_from_own_words() -> None:
         said(3, QI, "「我退群」这歌不错"),
     ]
     prompt = rewrite(lines=lines)
-    assert "1. 21:37 老齐(28470003)：[引用：林檎：我退群 › 真的] 别闹" in prompt
-    assert "2. 21:38 老齐(28470003)：[引用：林檎：我退群] 别闹" in prompt
-    assert "3. 21:39 老齐(28470003)：「我退群」这歌不错" in prompt
-
-
-def test_a_known_event_has_its_day_once() -> None:
-    """An event that begins with the day on which it happened is listed without that day in front of it."""
-    events = (
-        an_event("2026年3月4日 唐唐(2) 打卡", happened_at=NOON),
-        an_event("唐唐(2) 打卡", happened_at=NOON),
-    )
-    told = rewrite(neighbours=events)
-    assert len(re.findall(r"^E\d\. .*唐唐", told, re.MULTILINE)) == len(events)
-    assert "2026年3月4日 2026年3月4日" not in told
-    assert told.count("2026年3月4日 ") >= len(events)
+    assert "1. 周四 21:37 老齐(28470003)：[引用：林檎：我退群 › 真的] 别闹" in prompt
+    assert "2. 周四 21:38 老齐(28470003)：[引用：林檎：我退群] 别闹" in prompt
+    assert "3. 周四 21:39 老齐(28470003)：「我退群」这歌不错" in prompt

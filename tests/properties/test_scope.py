@@ -23,6 +23,7 @@ from cognitive_memory_core.adapters.chroma.read_filter_where import chroma_filte
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.quote import Quote
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store import event_rows, messages
@@ -58,13 +59,14 @@ SCENES = st.one_of(
 
 @dataclass(frozen=True)
 class Voice:
-    """Speaker, subjects, kind and time of a statement."""
+    """Speaker, subjects, kind and time of a statement, and the senders of its quotes."""
 
     sender_id: str
     subjects: tuple[str, ...]
     kind: str
     happened_at: datetime
     is_retired: bool
+    quoted: tuple[str, ...] = ()
 
     def event(self, scene: Scene, number: int) -> Event:
         """Return the event in a place; its unique text keeps it from being a duplicate."""
@@ -80,6 +82,7 @@ class Voice:
             happened_at=self.happened_at,
             agent=scene.agent,
             retired_at=NOON if self.is_retired else None,
+            quotes=tuple(Quote(f"m{sender}", sender, "话") for sender in self.quoted),
         )
 
 
@@ -90,6 +93,7 @@ VOICES = st.builds(
     st.sampled_from(MEMORY_KINDS),
     MOMENTS,
     st.sampled_from([False, False, False, True]),
+    st.lists(PERHAPS, max_size=2).map(tuple),
 )
 NARROWINGS = st.builds(
     ReadFilter,
@@ -187,8 +191,10 @@ def test_a_bare_scene_reads_exactly_what_the_scope_rule_says() -> None:
         events = said(places, voices)
         with closing(written(events)) as connection:
             for scene in scenes:
-                readable = {event.id for event in events if event.scope.readable_by(scene, sender_id=event.sender_id)}
-                assert selected(connection, "events", *scene_filter(scene)) == readable
+                place = {event.id for event in events if event.scope.readable_by(scene, sender_id=event.sender_id)}
+                assert selected(connection, "events", *scene_filter(scene)) == place
+                own = {event.id for event in events if event.is_own_words or event.request_type == "private"}
+                readable = place & own if scene.kind == "private" else place
                 where = chroma_filter(ReadFilter(scene))
                 assert {event.id for event in events if matches(where, event_metadata(event))} == readable
                 tally.note(len(events), len(readable))
@@ -236,7 +242,7 @@ def test_no_value_of_a_filter_can_be_read_as_an_operator(scene: Scene, narrowing
     clause, values = sql_filter(read_filter)
     assert clause.count("?") == len(values)
     assert all(odd not in clause for odd in ODD_IDS if len(odd) > 1 and not odd.isdigit())
-    assert all(isinstance(leaf, str | float) for leaf in leaves(chroma_filter(read_filter)))
+    assert all(isinstance(leaf, str | float | bool) for leaf in leaves(chroma_filter(read_filter)))
 
 
 def leaves(where: object) -> list[object]:

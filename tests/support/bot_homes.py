@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,8 @@ def integrity(data_dir: Path) -> str:
 async def _filled(data_dir: Path) -> None:
     scene = core.Scene.group(GROUP, PERSON, user_name="米粒")
     async with core.CognitiveMemory.open(SETTINGS, data_dir, background=False) as memory:
-        await memory.remember(core.Turn(scene, memo="记下了", observations=("米粒(30001) 对花生过敏",)))
+        await memory.remember(core.Turn(scene, memo="记下了"))
+        await memory.consider(scene, [core.Message("m1", scene, "我对花生过敏", datetime.now(timezone.utc))])
         await memory.pin(scene, "周五聚餐")
         assert await memory.drain(60)
 

@@ -87,9 +87,10 @@ class History:
         memo = sower.text(sower.planted(scene, what="memo"))
         line = sower.message(scene, self.clock.now(), is_bot=False)
         words = sower.planted(scene, said_by=scene.user_id, kind="event")
-        said = f"{scene.user_name}喜欢{sower.text(words)}。"
+        said = f"我喜欢{sower.text(words)}。"
         await self.memory.observe(line)
-        await self.memory.remember(core.Turn(scene, memo=memo, observations=(said,), message_ids=(line.id,)))
+        await self.memory.remember(core.Turn(scene, memo=memo, message_ids=(line.id,)))
+        await self.memory.consider(scene, [replace(line, text=said)])
         self._resting[line.id] = words.token
         self._note(scene, memo, line.text, said)
 

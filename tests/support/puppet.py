@@ -51,12 +51,12 @@ class Question:
     @cached_property
     def facts(self) -> list[str]:
         """Return the facts to merge into a profile."""
-        return [_DATED.sub("", text) for _, text in _numbered(self.prompt, "facts")]
+        return [_of_subject(text) for _, text in _numbered(self.prompt, "facts")]
 
     @cached_property
     def withdrawn(self) -> list[str]:
         """Return the facts to remove from the profile."""
-        return [_DATED.sub("", text) for _, text in _numbered(self.prompt, "withdrawn")]
+        return [_of_subject(text) for _, text in _numbered(self.prompt, "withdrawn")]
 
     @cached_property
     def people(self) -> list[str]:
@@ -188,8 +188,9 @@ def _judged(question: Question) -> object:
 
 
 def _heard(number: int, label: str, speaker: str, text: str) -> Part:
-    """Attribute a line to its speaker, unless it names them itself."""
-    told = text if f"({speaker})" in text else f"{label} 说过：{text}"
+    """Write a line of somebody's own as a statement about them, any other one as their word."""
+    told = text.replace("我", label)
+    told = told if f"({speaker})" in told else f"{label} 说过：{text}"
     return statement(number, told, [speaker], speaker, lines=[number])
 
 
@@ -246,6 +247,11 @@ def _part(prompt: str, name: str) -> str:
 
 def _numbered(prompt: str, name: str) -> list[tuple[int, str]]:
     return [(int(found[1]), found[2]) for found in _NUMBERED.finditer(_part(prompt, name))]
+
+
+def _of_subject(fact: str) -> str:
+    """Return a fact without its day and without a leading 我, as a profile says it."""
+    return _DATED.sub("", fact).removeprefix("我")
 
 
 def _people(prompt: str) -> list[str]:

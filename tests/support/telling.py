@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime, timezone
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core import CognitiveMemory, Event, Scene, Settings, Turn, VectorStoreSettings
+from cognitive_memory_core import CognitiveMemory, Event, Message, Scene, Settings, Turn, VectorStoreSettings
 
 from .waiting import PATIENCE
 
+_numbers = count(1)
 EXACT = Settings(vector_store=VectorStoreSettings(backend="exact"))  # starting the vector store takes a second per test
 
 READING = Scene.group("618203471", "2156083317", user_name="阿禾", group_name="山脚读书会")
@@ -31,6 +34,17 @@ async def a_memory(data_dir: Path, settings: Settings | None = None, **options: 
 async def tell(memory: CognitiveMemory, scene: Scene, *observations: str, **fields: Any) -> list[Event]:
     """End a turn with observations and wait for the historian; return what the scene can list afterwards."""
     await memory.remember(Turn(scene, observations=observations, **fields))
+    assert await memory.drain(PATIENCE)
+    return await memory.events(scene, limit=200)
+
+
+async def say(memory: CognitiveMemory, scene: Scene, *lines: str | Message, at: datetime | None = None) -> list[Event]:
+    """Let the person of a scene say lines that are considered; wait for the historian; return what is listed there."""
+    when = at or datetime.now(timezone.utc)
+    said = [
+        line if isinstance(line, Message) else Message(f"said{next(_numbers)}", scene, line, when) for line in lines
+    ]
+    await memory.consider(scene, said)
     assert await memory.drain(PATIENCE)
     return await memory.events(scene, limit=200)
 

@@ -18,11 +18,11 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.files.durable_queue import FileQueue
 from tests.support.builders import a_job
 from tests.support.clock import FrozenClock
-from tests.support.telling import PATIENCE, READING, a_memory, recalled
+from tests.support.telling import PATIENCE, READING, a_memory, recalled, say
 from tests.support.waiting import until_not
 
 MEMO = core.Turn(READING, memo="聊了茶")
-TOLD = core.Turn(READING, observations=("阿禾(2156083317) 喜欢乌龙茶",))
+TOLD = "我喜欢喝乌龙茶"
 
 
 def removed(data: Path) -> None:
@@ -61,7 +61,7 @@ async def test_nothing_is_accepted_after_the_directory_vanished(
     async with a_memory(data) as memory:
         assert await memory.remember(MEMO)
         befalls(data)
-        for turn in (MEMO, TOLD):
+        for turn in (MEMO, core.Turn(READING, observations=(TOLD,))):
             with pytest.raises(core.StorageRefused, match="换掉"):
                 await memory.remember(turn)
         with pytest.raises(core.StorageRefused, match="换掉"):
@@ -97,8 +97,7 @@ async def test_a_directory_that_comes_back_is_written_again(tmp_path: Path) -> N
 async def lived(data: Path) -> None:
     """Let a memory learn something, so that it has a profile."""
     async with a_memory(data) as memory:
-        await memory.remember(TOLD)
-        assert await memory.drain(PATIENCE)
+        await say(memory, READING, TOLD)
 
 
 def lost(data: Path) -> None:
@@ -131,8 +130,7 @@ async def test_no_new_ledger_beside_what_an_older_one_left(tmp_path: Path, befal
     """A directory with profiles but no ledger is refused unchanged, and the message names the backup."""
     data = tmp_path / "data"
     async with a_memory(data) as memory:
-        await memory.remember(TOLD)
-        assert await memory.drain(PATIENCE)
+        await say(memory, READING, TOLD)
         await memory.backup(tmp_path / "copy")
     befalls(data)
     before = names(data)
@@ -206,8 +204,7 @@ async def test_a_first_start_can_be_killed_anywhere(tmp_path: Path) -> None:
 async def test_watching_follows_the_files_that_were_opened(tmp_path: Path) -> None:
     """What the memory itself does to its ledger is not reported as a loss."""
     async with a_memory(tmp_path / "data") as memory:
-        await memory.remember(TOLD)
-        assert await memory.drain(PATIENCE)
+        await say(memory, READING, TOLD)
         await memory.forget_user(READING, READING.user_id)
         with suppress(asyncio.TimeoutError):
             await memory.drain(0)

@@ -269,5 +269,5 @@ async def test_scores_are_shares(tmp_path: Path) -> None:
         await memory.remember(Turn(MAN, observations=(fact, other), happened_at=NOON))
         assert await memory.drain(PATIENCE)
         hits = await memory.search_events(MAN, fact)
-    assert fact in [hit.event.text for hit in hits]
+    assert f"机器人记：{fact}" in [hit.event.text for hit in hits]
     assert all(0.0 < hit.score <= 1.0 for hit in hits)

@@ -227,8 +227,8 @@ async def test_how_many_facts_a_profile_waits_for_moves(tmp_path: Path) -> None:
         async def waits(facts: int = 1) -> bool:
             return (await memory.status()).merges.facts == facts
 
-        for text, minutes in (("阿棠(2000001) 喜欢吃苹果", 1), ("阿棠(2000001) 喜欢吃桃子", 60)):
-            await memory.remember(core.Turn(scene, observations=[text]))
+        for text, minutes in (("我喜欢吃苹果", 1), ("我喜欢吃桃子", 60)):
+            await memory.consider(scene, [core.Message(f"m{minutes}", scene, text, clock.now())])
             await until(waits)
             clock.advance(minutes=minutes)
             await memory.configure(settings({}))

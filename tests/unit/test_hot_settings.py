@@ -17,6 +17,7 @@ from cognitive_memory_core.configuration import with_hot
 from cognitive_memory_core.historian.messages.log_pruning import LogPruning
 from cognitive_memory_core.settings import Live
 from tests.support.clock import FrozenClock
+from tests.support.telling import say
 from tests.support.waiting import until
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
@@ -123,19 +124,15 @@ CASES: dict[str, tuple[object, Look]] = {
 async def fill(memory: core.CognitiveMemory) -> None:
     """Store events of different ages, memos and lines."""
     for number, (days, fruit) in enumerate([(300, "苹果"), (200, "桃子"), (20, "香蕉"), (1, "西瓜"), (2, "葡萄")]):
-        turn = core.Turn(
-            SCENE,
-            memo=f"备忘内容 {number}",
-            observations=(f"米粒(30001) 喜欢吃{'什么水果都行，最好是' * (days == OLDEST)}{fruit}这种水果",),
-            happened_at=NOW - timedelta(days=days),
-        )
-        await memory.remember(turn)
+        then = NOW - timedelta(days=days)
+        await memory.remember(core.Turn(SCENE, memo=f"备忘内容 {number}", happened_at=then))
+        await say(memory, SCENE, f"我喜欢吃{'什么水果都行，最好是' * (days == OLDEST)}{fruit}这种水果", at=then)
         at = NOW - timedelta(days=3, minutes=number)
         await memory.observe(core.Message(f"line{number}", SCENE, f"闲聊 {number}：米粒喜欢吃什么，{fruit}吧", at))
     other = core.Scene.group("20001", "30002", user_name="阿棠")
     said = "闲聊：米粒喜欢吃什么水果我知道，她在超市买了两个榴莲"
     await memory.observe(core.Message("line9", other, said, NOW - timedelta(days=4)))
-    await memory.remember(core.Turn(other, observations=("阿棠(30002) 喜欢吃榴莲这种水果",)))
+    await say(memory, other, "我喜欢吃榴莲这种水果", at=NOW)
     for number in range(WINDOW):  # newer lines: what is still in the window is not quoted
         at = NOW - timedelta(hours=2) + timedelta(seconds=number)
         await memory.observe(core.Message(f"chat{number}", other, f"今天作业第 {number} 题好难", at))
@@ -214,7 +211,8 @@ async def test_when_facts_are_merged_moves(tmp_path: Path, change: dict[str, Any
     """A fact that waits for its profile is merged as soon as the changed settings make it due."""
     settings = core.Settings.from_mapping(BASE)
     async with core.CognitiveMemory.open(settings, tmp_path, clock=FrozenClock(NOW)) as memory:
-        await memory.remember(core.Turn(SCENE, observations=("米粒(30001) 喜欢吃苹果这种水果",)))
+        line = core.Message("m1", SCENE, "我喜欢吃苹果这种水果", NOW)
+        await memory.consider(SCENE, [line])
 
         async def waits() -> bool:
             return (await memory.status()).merges.facts > 0

@@ -54,7 +54,7 @@ async def test_a_server_that_never_answers_is_seen(tmp_path: Path, caplog: pytes
                 assert ("vectors", "failed") in status.breakers
                 assert status.index.behind == 1
                 assert [hit.event.text for hit in await memory.search_events(GROUP, "乌龙茶")] == [
-                    "小明（2000001）喜欢乌龙茶"
+                    "机器人记：小明（2000001）喜欢乌龙茶"
                 ]
                 lines = [record for record in caplog.records if "vectors" in record.getMessage()]
                 assert len(lines) == 1

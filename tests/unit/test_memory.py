@@ -24,7 +24,7 @@ from cognitive_memory_core.settings import HistorianSettings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_memo
-from tests.support.telling import EXACT
+from tests.support.telling import EXACT, say
 from tests.support.vector_stores import chroma_answering
 from tests.support.waiting import PATIENCE, until
 
@@ -71,15 +71,17 @@ async def test_an_accepted_turn_survives_the_process(tmp_path: Path) -> None:
         await memory.remember(Turn(GROUP, observations=["阿棠养了一只叫年糕的猫"]))
     async with opened(tmp_path) as memory:
         assert await memory.drain(PATIENCE)
-        assert [event.text for event in await memory.events(GROUP)] == ["阿棠(2000001)养了一只叫年糕的猫"]
+        assert [event.text for event in await memory.events(GROUP)] == ["机器人记：阿棠养了一只叫年糕的猫"]
 
 
 async def test_a_person_finds_what_they_said_in_a_group_in_their_private_chat(tmp_path: Path) -> None:
     """What a person said in a group is found in their own private chat and in nobody else's."""
     async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏")
+        await say(memory, GROUP, "我对花生过敏", at=NOON)
+        await remembered(memory, "阿棠怕狗")
         assert await memory.search_events(PRIVATE, "花生")
         assert not await memory.search_events(Scene.private("2000009"), "花生")
+        assert not await memory.search_events(PRIVATE, "怕狗"), "what the bot noted is not their word"
 
 
 async def test_what_was_said_in_private_stays_there(tmp_path: Path) -> None:
@@ -307,7 +309,7 @@ async def test_a_switched_off_memory_keeps_memos_and_pending_jobs(tmp_path: Path
     assert "说了晚安" in (tmp_path / "end_summaries.json").read_text(encoding="utf-8")
     async with opened(tmp_path) as memory:
         assert await memory.drain(PATIENCE)
-        assert [event.text for event in await memory.events(GROUP)] == ["阿棠(2000001)对花生过敏"]
+        assert [event.text for event in await memory.events(GROUP)] == ["机器人记：阿棠对花生过敏"]
 
 
 async def test_an_absent_memory_stores_and_recalls_nothing() -> None:

@@ -15,17 +15,16 @@ from cognitive_memory_core.recall.current_names import CurrentNames
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, later
-from tests.support.telling import EXACT
+from tests.support.telling import EXACT, say
 from tests.support.waiting import PATIENCE, until
 
 OTHER = Scene.group("10001", "2000002", user_name="老齐", group_name="读书会")
-SHOWN = "海棠未眠(2000001)〔当时叫阿棠〕对花生过敏"
+SHOWN = "海棠未眠(2000001)：“我对花生过敏”"
 
 
 async def renamed(memory: CognitiveMemory, clock: FrozenClock) -> Scene:
     """Store a statement of somebody who wears another card afterwards; return their present scene."""
-    await memory.remember(Turn(GROUP, observations=["阿棠(2000001)对花生过敏"]))
-    assert await memory.drain(PATIENCE)
+    await say(memory, GROUP, "我对花生过敏", at=clock.now())
     clock.advance(days=1)
     scene = replace(GROUP, user_name="海棠未眠")
     await memory.observe(a_message("换个名字", scene, clock.now()))
@@ -40,9 +39,9 @@ async def test_present_names_stand_everywhere(tmp_path: Path) -> None:
         scene = await renamed(memory, clock)
         assert SHOWN in (await memory.context(OTHER, "谁对花生过敏？")).text
         (hit,) = await memory.search_events(OTHER, "谁对花生过敏？")
-        assert (hit.event.text, hit.event.sender_name) == (SHOWN, "海棠未眠")
+        assert (hit.event.sender_name, hit.event.quotes[0].sender_name) == ("海棠未眠", "海棠未眠")
         (event,) = await memory.events(OTHER)
-        assert event.text == SHOWN
+        assert event.text == "海棠未眠(2000001)〔当时叫阿棠〕：“我对花生过敏”"
 
         async def is_renamed() -> bool:  # the file follows the name in a loop of its own
             profile = await memory.get_profile(scene, "user", scene.user_id)
@@ -69,12 +68,12 @@ async def test_what_is_stored_stays_as_it_was_written(tmp_path: Path) -> None:
     async with CognitiveMemory.open(EXACT, tmp_path / "data", clock=clock) as memory:
         await renamed(memory, clock)
         await memory.export(tmp_path / "all.jsonl")
-        assert "阿棠(2000001)对花生过敏" in (tmp_path / "all.jsonl").read_text("utf-8")
+        assert "阿棠(2000001)：“我对花生过敏”" in (tmp_path / "all.jsonl").read_text("utf-8")
         clock.advance(days=1)
         await memory.observe(a_message("换回来了", GROUP, clock.now()))
         assert await memory.drain(PATIENCE)
         (event,) = await memory.events(OTHER)
-        assert event.text == "阿棠(2000001)对花生过敏"
+        assert event.text == "阿棠(2000001)：“我对花生过敏”"
 
 
 async def test_who_left_is_not_named_again(tmp_path: Path) -> None:
@@ -91,7 +90,7 @@ async def test_who_left_is_not_named_again(tmp_path: Path) -> None:
         await memory.opt_in("2000001")
         await memory.forget_user(GROUP, "2000001")
         (event,) = await memory.events(OTHER)
-        assert event.text == "老齐(2000002)和某位成员去爬山"
+        assert event.text == "机器人记：老齐(2000002)和某位成员去爬山"
 
 
 async def test_names_are_those_of_the_events_own_place() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
@@ -26,6 +25,7 @@ from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
+from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
 from cognitive_memory_core.permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure
 from cognitive_memory_core.purge_schedule import Purge
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
@@ -33,7 +33,7 @@ from cognitive_memory_core.store.database.copies import Copy
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
-from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, a_memo, a_pin, archived
 from tests.support.mirrors import ListedMirror
 from tests.support.pipelines import a_pipeline
@@ -517,7 +517,7 @@ async def test_purges_do_not_run_side_by_side(world: World) -> None:
 async def test_a_job_of_somebody_erased_writes_nothing(world: World) -> None:
     """A job of an erased person that reappears from a copy stores nothing and counts as done."""
     await world.forgetting.forget_person(GROUP, "2000001")
-    ledger, historian = world.ledger, RuleHistorian(SHANGHAI)
+    ledger, historian = world.ledger, RuleHistorian()
     pipeline = a_pipeline(
         ledger,
         historian,

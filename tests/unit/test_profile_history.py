@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import NotPermitted, ProfileKey, Scene, UnknownRevision
-from tests.support.telling import PRIVATE, READING, READING_MILI, a_memory, tell
+from tests.support.puppet import Puppet
+from tests.support.telling import PRIVATE, READING, READING_MILI, a_memory, say
 
 OPERATOR = Scene.operator()
 AHE = ProfileKey.member(READING.group_id, READING.user_id)
@@ -18,8 +19,8 @@ async def test_what_somebody_was_is_nobody_elses(tmp_path: Path) -> None:
     """Members see earlier versions of their own profile only, even of a shared one; operators see all."""
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "咖啡"):
-            await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")
-            await tell(memory, PRIVATE, f"阿禾({READING.user_id}) 喜欢吃{drink}味的糖")
+            await say(memory, READING, f"我喜欢喝{drink}")
+            await say(memory, PRIVATE, f"我喜欢吃{drink}味的糖")
         await memory.set_sharing(READING.user_id, True)
         for key in (AHE, OWN):
             with pytest.raises(NotPermitted):
@@ -33,7 +34,7 @@ async def test_nobody_puts_anothers_profile_back(tmp_path: Path) -> None:
     """A member cannot restore another person's profile; the person can, and an unknown revision is refused."""
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "咖啡"):
-            await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")
+            await say(memory, READING, f"我喜欢喝{drink}")
         (past,) = await memory.profile_revisions(OPERATOR, AHE)
         with pytest.raises(NotPermitted):
             await memory.restore_profile(READING_MILI, AHE, past.id)
@@ -47,10 +48,10 @@ async def test_nobody_puts_anothers_profile_back(tmp_path: Path) -> None:
 async def test_who_is_left_out_has_no_past_and_stands_in_none(tmp_path: Path) -> None:
     """Earlier versions of the profile of a person who opted out are hidden, and others' versions hide their name."""
     mili = READING_MILI.user_id
-    async with a_memory(tmp_path) as memory:
+    async with a_memory(tmp_path, chat=Puppet()) as memory:
         for drink in ("乌龙茶", "咖啡"):
-            await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢和米粒({mili}) 一起喝{drink}")
-            await tell(memory, READING_MILI, f"米粒({mili}) 喜欢喝{drink}")
+            await say(memory, READING, f"我喜欢和米粒({mili}) 一起喝{drink}")
+            await say(memory, READING_MILI, f"我喜欢喝{drink}")
         await memory.opt_out(mili)
         assert await memory.profile_revisions(OPERATOR, ProfileKey.member(READING.group_id, mili)) == []
         shown = await memory.profile_revisions(OPERATOR, AHE)
@@ -62,6 +63,6 @@ async def test_a_place_that_is_switched_off_shows_no_past(tmp_path: Path) -> Non
     """In a scope without recall, earlier versions of profiles are not shown."""
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "咖啡"):
-            await tell(memory, READING, f"阿禾({READING.user_id}) 喜欢喝{drink}")
+            await say(memory, READING, f"我喜欢喝{drink}")
         await memory.set_switch(READING, "off")
         assert await memory.profile_revisions(READING, AHE) == []

@@ -29,7 +29,7 @@ def chroma_filter(read_filter: ReadFilter) -> Where:
 
 
 def event_metadata(event: Event) -> Metadata:
-    """Return an event's metadata: the ten fields of older versions, kind, agent and subjects; no value is None."""
+    """Return an event's metadata: the ten fields of older versions, and kind, agent, subjects, others_words."""
     metadata: Metadata = {
         "user_id": event.user_id,
         "group_id": event.group_id,
@@ -44,6 +44,8 @@ def event_metadata(event: Event) -> Metadata:
         "kind": event.kind,
         "agent": event.agent,
     }
+    if not event.is_own_words:
+        metadata["others_words"] = True
     return {**metadata, "subjects": list(event.subjects)} if event.subjects else metadata
 
 
@@ -54,7 +56,8 @@ def _of_scene(scene: Scene) -> list[Where]:
     if scene.kind == "group":
         return [agent, _is("request_type", "group"), _is("group_id", scene.group_id)]
     this_chat = _all([_is("request_type", "private"), _is("user_id", scene.user_id)])
-    own_words = _all([_is("request_type", "group"), _is("sender_id", scene.user_id)])
+    alone: Where = {"others_words": {"$ne": True}}  # matches rows without the key, too
+    own_words = _all([_is("request_type", "group"), _is("sender_id", scene.user_id), alone])
     return [agent, _any([this_chat, own_words])]
 
 

@@ -17,9 +17,9 @@ from ...settings import Live, Settings
 from ...text.identity.name_cleaning import NAME_LENGTH, one_line
 from ...text.identity.persons import without_speaker
 from ...text.statements.group_rules import lays_down_rule
+from ...text.statements.lasting_facts import EndedState, ended_states, lasting_clause, speaks_of_rank_or_debt
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, without
-from .lasting_facts import EndedState, ended_states, lasting_clause, speaks_of_rank_or_debt
 
 LINE_LENGTH = 120
 _OF_PERSONS, _OF_GROUPS = sentences.stored_text.PROFILE_HEADINGS, sentences.stored_text.GROUP_HEADINGS

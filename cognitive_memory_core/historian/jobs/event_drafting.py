@@ -28,15 +28,13 @@ def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, 
 
 def _event(job: Job, index: int, said: Statement, job_context: JobContext) -> Event:
     scene = job.work.scene
-    sender = "" if said.voices else said.speaker or scene.user_id
-    first = said.voices[0] if said.voices else sender
     return Event(
         derived_id("event", job.id, index),
         said.text,
         said.kind,
-        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else first,
+        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else said.speaker,
         group_id=scene.group_id,
-        sender_id=sender,
+        sender_id=said.speaker,
         subjects=said.subjects,
         message_ids=said.message_ids,
         request_type="group" if scene.kind == "group" else "private",
@@ -48,6 +46,7 @@ def _event(job: Job, index: int, said: Statement, job_context: JobContext) -> Ev
         pain=said.pain,
         solution=said.solution,
         outcome=said.outcome,
-        sender_name=job_context.named(sender).name,
+        sender_name=job_context.named(said.speaker).name if said.speaker else "",
         replaces=said.replaces,
+        quotes=said.quotes,
     )

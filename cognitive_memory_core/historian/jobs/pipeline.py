@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
@@ -21,13 +21,10 @@ from ...store.events import EventLedger
 from ...store.messages import MessageLog
 from ...text.identity.name_cleaning import clean_name
 from ..profiles.name_observer import NameObserver
-from ..rewriting.attribution import repeated
-from ..rewriting.claims_of_one_person import LEAST_SUPPORT, vouched
+from ..rewriting.checks import called
 from ..rewriting.dialogue_context import DialogueContext
-from ..rewriting.echoes import called
 from ..rewriting.progress import Progress
-from ..rewriting.repeated_events import RepeatedEvents
-from ..rewriting.statement_gate import judged
+from ..rewriting.repeated_events import RepeatedEvents, repeated
 from .event_drafting import drafted
 from .memo_writer import MemoWriter
 
@@ -100,26 +97,9 @@ class Pipeline:
         """Return the statements of a job; if an earlier try made them, use these without a model call."""
         statements = self._progress.find(job.work, job_context)
         if statements is None:
-            of_one_job = replace(self, neighbourhood=self.neighbourhood.of_one_job())
-            statements = await of_one_job.backed_statements(job, job_context)
+            statements = await self._statements(job, job_context)
             self._progress.keep(job.work, job_context, statements)
         return statements
-
-    async def backed_statements(self, job: Job, job_context: JobContext) -> list[Statement]:
-        """Make the statements of a job, with the people who back them; write nothing."""
-        names = called(job_context)
-        found = await self._statements(job, job_context)
-        backed = [await self._with_backers(said, job, names) for said in found]
-        return [vouched(judged(said, names), job_context) for said in backed]
-
-    async def _with_backers(self, said: Statement, job: Job, names: Collection[str]) -> Statement:
-        """Add to a statement about the group, as backers, the people who said the same in earlier jobs."""
-        if not (said.is_of_place and said.text) or len(said.backers) >= LEAST_SUPPORT:
-            return said
-        own = said.backers or tuple(filter(None, (said.speaker,)))
-        before = await self.neighbourhood.said_by_others(said.text, job.work.scene, self.consent.opted_out, names)
-        others = tuple(one for one in before if one not in own)
-        return replace(said, backers=(*own, *others)) if others else said
 
     async def _keep_memo(self, job: Job) -> None:
         """Store the memo before any model is called, so that memos never wait for a model."""
@@ -131,17 +111,22 @@ class Pipeline:
             if not any(line.sender_id for line in job.work.messages):
                 return []
             return await self.historian.triage(job.work, await self._with_surroundings(job.work, job_context))
-        before, beside = await both(
+        before, beside = await both(  # most often nothing was heard before, and one trip reads both
             self.neighbourhood.found_before(job.work, called(job_context), self.consent.opted_out),
-            self._with_neighbours(
-                job.work, job_context
-            ),  # most often nothing was heard before, and one trip reads both
+            self._with_neighbours(job.work, job_context),
         )
         if not before:
             return await self._rewritten(job.work, beside)
-        fresh = replace(job.work, observations=[text for text in job.work.observations if text not in before])
-        again = [repeated(before[text], job.work.message_ids) for text in job.work.observations if text in before]
-        return [*await self._rewritten(fresh, await self._with_neighbours(fresh, job_context)), *again]
+        noted = {text for text, event in before.items() if self.asks_model and not event.is_absolute}
+        asked = [text for text in job.work.observations if text not in before or text in noted]
+        fresh = replace(job.work, observations=asked)
+        written = await self._rewritten(fresh, await self._with_neighbours(fresh, job_context))
+        again = [repeated(before[text], job.work.message_ids) for text in job.work.observations if text not in asked]
+        better = (
+            replace(said, repeats=before[text].id) if text in noted else said
+            for text, said in zip(asked, written, strict=True)
+        )
+        return [*better, *again]
 
     async def _rewritten(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         return await self.historian.rewrite(turn, job_context) if turn.observations else []
@@ -151,7 +136,7 @@ class Pipeline:
         if is_empty or not self.asks_model:
             return job_context
         near = await self.neighbourhood.near(work, self.consent.opted_out, called(job_context))
-        return replace(job_context, neighbours=near)
+        return replace(job_context, neighbours=tuple(map(self.consent.redacted, near)))
 
     async def _with_surroundings(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
         """Return the job context with earlier lines and events, so that a model understands a dialogue in mid-topic."""

@@ -1,42 +1,92 @@
-"""The historian with a model: one call per turn, checked by the gate, and repeated with feedback on rejection."""
+"""The historian with a model: one call per job, its answer checked, once more with feedback what failed.
+
+What fails again is kept as it was said.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from ... import sentences
 from ...domain.event import Statement, duplicate_key
 from ...domain.log_fields import log_fields
 from ...domain.message import Message
 from ...domain.people import JobContext
+from ...domain.quote import exchange
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
 from ...ports.models import Chat, Historian
 from ...ports.tally import REFUSED, RETRIED, Tally, Untallied
 from ...prompts.answers import StatementAnswer, TriageAnswer
-from ...prompts.library import PromptLibrary
+from ...prompts.library import PromptLibrary, Task
 from ...settings import Live, Settings
 from ...text.failures import described
-from ...text.identity.name_cleaning import one_line
-from ...text.statements.agreement import CitedLine
+from ...text.statements.figures import values_of
 from ..spending.call_budget import NoModel
-from .attribution import RewriteTask, said_by, unworded
-from .echoes import called
-from .fallback_wording import cited_lines, quotations
+from .checks import GivenLines
 from .progress import Progress
-from .repeated_events import is_dated_anew, is_timeless
-from .rewrite_batch import Attempt, RewriteBatch
-from .triage import batch_of
+from .repeated_events import is_timeless
+from .statement_gate import Around, feedback
+from .statements_of_answers import Judged, as_noted, as_said, judged, quotes_of
 
 log = logging.getLogger(__name__)
-SMALL, FEW = 2_000, 40  # characters and people, up to which a prompt is written and judged on the event loop
-T = TypeVar("T")
-MOST_REFUSED = 3  # refusals in a row after which the remaining observations are taken for refused
+
+
+@dataclass
+class _Work:
+    """What a job has come to: its lines, for each number an observation or "", and the last answer to each.
+
+    ``calls`` counts the calls to the model so far.
+    """
+
+    given: GivenLines
+    notes: dict[int, str]
+    job_context: JobContext
+    force: bool = False
+    calls: int = 0
+    answers: dict[int, StatementAnswer] = field(default_factory=dict[int, StatementAnswer])
+    judged: dict[int, Judged] = field(default_factory=dict[int, Judged])
+
+    @property
+    def open(self) -> list[int]:
+        """The numbers without a text that passes, except where no wording of it could."""
+        return [number for number in self.notes if not self.passed(number) and self._is_worth_asking(number)]
+
+    def passed(self, number: int) -> bool:
+        """Return whether the text of a number may be stored."""
+        found = self.judged.get(number)
+        return found is not None and found.passes(forced=self.force)
+
+    def take(self, answers: Iterable[StatementAnswer]) -> None:
+        """Judge the answers to open numbers. Takes long for many people and lines: call it off the event loop."""
+        around = Around(tuple(line if isinstance(line, str) else line.text for line in self.given.numbered))
+        for answer in answers:
+            if answer.number in self.notes and not self.passed(answer.number):
+                before = self.answers.get(answer.number)
+                cites = answer.lines or (before.lines if before else ())
+                self.answers[answer.number] = replace(answer, lines=cites)
+                note = self.notes[answer.number]
+                found = judged(self.answers[answer.number], self.given, around, self.job_context, note)
+                self.judged[answer.number] = found
+
+    def tasks(self) -> list[Task]:
+        """Return what is asked of the model next, with the last text and what is wrong with it."""
+        return [self._task(number) for number in self.open]
+
+    def cited(self, number: int) -> list[Message]:
+        """Return the lines that the last answer to a number cites."""
+        return self.given.cited(self.answers[number].lines) if number in self.answers else []
+
+    def _is_worth_asking(self, number: int) -> bool:
+        return number not in self.judged or self.judged[number].is_carried
+
+    def _task(self, number: int) -> Task:
+        found = self.judged.get(number)
+        said = self.notes[number] or exchange(quotes_of(self.cited(number), self.job_context))
+        return Task(number, said, found.statement.text, feedback(found.verdict)) if found else Task(number, said)
 
 
 class ModelHistorian:
@@ -59,200 +109,160 @@ class ModelHistorian:
         self._prompts = prompts
         self._settings = settings
         self._tally = tally or Untallied()
-        self._progress: Progress[RewriteBatch] = Progress()
+        self._progress: Progress[_Work] = Progress()
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
-        """Rewrite each observation as a statement; equal observations give equal statements.
+        """Rewrite each observation as a statement that cites lines of the turn; equal ones give equal statements.
 
-        An observation that a model refuses, or does not make absolute within ``rewrite_max_retry`` retries, is stored
-        marked as not absolute.
+        An observation that the model refuses, or words wrongly to the end, is kept as the bot's note.
         """
-        batch = self._progress.find(turn, job_context) or _batch(turn, job_context)
-        batch.job_context = replace(batch.job_context, is_last_try=job_context.is_last_try)
+        work = self._progress.find(turn, job_context) or _work_of(turn, job_context)
+        work.job_context = replace(work.job_context, is_last_try=job_context.is_last_try)
         try:
-            await self._retry_until_done(batch, turn, turn.source_message, turn.recent_messages)
-        except PermanentError as refusal:
-            _warn(batch, described(refusal))
-            await self._spare(batch, turn)
+            await self._ask_until_done(work, turn)
+        except PermanentError as refusal:  # perhaps of another person's line, and not of the observations
+            _warn(job_context, described(refusal))
+            work.given, work.job_context = GivenLines(()), replace(work.job_context, neighbours=())
+            try:
+                await self._ask_until_done(work, turn)
+            except PermanentError as again:
+                _warn(job_context, described(again))
         self._progress.forget(job_context.job_id)
-        return self._written(turn, batch)
+        texts = {duplicate_key(note): self._stated(work, number, turn) for number, note in work.notes.items()}
+        return [texts[duplicate_key(observation)] for observation in turn.observations]
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return what is worth remembering as statements, attributed to the senders of the lines on which they rest."""
+        """Return what is worth remembering as statements, each with the lines on which it rests."""
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
             return []
-        batch = self._progress.find(dialogue, job_context)
-        if batch is None:
-            triaged, job_context = await self._judged(dialogue, job_context)
-            batch, answers = batch_of(triaged, dialogue, job_context)
-            if not batch.tasks and _is_uncited(triaged):
-                return await self._rules.triage(dialogue, job_context)
-            await self._note(batch, answers)
-            batch.calls += 1
-        await self._retry_until_done(batch, dialogue, "", dialogue.messages)
+        work = self._progress.find(dialogue, job_context)
+        if work is None:
+            triaged, job_context = await self._triaged(dialogue, job_context)
+            given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
+            cited = [one for one in triaged.observations if given.cited(one.lines)]
+            if triaged.observations and not any(one.lines for one in triaged.observations):
+                return await self._rules.triage(dialogue, job_context)  # the model cannot cite
+            if len(cited) < len(triaged.observations):  # invented, or said by the bot
+                _warn(job_context, sentences.log.UNCITED.format(count=len(triaged.observations) - len(cited)))
+            answers = [replace(one, number=number) for number, one in enumerate(cited, 1)]
+            work = _Work(given, {answer.number: "" for answer in answers}, job_context, calls=1)
+            await self._take(work, answers)
+        await self._ask_until_done(work, dialogue)
         self._progress.forget(job_context.job_id)
-        return await self._found(batch, dialogue)
+        return _found(work, self._settings.current.historian.min_confidence)
 
-    async def _retry_until_done(
-        self, batch: RewriteBatch, work: Turn | Dialogue, source: str, lines: Sequence[Message | str]
-    ) -> None:
-        """Ask until every task is accepted or the tries are used up.
+    async def _ask_until_done(self, work: _Work, job: Turn | Dialogue) -> None:
+        """Ask until every text passes or the tries are used up.
 
-        An error of the first call is raised, except for a bad or late answer on the job's last try. After an error of a
-        later call only a bad or late answer is asked for again.
+        An error of the first call is raised, except for a bad or late answer on the job's last try; after one of a
+        later call the texts so far stand, unless the model cannot be reached.
         """
         tries = self._settings.current.historian.rewrite_max_retry + 1
-        while batch.open and batch.calls < tries:
-            self._progress.keep(work, batch.job_context, batch)
-            ask = partial(self._prompts.rewrite, batch.prompt_tasks(), batch.job_context, source=source, lines=lines)
-            question = await _computed(batch, ask)
+        source = job.source_message if isinstance(job, Turn) else ""
+        while work.open and work.calls < tries:
+            self._progress.keep(job, work.job_context, work)
+            lines = work.given.numbered
+            ask = await asyncio.to_thread(
+                self._prompts.rewrite, work.tasks(), work.job_context, source=source, lines=lines
+            )
             try:
-                self._tally.count(RETRIED, int(batch.calls > 0))
-                await self._note(batch, await self._rewriting.ask(question))
+                self._tally.count(RETRIED, int(work.calls > 0))
+                await self._take(work, await self._rewriting.ask(ask))
             except (BadAnswer, TooSlow) as failure:
-                if not batch.calls:
-                    _give_up(batch, failure)
-                    break
-            except (NoModel, PermanentError):
-                if not batch.calls:
+                if not work.calls and not work.job_context.is_last_try:
                     raise
-                break
-            batch.calls += 1
-
-    async def _spare(self, batch: RewriteBatch, turn: Turn) -> None:
-        """Ask again without surrounding lines and neighbours; if that is refused, too, ask for each observation alone.
-
-        The provider may have refused another person's line, or a neighbour, and not the observation.
-        """
-        was_bare = not (batch.job_context.neighbours or turn.source_message or turn.recent_messages)
-        batch.job_context = replace(batch.job_context, neighbours=())
-        try:
-            if (was_bare or await self._is_refused(batch, turn)) and len(batch.open) > 1:
-                await self._ask_alone(batch, turn)
-        finally:
-            self._progress.keep(turn, batch.job_context, batch)
-
-    async def _ask_alone(self, batch: RewriteBatch, turn: Turn) -> None:
-        refused = 0
-        for task in batch.open:
-            refused = refused + 1 if await self._is_refused(replace(batch, tasks=[task]), turn) else 0
-            if refused == MOST_REFUSED:
+                _warn(work.job_context, described(failure))
                 return
+            except (NoModel, PermanentError):
+                if not work.calls:
+                    raise
+                return
+            work.calls += 1
 
-    async def _is_refused(self, batch: RewriteBatch, turn: Turn) -> bool:
-        try:
-            await self._retry_until_done(batch, turn, "", ())
-        except PermanentError as refusal:
-            _warn(batch, described(refusal))
-            return True
-        return False
-
-    async def _judged(self, dialogue: Dialogue, job_context: JobContext) -> tuple[TriageAnswer, JobContext]:
+    async def _triaged(self, dialogue: Dialogue, job_context: JobContext) -> tuple[TriageAnswer, JobContext]:
         """Triage a dialogue; if the model refuses it, once more without neighbours.
 
         A bad or late answer on the last try raises PermanentError, as a refusal does.
         """
-        try:
-            return await self._triaged(dialogue, job_context), job_context
-        except (BadAnswer, TooSlow) as failure:
-            if not job_context.is_last_try:
-                raise
-            raise PermanentError(described(failure)) from failure
-        except PermanentError as refusal:
-            if not job_context.neighbours:
-                raise
-            fields = log_fields("triage", job_id=job_context.job_id, place=job_context.place)
-            log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal), extra=fields)
         bare = replace(job_context, neighbours=())
-        return await self._triaged(dialogue, bare), bare
+        for tried in (job_context, bare) if job_context.neighbours else (bare,):
+            ask = await asyncio.to_thread(self._prompts.triage, dialogue.messages, tried)
+            try:
+                return await self._judging.ask(ask), tried
+            except (BadAnswer, TooSlow) as failure:
+                if not job_context.is_last_try:
+                    raise
+                raise PermanentError(described(failure)) from failure
+            except PermanentError as refusal:
+                if tried is bare:
+                    raise
+                _warn(job_context, described(refusal))
+        raise AssertionError("the last try returns or raises")
 
-    async def _triaged(self, dialogue: Dialogue, job_context: JobContext) -> TriageAnswer:
-        return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, job_context))
-
-    async def _note(self, batch: RewriteBatch, answers: Sequence[StatementAnswer]) -> None:
-        """Judge an answer, then record it; if the job is cancelled while judging, nothing is recorded."""
-        attempts = await _computed(batch, partial(batch.tried, answers))
-        batch.note(attempts)
-        for _, attempt in attempts:
-            for reason in attempt.verdict.reasons:
+    async def _take(self, work: _Work, answers: Sequence[StatementAnswer]) -> None:
+        await asyncio.to_thread(work.take, answers)
+        for answer in answers:
+            for reason in work.judged[answer.number].verdict.reasons if answer.number in work.judged else ():
                 self._tally.count(f"{REFUSED}{reason}")
 
-    def _written(self, turn: Turn, batch: RewriteBatch) -> list[Statement]:
-        said = {duplicate_key(task.text): self._stored(task, best, batch) for task, best in batch.outcomes()}
-        degraded = sum(best is None or not best.verdict.is_absolute for _, best in batch.outcomes())
-        if degraded:
-            _warn(batch, sentences.log.GATE_GAVE_UP.format(count=degraded))
-        return [said[duplicate_key(observation)] for observation in turn.observations]
-
-    async def _found(self, batch: RewriteBatch, dialogue: Dialogue) -> list[Statement]:
-        outcomes = list(batch.outcomes())
-        found = [(task, best) for task, best in outcomes if best is not None and best.is_statement]
-        if len(found) < len(outcomes):
-            _warn(batch, sentences.log.GATE_QUOTED.format(count=len(outcomes) - len(found)))
-        statements = [self._stored(task, best, batch) for task, best in found]
-        cited_ids = {line for statement in statements for line in statement.message_ids}
-        left = [line for line in cited_lines(batch, dialogue) if line.id not in cited_ids]
-        return [*statements, *await quotations(left, dialogue, batch, self._rules)]
-
-    def _stored(self, task: RewriteTask, best: Attempt | None, batch: RewriteBatch) -> Statement:
-        if best is None:
-            text = task.text if one_line(task.text) else sentences.stored_text.NOTHING_SHOWN
-            return unworded(task, text, batch.job_context)
-        said = best.statement
-        if said.confidence < self._settings.current.historian.min_confidence:
-            return replace(said, is_absolute=False, repeats="", replaces="", observation="")
-        return replace(said, observation="") if is_dated_anew(said.text, task.original) else said
+    def _stated(self, work: _Work, number: int, turn: Turn) -> Statement:
+        """Return the statement of an observation, or the observation as the bot's note."""
+        note = work.notes[number]
+        if not work.passed(number):
+            _warn(work.job_context, sentences.log.GATE_GAVE_UP.format(count=1))
+            return as_noted(note, turn)
+        said = _marked(work.judged[number], self._settings.current.historian.min_confidence)
+        is_dated = not values_of(said.text) <= values_of(note)  # the same words on another day mean another occasion
+        is_again = said.speaker in ("", turn.scene.user_id) and is_timeless(note) and not is_dated
+        sources = tuple(dict.fromkeys((*turn.message_ids, *said.message_ids)))
+        return replace(said, message_ids=sources, observation=note if is_again else "")
 
 
-def _is_uncited(triaged: TriageAnswer) -> bool:
-    """Return whether a model found something worth remembering, but cited no line for any of it."""
-    return bool(triaged.observations) and not any(one.lines for one in triaged.observations)
+def _found(work: _Work, least: float) -> list[Statement]:
+    """Return the statements of a dialogue; what did not pass as it was said, unless another one quotes its lines."""
+    found = [_marked(work.judged[number], least) for number in work.notes if work.passed(number)]
+    quoted = {quote.message_id for statement in found for quote in statement.quotes}
+    failed = [number for number in work.notes if not work.passed(number)]
+    if failed:
+        _warn(work.job_context, sentences.log.GATE_QUOTED.format(count=len(failed)))
+    for number in failed:
+        cited = work.cited(number)
+        if not quoted.issuperset(line.id for line in cited):
+            statement = as_said(cited, work.given, work.job_context, work.answers[number].kind)
+            found.append(replace(statement, is_of_place=work.judged[number].statement.is_of_place))
+            quoted.update(line.id for line in cited)
+    return found
 
 
-def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
-    """Log a failure of the first call on a job's last try; on an earlier try raise it, so that the job is retried."""
-    if not batch.job_context.is_last_try:
-        raise failure
-    _warn(batch, described(failure))
+def _marked(found: Judged, least: float) -> Statement:
+    """Return the statement; one that leans on its moment, or of which the model is unsure, relates to no other."""
+    said = replace(found.statement, is_absolute=found.verdict.is_absolute)
+    if said.is_absolute and said.confidence >= least:
+        return said
+    return replace(said, is_absolute=False, repeats="", replaces="", observation="")
 
 
-async def _computed(batch: RewriteBatch, work: Callable[[], T]) -> T:
-    """Run ``work`` directly if it takes about a millisecond, in a thread if there are many people or long texts."""
-    length = sum(map(len, batch.context)) + sum(len(task.original) for task in batch.tasks)
-    is_small = length <= SMALL and len(batch.job_context.people) <= FEW
-    return work() if is_small else await asyncio.to_thread(work)
+def _work_of(turn: Turn, job_context: JobContext) -> _Work:
+    """Return the work of a turn: each distinct observation, and its lines with the one that is answered last."""
+    notes: dict[str, str] = {}
+    for observation in turn.observations:
+        notes.setdefault(duplicate_key(observation), observation)
+    given = GivenLines(tuple(_lines_of(turn, job_context)))
+    return _Work(given, dict(enumerate(notes.values(), 1)), job_context, force=turn.force)
 
 
-def _batch(turn: Turn, job_context: JobContext) -> RewriteBatch:
-    """Build the rewrite batch of a turn: a task per distinct observation, the scene's person as likeliest speaker."""
-    lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
-    lines_by_sender = {turn.scene.user_id: "", **said_by(lines)}
-    texts = _once(turn.observations)
-    tasks = [
-        RewriteTask(
-            number,
-            text,
-            text,
-            tuple(lines_by_sender),
-            lines_by_sender,
-            own=turn.scene.user_id,
-            observation=text if is_timeless(text, called(job_context)) else "",
-            message_ids=tuple(turn.message_ids),
-            cited=(CitedLine(text, job_context.when),),
-        )
-        for number, text in enumerate(texts, 1)
-    ]
-    said = (line if isinstance(line, str) else line.text for line in turn.recent_messages)
-    return RewriteBatch(tasks, (turn.source_message, *said, *texts), job_context, force=turn.force)
+def _lines_of(turn: Turn, job_context: JobContext) -> list[Message | str]:
+    """Return the lines before a turn's end, with the message that it answers as the last one if they lack it."""
+    lines = list(turn.recent_messages)
+    source = turn.source_message.strip()
+    known = {line.id for line in lines if isinstance(line, Message)}
+    own = (line for line in lines if isinstance(line, Message) and line.sender_id == turn.scene.user_id)
+    is_among = bool(known.intersection(turn.message_ids)) or any(line.text.strip() == source for line in own)
+    if source and turn.message_ids and not is_among:
+        lines.append(Message(turn.message_ids[-1], turn.scene, source, job_context.when))
+    return lines
 
 
-def _once(texts: Sequence[str]) -> list[str]:
-    first: dict[str, str] = {}
-    for text in texts:
-        first.setdefault(duplicate_key(text), text)
-    return list(first.values())
-
-
-def _warn(batch: RewriteBatch, said: str) -> None:
-    fields = log_fields("rewrite", job_id=batch.job_context.job_id, place=batch.job_context.place)
-    log.warning("historian_rewrite job=%s: %s", batch.job_context.job_id, said, extra=fields)
+def _warn(job_context: JobContext, said: str) -> None:
+    fields = log_fields("rewrite", job_id=job_context.job_id, place=job_context.place)
+    log.warning("historian_rewrite job=%s: %s", job_context.job_id, said, extra=fields)

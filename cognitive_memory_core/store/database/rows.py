@@ -17,6 +17,7 @@ from ...domain.ids import derived_id
 from ...domain.interval import FIRST_YEAR, LAST_YEAR
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
+from ...domain.quote import Quote
 from ...domain.scope import Scene, Scope
 from ...ports.models import Vector
 from ...text.caches import cleared_on_erasure
@@ -45,8 +46,9 @@ EVENT_FIELDS = (
     "sender_name",
     "retired_at",
     "replaces",
+    "quotes",
 )
-EVENT_COLUMNS = (*EVENT_FIELDS, "scope", "at_us", "duplicate_key")
+EVENT_COLUMNS = (*EVENT_FIELDS, "scope", "at_us", "duplicate_key", "others_words")
 MESSAGE_FIELDS = (
     "id",
     "text",
@@ -190,9 +192,11 @@ def event_values(event: Event) -> tuple[Any, ...]:
         event.sender_name,
         _text(event.retired_at),
         event.replaces,
+        _quotes_written(event.quotes),
         event.scope.key,
         micros(event.happened_at),
         digest(event.text),
+        not event.is_own_words,
     )
 
 
@@ -206,6 +210,7 @@ def event_of(row: Row) -> Event:
     fields["is_absolute"] = bool(fields["is_absolute"])
     fields["last_seen_at"] = _instant(fields["last_seen_at"])
     fields["retired_at"] = _instant(fields["retired_at"])
+    fields["quotes"] = _quotes_read(fields["quotes"])
     return Event(**fields)
 
 
@@ -368,6 +373,20 @@ def _scene(row: tuple[Any, ...]) -> Scene:
 
 def _ids(written: str) -> tuple[str, ...]:
     return () if written == "[]" else tuple(json.loads(written))
+
+
+def _quotes_written(quotes: Sequence[Quote]) -> str:
+    rows = [[one.message_id, one.sender_id, one.text, one.sender_name, _text(one.sent_at)] for one in quotes]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def _quotes_read(written: str) -> tuple[Quote, ...]:
+    if written == "[]":
+        return ()
+    return tuple(
+        Quote(message_id, sender_id, text, name, _instant(sent_at))
+        for message_id, sender_id, text, name, sent_at in json.loads(written)
+    )
 
 
 def _storable(text: str) -> str:

@@ -402,7 +402,14 @@ CREATE INDEX events_forgotten ON events (agent, at_us) WHERE retired_at IS NOT N
 CREATE INDEX events_relative ON events (agent, at_us) WHERE retired_at IS NULL AND is_absolute = 0;
 """
 
+# quotes: the lines that an event rests on, [message, sender, text, sender's name, instant] each; "[]" for events stored
+# before. others_words: one of them is not its sender's, so that it does not follow its sender into a private chat.
+_THIRTEENTH = """
+ALTER TABLE events ADD COLUMN quotes TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE events ADD COLUMN others_words INTEGER NOT NULL DEFAULT 0;
+"""
+
 STEPS: tuple[str, ...] = (
     *(_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH),
-    *(_ELEVENTH, _TWELFTH),
+    *(_ELEVENTH, _TWELFTH, _THIRTEENTH),
 )

@@ -68,7 +68,8 @@ class EventEraser(Table):
 
         These are events that the person said and events of their private chats, not corrected or withdrawn ones.
         """
-        own = "e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)"
+        noted = "(e.sender_id = '' AND e.quotes <> '[]')"  # by the bot, in a turn with the person
+        own = f"e.sender_id = ? OR (e.user_id = ? AND (e.request_type = 'private' OR {noted}))"
         clause = f"{FORGOTTEN} AND ({own}) AND NOT ({RESTS_ON_NOTHING})"
         query = select(_FIELDS, "events e", clause, "ORDER BY e.seq DESC")
         found = [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
@@ -105,6 +106,7 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Er
     lines = hidden_lines.hidden_seqs(connection, gone)
     for scope, message_id in connection.execute(_PLACES, (listed(lines), listed(gone))).fetchall():
         beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
+        event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
     connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(gone)))  # also of lines pruned from the log
     messages = drop(connection, lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
@@ -20,7 +21,7 @@ from ..search.read_filter_sql import Filter
 from . import row_deletion
 from .person_search import PersonSearch
 
-_EVENT_TEXTS = "e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
+_EVENT_TEXTS = "e.quotes || char(10) || e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
 _PROFILE_TEXTS = (
     "p.name || char(10) || p.summary || char(10)"
     f" || coalesce(({select('group_concat(value, char(10))', 'json_each(p.tags)', 'TRUE')}), '')"
@@ -46,15 +47,20 @@ class Rewording:
     places: Sequence[str]
 
     def events(self, connection: Connection, revision: int) -> tuple[int, list[str]]:
-        """Hide the person in events; return how many texts changed, and the ids of events merged into other events."""
+        """Hide the person in events; return how many texts changed, and the ids of events erased or merged."""
         texts = f"{_EVENT_TEXTS} || char(10) || coalesce(e.perspective, '')"
         named, values = self._within(texts)
-        which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))
+        theirs = (*bound(self.user_id, self.user_id), *values, json.dumps(self.user_id, ensure_ascii=False))
+        which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named} OR instr(e.quotes, ?)", theirs)
         changed, joined = 0, list[str]()
         for seq in row_deletion.seqs_of(connection, "events e", which):
             query = select(", ".join(EVENT_FIELDS), "events", "seq = ?")
             old = event_of(connection.execute(query, (seq,)).fetchone())
             new = without_person(old, self.user_id, self.hide)
+            if new is None:
+                row_deletion.events_of(connection, ("e.seq = ?", (seq,)))
+                joined.append(old.id)
+                continue
             changed += texts_of(new) != texts_of(old)
             if new is not old and not _changed(connection, seq, old, new, revision):
                 joined.append(old.id)

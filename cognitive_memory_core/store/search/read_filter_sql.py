@@ -29,6 +29,8 @@ _STATES: Mapping[EventState, str] = {
 def sql_filter(read_filter: ReadFilter) -> Filter:
     """Compile a read filter over ``events e``: the clause selects exactly the rows that the read filter admits."""
     parts: list[Filter] = [scene_filter(read_filter.scene), ("e.retired_at IS NULL", ()), *_common(read_filter)]
+    if read_filter.scene.kind == "private":
+        parts.append(("(e.request_type = 'private' OR e.others_words = 0)", ()))
     if read_filter.user_id:
         person = read_filter.user_id
         parts.append((f"(e.sender_id = ? OR e.user_id = ? OR {_SPEAKS_OF})", (person, person, listed([person]))))

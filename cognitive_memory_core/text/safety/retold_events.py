@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from ... import sentences
 from ...domain.event import Event
 from ...domain.message import Message
 from ..caches import cleared_on_erasure
@@ -43,7 +44,8 @@ def untelling(events: Iterable[Event], corrected: Mapping[str, Sequence[Event]] 
 
 def statement_of(event: Event, *standing: Event) -> WithdrawnClaim:
     """Return what an event claims, without people's names (any line may have them) and what ``standing`` events say."""
-    return _statement(event.text, event.sender_name, event.sender_id, *(one.text for one in standing))
+    text = event.text.removeprefix(f"{sentences.stored_text.BOT_NOTED}：")
+    return _statement(text, event.sender_name, event.person, *(one.text for one in standing))
 
 
 @cleared_on_erasure
@@ -53,9 +55,9 @@ def _statement(text: str, *but: str) -> WithdrawnClaim:
 
 
 def _is_towards_sender(message: Message, event: Event) -> bool:
-    return bool(event.sender_id) and (message.scene.agent, message.scene.user_id) == (event.agent, event.sender_id)
+    return bool(event.person) and (message.scene.agent, message.scene.user_id) == (event.agent, event.person)
 
 
 def _is_earlier_by_sender(message: Message, event: Event) -> bool:
     is_earlier = event.retired_at is None or message.sent_at <= event.retired_at
-    return is_earlier and (message.scene.scope, message.sender_id) == (event.scope, event.sender_id)
+    return is_earlier and (message.scene.scope, message.sender_id) == (event.scope, event.person)

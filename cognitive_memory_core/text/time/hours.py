@@ -52,6 +52,7 @@ _BESIDE = Pattern(
     f",? ?(?:的|{_AT} )?(?:(?P<part>{_SAID_PART})?{_CHINESE}|{_COLON}|{_ENGLISH}|(?P<bare>{_SAID_PART}){_PLAIN})"
 )
 _AT_END = Pattern(f"(?:(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH})$")
+_CLOCKS = Pattern(f"(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH}")
 _WHOLE = Pattern("[^a-z0-9]{0,9}(?P<word>noon|midday|midnight)[^a-z0-9]{0,9}")
 _HABIT = Pattern(
     "每|平时|平常|通常|一般|往往|总是|经常|常常|习惯|固定|几点"
@@ -73,6 +74,21 @@ def hours_in(text: str) -> Iterator[re.Match[str]]:
         clause = _clause(text, match.start(), match.end())
         if not _HABIT.compiled.search(clause) and (not _only_part(match) or _asks_back(match, clause)):
             yield match
+
+
+def clocks(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield the clock times of a folded text: start, stop, minutes of the half day, and whether only the hour is told.
+
+    Twelve hours apart is equal, because people say 三点 for both. A range yields both of its ends.
+    """
+    for match in _CLOCKS.finditer(text):
+        if match["word"] is not None:
+            continue
+        at = int(times_of(match, "")[0] / _MINUTE) % (_NOON * 60)
+        is_whole = not any(match[name] for name in ("half", "kv", "min")) and match["m24"] in (None, "00")
+        yield match.start(), match.end(), at, is_whole
+        if match["till"]:
+            yield match.start(), match.end(), (number(match["till"]) % _NOON) * 60, not match["till_half"]
 
 
 def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> TimeSpan | None:

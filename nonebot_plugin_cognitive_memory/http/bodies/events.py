@@ -14,8 +14,19 @@ LONGEST = 4_000  # characters of a corrected text
 EVENT_ID = "e5a60718293a4b5c6d7e8f0000000001"
 
 
+class QuoteBody(BaseModel):
+    """A line that an event rests on, verbatim; ``message_id`` is "" if it is no line of the log."""
+
+    model_config = ConfigDict(from_attributes=True)
+    message_id: str
+    sender_id: str
+    sender_name: str
+    text: str
+    sent_at: Instant | None
+
+
 class EventBody(BaseModel):
-    """An event.
+    """An event, its one voice as ``said_by`` and its lines as ``quotes``.
 
     ``score`` is set in search results; ``pain``, ``solution`` and ``outcome`` are set for experiences; ``retired_at``
     is set for one that was forgotten or corrected.
@@ -29,6 +40,8 @@ class EventBody(BaseModel):
     group_id: str
     sender_id: str
     sender_name: str
+    said_by: str = Field(validation_alias="sender_id", default="")
+    quotes: tuple[QuoteBody, ...]
     subjects: tuple[str, ...]
     message_ids: tuple[str, ...]
     happened_at: Instant
@@ -49,6 +62,16 @@ _EVENT = {
     "group_id": "10001",
     "sender_id": "2000001",
     "sender_name": guide.NAME,
+    "said_by": "2000001",
+    "quotes": [
+        {
+            "message_id": "m1",
+            "sender_id": "2000001",
+            "sender_name": guide.NAME,
+            "text": guide.TEA_LINE,
+            "sent_at": "2026-03-06T12:30:00Z",
+        }
+    ],
     "subjects": ["2000001"],
     "message_ids": ["m1"],
     "happened_at": "2026-03-06T12:30:00Z",

@@ -28,6 +28,7 @@ from cognitive_memory_core.domain.context import Section
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.quote import Quote
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.quotations import Quotation
 from tests.support.builders import GROUP, a_message, an_event
@@ -66,9 +67,9 @@ def test_the_notice_says_what_the_block_is():
 
 
 def test_an_event_goes_with_its_time_in_the_zone():
-    """An event is rendered as ``- [2026-02-20 11:08] text``, with its time in the configured zone."""
+    """An event is rendered as ``- [2026-02-20 周五 11:08] text``, with its time in the configured zone."""
     event = an_event("阿棠(2000001) 去了黄山", happened_at=datetime(2026, 2, 20, 3, 8, 59, tzinfo=timezone.utc))
-    assert event_lines([event], ZONE) == ("- [2026-02-20 11:08] 阿棠(2000001) 去了黄山",)
+    assert event_lines([event], ZONE) == ("- [2026-02-20 周五 11:08] 阿棠(2000001) 去了黄山",)
 
 
 def test_what_does_not_say_who_said_it_goes_with_its_speaker() -> None:
@@ -86,20 +87,26 @@ def test_what_does_not_say_who_said_it_goes_with_its_speaker() -> None:
     ]
 
 
-def test_own_words_go_with_their_speaker():
-    """A statement with an unresolved 我 starts with the name of its speaker."""
-    (line,) = event_lines([an_event("我不吃香菜", is_absolute=False, sender_name="阿棠")], ZONE)
-    assert line == "- [2026-03-04 12:00] （阿棠(2000001) 的话，未经改写）我不吃香菜"
+def test_an_event_is_shown_as_its_lines() -> None:
+    """What a model reads of an event are the lines it rests on, each with its speaker, never its text."""
+    quotes = (
+        Quote("1", "2000001", "把《晚灯》从 G 降到 F\n米粒：“好”", "阿棠"),
+        Quote("2", "2000002", "行，G太高了" * 100, "米粒"),
+        Quote("3", "", "记下了"),
+    )
+    (line,) = event_lines([an_event("米粒(2000002) 把《晚灯》降到 F", sender_id="2000001", quotes=quotes)], ZONE)
+    first = "阿棠(2000001)：“把《晚灯》从 G 降到 F 米粒：「好」”"
+    assert line.startswith(f"- [2026-03-04 周三 12:00] {first} 米粒(2000002)：“行，G")
+    assert line.endswith("…” 机器人：“记下了”")
+
+
+def test_an_older_event_is_its_senders_word() -> None:
+    """An event stored before there were quotes is shown as the word of its sender."""
     (line,) = event_lines([an_event("我不吃香菜", is_absolute=False)], ZONE)
-    assert "QQ(2000001)" in line
-    quoted_line = "阿棠(2000001)：“我不吃他们的香菜”"
-    (line,) = event_lines([an_event(quoted_line, is_absolute=False, sender_name="阿棠")], ZONE)
-    assert line == f"- [2026-03-04 12:00] {quoted_line}", "a quotation names its speaker already"
+    assert line == "- [2026-03-04 周三 12:00] QQ(2000001) 说：我不吃香菜"
     renamed = "海棠(2000001)〔当时叫阿棠〕：“我不吃他们的香菜”"
     (line,) = event_lines([an_event(renamed, is_absolute=False, sender_name="海棠")], ZONE)
-    assert line == f"- [2026-03-04 12:00] {renamed}"
-    (line,) = event_lines([an_event("我不吃香菜", is_absolute=False, sender_id="")], ZONE)
-    assert line == "- [2026-03-04 12:00] 我不吃香菜"
+    assert line == f"- [2026-03-04 周三 12:00] {renamed}"
 
 
 def test_a_speakers_name_cannot_pose_as_somebody_else():

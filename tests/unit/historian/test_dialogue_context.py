@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
@@ -14,6 +13,7 @@ from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.rewriting.dialogue_context import EARLIER, MOST, NEWEST, DialogueContext
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
+from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
@@ -108,7 +108,7 @@ async def test_nothing_new_rests_on_what_was_seen_already() -> None:
         for lines in ([-1], [0], [3], [4], [])
     ]
     judging = ScriptedChat(triaged(*rows))
-    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
+    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian())
     assert await historian.triage(Dialogue(GROUP, window), await around(ledger, *window)) == []
     (asked,) = judging.asks
     assert (
@@ -121,7 +121,7 @@ async def test_next_wednesday_is_counted_from_when_it_was_said() -> None:
     """In a window that crosses a Monday each line's relative words bear the date of that line's own week."""
     sunday, monday = at(60 * 24 * 4, "猫疫苗改到下周三", id="s"), at(60 * 24 * 5, "我下周三请假", OTHER, id="m")
     judging = ScriptedChat(triaged(remember=False))
-    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
+    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian())
     job_context = JobContext(monday.sent_at.astimezone(SHANGHAI), GROUP.scope, "", TANG, (TANG, QI))
     await historian.triage(Dialogue(GROUP, (sunday, monday)), job_context)
     (asked,) = judging.asks
@@ -135,7 +135,7 @@ async def test_only_certain_words_bear_a_date() -> None:
     certain = ("老齐昨天搬家了", "今天下午三点开会", "上周五就交了", "下礼拜二放假")
     window = [at(60 * 24 * 4 + number, text) for number, text in enumerate((*uncertain, *certain))]
     judging = ScriptedChat(triaged(remember=False))
-    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
+    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian())
     job_context = JobContext(window[-1].sent_at.astimezone(SHANGHAI), GROUP.scope, "", TANG, (TANG, QI))
     await historian.triage(Dialogue(GROUP, tuple(window)), job_context)
     lines = [line for line in judging.asks[0].prompt.split("\n") if "周日 12:0" in line and "阿棠(2000001)：" in line]

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.people import JobContext
@@ -19,12 +18,13 @@ from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
 from cognitive_memory_core.historian.jobs.pipeline import Pipeline
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
+from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
 from cognitive_memory_core.ports.models import Historian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message
 from tests.support.chats import ScriptedChat, said, statements, triaged
-from tests.support.clock import NOON, SHANGHAI
+from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.mirrors import NoMirror
 from tests.support.pipelines import a_pipeline
@@ -83,7 +83,7 @@ def pipeline_over(ledger: Ledger, fuse: Fuse, historian: Historian | None = None
     """Return a pipeline over a ledger that may crash."""
     return a_pipeline(
         ledger,
-        historian or RuleHistorian(SHANGHAI),
+        historian or RuleHistorian(),
         events=Crashing(ledger.events, fuse),
         memos=MemoWriter(Crashing(ledger.notes, fuse), NoMirror()),
         name_observer=sightings_of(ledger, Crashing(ledger.names, fuse)),
@@ -125,7 +125,7 @@ async def test_the_memo_is_stored_before_anything_is_thought() -> None:
     ledger = a_ledger()
     pipeline = pipeline_over(ledger, Fuse(0))
     with pytest.raises(StorageRefused):
-        await replace(pipeline, historian=Thoughtless(SHANGHAI)).process(JOBS[0])
+        await replace(pipeline, historian=Thoughtless()).process(JOBS[0])
     assert [memo.text for memo in await ledger.notes.memos(GROUP.scope, 5)] == ["记下了"]
 
 
@@ -164,7 +164,7 @@ class Listening:
 def with_model(ledger: Ledger, *answers: object, judging: tuple[object, ...] = ()) -> tuple[Pipeline, ScriptedChat]:
     """Return a pipeline with a scripted model over a ledger."""
     chat = ScriptedChat(*answers)
-    historian = ModelHistorian(chat, ScriptedChat(*judging), PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
+    historian = ModelHistorian(chat, ScriptedChat(*judging), PromptLibrary(), Live(Settings()), RuleHistorian())
     return pipeline_over(ledger, Fuse(0), historian), chat
 
 
@@ -200,7 +200,7 @@ async def test_anchors_hold_what_is_known() -> None:
     await pipeline_over(ledger, Fuse(0), listening).process(job)
     (job_context,) = listening.job_context
     assert job_context.job_id == job.id
-    assert [event.text for event in job_context.neighbours] == ["阿棠(2000001)喜欢乌龙茶"]
+    assert [event.text for event in job_context.neighbours] == ["机器人记：阿棠喜欢乌龙茶"]
     assert job_context.named("2000001").aliases == ("糖糖",)
 
 
@@ -270,24 +270,22 @@ async def test_another_person_is_asked_anew() -> None:
 
 
 async def test_the_same_in_other_words_raises_the_count() -> None:
-    """If the model says that a statement repeats an event, its count rises and no second fact waits."""
+    """If the model says that a statement repeats an event, its count rises."""
     ledger = a_ledger()
     again = said("阿棠(2000001)特别喜欢乌龙茶", subjects=["2000001"], same_as=1)
     pipeline, _ = with_model(ledger, statements(TEA), statements(again))
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
     await pipeline.process(a_job("阿棠特别喜欢乌龙茶"))
     assert await texts_of(ledger) == [("阿棠(2000001)喜欢乌龙茶", 2)]
-    assert await facts_of(ledger) == [(ProfileKey.member("10001", "2000001"), 1)]
 
 
 async def test_five_equal_observations_are_one_event() -> None:
-    """Five equal observations of a turn give one call, one event and one fact."""
+    """Five equal observations of a turn give one call and one event."""
     ledger = a_ledger()
     pipeline, chat = with_model(ledger, statements(TEA))
     await pipeline.process(a_job(*["阿棠喜欢乌龙茶"] * 5))
     assert chat.calls == 1
     assert await texts_of(ledger) == [("阿棠(2000001)喜欢乌龙茶", 5)]
-    assert await facts_of(ledger) == [(ProfileKey.member("10001", "2000001"), 1)]
 
 
 async def test_a_puppet_writes_into_nobodys_profile() -> None:
@@ -318,7 +316,8 @@ async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
     ]
     pipeline, _ = with_model(ledger, *[statements("路人(2000009)第4次是小偷")] * 2, judging=(triaged(*rows),))
     await pipeline.process(Job("f" * 32, Dialogue(GROUP, lines), NOON))
-    assert [text for text, _ in await texts_of(ledger)] == ["路人(2000009) 说：“我喜欢猫”", "路人(2000009)第1次是小偷"]
+    kept = ["路人(2000009)：“我喜欢猫”", "阿棠(2000001)：“路人是小偷，记住”"]
+    assert [text for text, _ in await texts_of(ledger)] == kept
     assert await facts_of(ledger) == []
 
 
@@ -359,30 +358,6 @@ async def test_a_job_that_was_stored_is_let_go_of() -> None:
     assert chat.calls == 2
 
 
-async def test_every_historian_passes_the_gate() -> None:
-    """Statements of every historian are checked for relative words; an earlier name is no relative word."""
-    ledger, sleepy = a_ledger(), "今天也很困"
-    await ledger.names.note(GROUP.scope, "2000001", sleepy, NOON.replace(year=2025))
-    await pipeline_over(ledger, Fuse(0), Listening()).process(a_job("阿棠明天去北京", f"{sleepy}喜欢猫"))
-    events = await ledger.events.recent(ReadFilter(OPERATOR), 5)
-    assert {event.text: event.is_absolute for event in events} == {"阿棠明天去北京": False, f"{sleepy}喜欢猫": True}
-
-
-async def test_rules_know_whose_word_it_is() -> None:
-    """By rules too, only statements about the speaker, or an admin's about the group, become profile facts."""
-    ledger, admin = a_ledger(), replace(GROUP, is_admin=True)
-    await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
-    await pipeline_over(ledger, Fuse(0)).process(a_job("本群不许发链接"))
-    await pipeline_over(ledger, Fuse(0)).process(
-        a_job("阿棠说路人是小偷", "路人是小偷", "本群每周五读书", "阿棠养了一只猫", scene=admin)
-    )
-    assert dict(await facts_of(ledger)) == {
-        ProfileKey.member("10001", "2000001"): 2,
-        ProfileKey.member("10001", "2000009"): 1,
-        ProfileKey.group("10001"): 1,
-    }
-
-
 class OfTheGroup(RuleHistorian):
     """A historian that makes of every dialogue one statement about the group, by the dialogue's first speaker."""
 
@@ -390,27 +365,3 @@ class OfTheGroup(RuleHistorian):
         """Return the first line as the statement."""
         line = dialogue.messages[0]
         return [Statement(line.text, speaker=line.sender_id, is_of_place=True, message_ids=(line.id,))]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "voices"),
-    [
-        ("读书会(10001)不许发链接", "读书会(10001)群里不许发链接", ["2000009"]),
-        ("读书会(10001)不许发链接", "读书会(10001)可以发链接", []),
-        ("读书会(10001)晚上10点后不许发语音", "读书会(10001)晚上9点后不许发语音", []),
-        ("读书会(10001)不许发链接", "读书会(10001)周六去爬山", []),
-    ],
-)
-async def test_a_rule_told_by_two_people_in_windows_of_their_own_is_the_groups(
-    first: str, second: str, voices: list[str]
-) -> None:
-    """A rule that somebody else stated in an earlier window counts as backed by both; anything else does not."""
-    ledger = a_ledger()
-    pipeline = a_pipeline(ledger, OfTheGroup(SHANGHAI))
-    for number, (scene, text) in enumerate(((GROUP, first), (GROUP, first), (STRANGER, second))):
-        dialogue = Dialogue(scene, (a_message(text, scene, NOON + timedelta(days=number), id=f"r{number}"),))
-        await pipeline.process(Job(str(number) * 32, dialogue, NOON + timedelta(days=number)))
-        facts = await ledger.facts.facts(ProfileKey.group("10001"), 9)
-        assert not facts or number == 2, "one person twice is one"
-    assert len(facts) == len(voices)
-    assert all("2000001" in fact.text and voice in fact.text for fact in facts for voice in voices)

@@ -292,16 +292,6 @@ def test_what_replaces_an_event_stands_before_it():
     assert followed([old], [], 8) == ([old], frozenset())
 
 
-def test_nobody_replaces_the_word_of_another():
-    """An event of another speaker or place, or an earlier one, replaces nothing, whatever it names."""
-    old = an_event("周会周二开", id="old")
-    for fields in ({"sender_id": "2000009"}, {"sender_id": ""}, {"happened_at": old.happened_at - timedelta(days=1)}):
-        assert followed([old], [an_event("周会取消", id="new", replaces="old", **fields)], 8) == ([old], frozenset())
-    circle = an_event("周会周二开", id="old", replaces="new"), an_event("周会改到周四", id="new", replaces="old")
-    events, _ = followed([circle[0]], circle, 8)
-    assert sorted(event.id for event in events) == ["new", "old"]
-
-
 def test_an_event_whose_line_was_found_too_is_raised():
     """Two searches are two witnesses: a source line's score raises an event, never above 1, and changes no other."""
     told, alone = a_hit(0.3, "甲", message_ids=("1",)), a_hit(0.4, "乙", message_ids=("2",))

@@ -19,7 +19,7 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.disks import fill, small_disk
 from tests.support.ledgers import a_ledger
 from tests.support.mirrors import NoMirror
-from tests.support.telling import READING, a_memory, recalled
+from tests.support.telling import READING, a_memory, recalled, say
 from tests.support.waiting import PATIENCE, until
 
 
@@ -27,8 +27,8 @@ from tests.support.waiting import PATIENCE, until
 async def memory(tmp_path: Path) -> AsyncIterator[CognitiveMemory]:
     """Open a memory with one event and one message that was observed just before."""
     async with a_memory(tmp_path / "data") as memory:
-        await memory.remember(Turn(READING, observations=("阿禾(2156083317) 喜欢乌龙茶",), memo="聊了茶"))
-        assert await memory.drain(PATIENCE)
+        await memory.remember(Turn(READING, memo="聊了茶"))
+        await say(memory, READING, "我喜欢喝乌龙茶")
         await memory.observe(Message("m1", READING, "刚说的", datetime.now(timezone.utc)))
         yield memory
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...domain.event import EventKind
-from ...text.lexical.folding import folded
-from ...text.time.time_words import mentions
+from ..lexical.folding import folded
+from ..time.time_words import mentions
 
 Field = Literal["role", "interests", "tools"]  # the sections of a profile that such a clause may enter
 
-SHORTEST, LONGEST = 6, 60  # characters of a line of a profile
+LONGEST = 60  # characters of a line of a profile
 _CLAUSE_END = re.compile("[，,。！!；;？?\n]+|(?<=[一-龥）)”]) +|(?<=[A-Za-z0-9]) +(?=[一-龥《“])")
 _LEAD_IN = re.compile("^(?:对了|另外|其实|因为|但是?|不过|而且|还有|说正[事经]的?|跟你们?说|p?s?[:：])?[，, ]*")
 _HOW = (
@@ -103,20 +103,12 @@ class LastingClause:
 def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | None:
     """Return the first clause of a line that begins with its speaker and states something lasting about them, or None.
 
-    A clause below six characters is joined with the next. Clauses do not count if they ask, suppose, contain a name of
-    ``others``, speak of rank or debts, or depend on a day.
+    Clauses do not count if they ask, suppose, contain a name of ``others``, speak of rank or debts, or depend on a day.
     """
-    clauses = list(_clauses(said))
-    for index, (start, clause) in enumerate(clauses):
+    for start, clause in _clauses(said):
         found = _topic(clause, others)
-        if not found:
-            continue
-        text = clause
-        if len(text) < SHORTEST and index + 1 < len(clauses) and not _is_excluded(clauses[index + 1][1], others):
-            following = clauses[index + 1]
-            text = said[start : following[0] + len(following[1])]
-        if SHORTEST <= len(text) <= LONGEST:
-            return LastingClause(start, text, *found)
+        if found and len(clause) <= LONGEST:
+            return LastingClause(start, clause, *found)
     return None
 
 
@@ -142,12 +134,6 @@ def ended_states(said: str) -> list[EndedState]:
 def speaks_of_rank_or_debt(text: str) -> bool:
     """Return whether a text gives somebody a rank or a debt; the rules write neither into a profile."""
     return bool(_RANK_OR_DEBT.search(folded(text)))
-
-
-def begins_with_speaker(said: str) -> bool:
-    """Return whether the first words of a line are its speaker: 我…, I …, my …."""
-    first = next(iter(_clauses(said)), (0, ""))[1]
-    return bool(_OWN.match(folded(first)))
 
 
 def _clauses(said: str) -> list[tuple[int, str]]:

@@ -1,0 +1,153 @@
+"""The figures of a text by kind: days, times of day, plain numbers; and which of a statement's its lines lack.
+
+A figure vouches only for its own kind: 21号 is not 21 元. The hints of a line (下周三) vouch for every day of their
+span, its numbers for days of the month and for hours; parts of a date never vouch for a plain number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ..identity.written_ids import plain
+from ..names_and_quotations import Span, TextMask, named
+from ..time.hours import clocks
+from ..time.numerals import worth
+from ..time.time_rules import Lean
+from ..time.time_spans import TimeSpan
+from ..time.time_words import Mention, is_time, mentions
+
+_LONGEST_DAY = timedelta(days=1, hours=12)  # an evening extends into the night
+_LEAP = datetime(2024, 2, 29)  # noqa: DTZ001  # wall-clock times throughout; a year with a 29 February
+_LEANS: tuple[Lean, ...] = ("back", "past", "ahead")
+FORTNIGHT = 14  # days around a line within which a weekday that it names may be meant
+_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
+_NUMBER = re.compile(
+    "(?P<digits>[0-9]+(?:[.,][0-9]+)*)"
+    "(?:[ ]?(?P<scale>[千万亿]|[kw](?![a-z]))(?P<rest>[1-9一二三四五六七八九](?![0-9]))?)?"
+    "|(?P<han>[零〇一二两三四五六七八九十百千万亿]+)",
+    re.IGNORECASE,
+)
+_SCALES = {"千": 1e3, "k": 1e3, "万": 1e4, "w": 1e4, "亿": 1e8}
+_WEEKDAY = re.compile("(?:周|星期|礼拜)([一二三四五六日天])(?!期)")
+_FEW = 2  # 一 and 两 are in every other word (一起, 两边) and count nothing by themselves
+
+
+@dataclass(frozen=True)
+class Line:
+    """A text with the instant at which it was said, in the zone of its place; None if that is unknown."""
+
+    text: str
+    when: datetime | None = None
+
+
+def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str] = ()) -> list[str]:
+    """Return the days, times and numbers of a statement, as written in it, that none of its lines has."""
+    whens = [line.when for line in lines if line.when]
+    told = _Figures.of(statement, max(whens, default=None), names)
+    given = [_Figures.of(line.text, line.when, names) for line in lines]
+    numbers = {value for one in given for value in one.values}
+    times = {at for one in given for _, at, _ in one.clocks} | {(when.hour % 12) * 60 + when.minute for when in whens}
+    spans = [span for one in given for _, of_word in one.days for span in of_word]
+    spans += [_day_of(when) for when in whens]
+    named_weekdays = {day for one in given for day in one.weekdays}
+    weekdays = named_weekdays | {_weekday(one) for one in spans if one.stop - one.start <= _LONGEST_DAY}
+    spans += [
+        _day_of(when + timedelta(days=step))
+        for when in whens
+        for step in range(-FORTNIGHT, FORTNIGHT + 1)
+        if _weekday(_day_of(when + timedelta(days=step))) in named_weekdays
+    ]
+    strange = [word for word, of_word in told.days if of_word and not _meet(of_word, spans, numbers)]
+    strange += [f"周{day}" for day in told.weekdays if day not in weekdays]
+    for word, at, is_whole in told.clocks:
+        is_hour = any(at // 60 == other // 60 for other in times) or (at // 60 or 12) in numbers
+        if not (at in times or at // 60 * 60 in times or (is_whole and is_hour)):
+            strange.append(word)
+    return [*strange, *(word for word, value in told.numbers if value not in numbers)]
+
+
+def values_of(text: str, names: Collection[str] = ()) -> frozenset[object]:
+    """Return the days, times and numbers of a text, for comparison with those of another one."""
+    found = _Figures.of(text, None, names)
+    days = (span for _, spans in found.days for span in spans[:1])
+    times = (at for _, at, _ in found.clocks)
+    return frozenset((*days, *found.weekdays, *(f":{at}" for at in times), *(value for _, value in found.numbers)))
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """The figures of one text, with the words for them; ``values`` also has the numbers too common for ``numbers``."""
+
+    days: tuple[tuple[str, tuple[TimeSpan, ...]], ...]
+    weekdays: frozenset[str]
+    clocks: tuple[tuple[str, int, bool], ...]
+    numbers: tuple[tuple[str, float], ...]
+    values: frozenset[float]
+
+    @classmethod
+    def of(cls, text: str, when: datetime | None, names: Collection[str]) -> _Figures:
+        rest = plain(text)
+        rest = _blanked(rest, (*(one.span() for one in _LABEL.finditer(rest)), *named(rest, names, is_time)))
+        found = [one for one in mentions(rest) if one.kind not in ("now", "vague")]
+        days = tuple((rest[one.start : one.stop], tuple(_spans(one, when))) for one in found if not _only_weekday(one))
+        weekdays = list(_WEEKDAY.finditer(rest))
+        rest = _blanked(rest, (*((one.start, one.stop) for one in found), *(one.span() for one in weekdays)))
+        times = list(clocks(rest))
+        every = list(_numbers(_blanked(rest, [(start, stop) for start, stop, _, _ in times])))
+        return cls(
+            days,
+            frozenset(one[1].replace("天", "日") for one in weekdays),
+            tuple((rest[start:stop].strip(), at, whole) for start, stop, at, whole in times),
+            tuple((word, value) for word, value in every if word[0].isascii() or value > _FEW),
+            frozenset(value for _, value in every),
+        )
+
+
+def _blanked(text: str, spans: Iterable[Span]) -> str:
+    return TextMask(len(text), spans).blanked(text)
+
+
+def _only_weekday(mention: Mention) -> bool:
+    return mention.kind in ("open", "habit") and bool(_WEEKDAY.search(mention.text))
+
+
+def _numbers(text: str) -> Iterator[tuple[str, float]]:
+    for found in _NUMBER.finditer(text):
+        if found["han"]:
+            yield found[0], float(worth(found[0].replace("〇", "零")))
+            continue
+        digits = found["digits"].replace(",", "")
+        if digits.count(".") > 1:  # a version
+            yield found[0], float(digits.replace(".", "")) + 0.5
+            continue
+        factor = _SCALES[found["scale"].lower()] if found["scale"] else 1.0
+        rest = float(worth(found["rest"])) * factor / 10 if found["rest"] else 0.0
+        yield found[0], round(float(digits) * factor + rest, 6)
+
+
+def _spans(mention: Mention, when: datetime | None) -> Iterator[TimeSpan]:
+    """Yield the spans that a time expression may mean at an instant; for a date without a year also a year off."""
+    now = (when or _LEAP).replace(tzinfo=None)
+    for span in filter(None, (mention.at(now, lean) for lean in _LEANS)):
+        for years in (0, -1, 1) if mention.kind == "yearless" else (0,):
+            step = timedelta(days=365 * years)
+            yield TimeSpan(span.start + step, span.stop + step)
+
+
+def _meet(wanted: Sequence[TimeSpan], given: Sequence[TimeSpan], numbers: Collection[float]) -> bool:
+    """Return whether a day lies in one of the spans, or a line has its number."""
+    if any(one.start < other.stop and other.start < one.stop for one in wanted for other in given):
+        return True
+    return any(one.start.day in numbers for one in wanted if one.stop - one.start <= _LONGEST_DAY)
+
+
+def _weekday(span: TimeSpan) -> str:
+    return "一二三四五六日"[span.start.weekday()]
+
+
+def _day_of(when: datetime) -> TimeSpan:
+    start = datetime.combine(when.date(), datetime.min.time())
+    return TimeSpan(start, start + timedelta(days=1))

@@ -1,0 +1,74 @@
+"""Tests of the historian without a model."""
+
+from __future__ import annotations
+
+import pytest
+
+from cognitive_memory_core.domain.people import JobContext, Person
+from cognitive_memory_core.domain.quote import Quote
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.historian.rewriting.rules import RuleDialogueFilter, RuleHistorian, is_worth_keeping
+from tests.support.builders import GROUP, a_message
+from tests.support.clock import NOON
+
+JOB_CONTEXT = JobContext(NOON, GROUP.scope, "读书会", Person("2000001", "阿棠"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "聚餐定在周六晚上",
+        "房租每月1200",
+        "我明天去北京出差",
+        "老齐把第三个码头砍掉了以后大家都轻松多了真的",
+        "i moved to Oslo",
+    ],
+)
+def test_a_line_with_a_sign_or_a_long_one_is_kept(line: str) -> None:
+    """Lines with a number, a day or a sign of somebody's affairs are kept, and long ones."""
+    assert is_worth_keeping(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["哈哈哈哈哈哈哈", "聚餐定在周六吗？", "/天气 北京 明天", "好的", "1", "https://example.com/123456789012345678"],
+)
+def test_questions_commands_and_short_lines_are_not(line: str) -> None:
+    """Questions, commands, short lines and bare addresses are not kept."""
+    assert not is_worth_keeping(line)
+
+
+async def test_a_line_is_kept_whole_as_it_was_said() -> None:
+    """Nothing is inserted into a line or cut from it; a reply is kept with the line that it answers."""
+    asked = a_message("火锅还是烧烤", id="m1")
+    said = a_message("那就定火锅，明天七点", id="m2", reply_to="m1")
+    found = await RuleHistorian().triage(Dialogue(GROUP, [asked, said]), JOB_CONTEXT)
+    (statement,) = found
+    assert [(one.message_id, one.text) for one in statement.quotes] == [("m1", asked.text), ("m2", said.text)]
+    assert statement.text == "阿棠(2000001)：“火锅还是烧烤” 阿棠(2000001)：“那就定火锅，明天七点”"
+    assert (statement.speaker, statement.is_absolute, statement.message_ids) == ("2000001", False, ("m2",))
+
+
+async def test_what_lasts_of_the_sender_is_about_them() -> None:
+    """A short lasting fact of the sender is kept and has them as its subject; a passing one has no subject."""
+    lines = [a_message("我不吃辣", id="m1"), a_message("我明天去北京出差", id="m2")]
+    lasting, passing = await RuleHistorian().triage(Dialogue(GROUP, lines), JOB_CONTEXT)
+    assert (lasting.kind, lasting.subjects) == ("preference", ("2000001",))
+    assert passing.subjects == ()
+
+
+async def test_an_observation_is_the_bots_note() -> None:
+    """Without a model an observation of a chat plugin is kept as it is, as what the bot noted."""
+    odd = "鹿鹿(1048826755)🦌(请假中)：房租每月初转，大橘是猫"
+    (statement,) = await RuleHistorian().rewrite(Turn(GROUP, observations=[odd], message_ids=["m1"]), JOB_CONTEXT)
+    assert statement.text == f"机器人记：{odd}"
+    assert (statement.speaker, statement.quotes) == ("", (Quote("", "", odd),))
+
+
+async def test_a_dialogue_without_a_line_to_keep_costs_no_call() -> None:
+    """A dialogue is worth a call if a line of it is kept, or if its lines tell much together."""
+    look = RuleDialogueFilter()
+    idle = Dialogue(GROUP, [a_message("哈哈"), a_message("在吗？")])
+    assert not await look.may_be_worth_remembering(idle, JOB_CONTEXT)
+    for told in ("聚餐定在周六晚上", "我不吃辣"):
+        assert await look.may_be_worth_remembering(Dialogue(GROUP, [a_message(told)]), JOB_CONTEXT)

@@ -1,0 +1,59 @@
+"""Tests of the figures of a statement against those of its lines, by kind and value."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from cognitive_memory_core.text.statements.figures import Line, strange_figures, values_of
+
+WEDNESDAY = datetime(2026, 3, 4, 15, 0)  # noqa: DTZ001  # wall-clock time of the place
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("欠300元", "欠我三百块"),
+        ("花了12000元", "花了1.2万"),
+        ("2026年3月5日交", "明天交"),
+        ("2026年3月13日交", "下周五交"),
+        ("2026年3月6日交", "周五交"),
+        ("2026年3月21日交", "改到21"),
+        ("2026年3月4日说不来", "我不来了"),
+        ("20:00开会", "晚上8点开会"),
+        ("15:30到", "下午三点半到"),
+        ("9:00到", "那就9吧"),
+        ("每周四开会", "周四开会"),
+        ("阿棠(2000001)一起去", "一起去"),
+        ("moved to March 5, 2026", "let's do it tomorrow"),
+    ],
+)
+def test_a_figure_of_the_lines_is_given(statement: str, line: str) -> None:
+    """The same value is given however it is written, and the hints of a line give the days that they mean."""
+    assert strange_figures(statement, [Line(line, WEDNESDAY)]) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("七人去", "九人去，不是7号"),
+        ("欠21元", "21号还你"),
+        ("欠3元", "3月4日还你"),
+        ("2026年3月14日交", "下周五交"),
+        ("21:00开会", "晚上8点开会"),
+        ("每周六开会", "每周三开会"),
+        ("欠400元", "欠我三百块"),
+        ("v1.5.8", "升到v1.5.9"),
+        ("pays 60", "pays 50"),
+    ],
+)
+def test_another_figure_is_strange(statement: str, line: str) -> None:
+    """A changed value is found, and a figure of one kind vouches for none of another kind."""
+    assert strange_figures(statement, [Line(line, WEDNESDAY)])
+
+
+def test_figures_are_compared_between_statements() -> None:
+    """Two statements have equal figures however these are written."""
+    assert values_of("欠300元，20:00还") == values_of("晚上8点还三百块")
+    assert values_of("欠300元") != values_of("欠400元")
