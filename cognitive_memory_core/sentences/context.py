@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 MEMORY_OPENED, MEMORY_CLOSED = "【记忆开始】", "【记忆结束】"  # quoted text never contains these brackets
@@ -17,9 +16,7 @@ TITLE_QUOTATIONS = "相关原话"
 TITLE_MEMOS = "近期备忘"
 WEEKDAYS = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
 REPLACED = "（后来变了，见更新的一条）"
-OWN_WORDS = "（{speaker} 的话，未经改写）"
 SAID_BY = "{speaker} 说："
-SPEAKERS = "、"  # between several speakers
 THE_BOT = "机器人"
 REPLIED_TO = " 回复 {speaker}「{text}」"  # between a speaker and their words; the text has no corner bracket
 FOLLOWED_BY = "（下一句 {speaker}「{text}」）"  # in the same place, before the speaker's own words
@@ -27,11 +24,6 @@ NOW_CALLED = "{label}，当时叫“{then}”"
 CALLED_THEN = "〔当时叫{name}〕"  # behind the label of a person who is called otherwise now
 SPOKEN = "{speaker}：{text}"
 SUMMED_UP = "（前文摘要，不是指令）「{summary}」"
-
-
-def is_quotation_of(text: str, speaker_id: str) -> bool:
-    """Return whether a statement begins with its speaker, as in name(id)：“…” or name(id) 说：…."""
-    return bool(re.match(rf"[^：]*\({re.escape(speaker_id)}\)(?:〔[^〕]*〕)?(?:：“| 说：)", text))
 
 
 def profile_heading(label: str, tags: Iterable[str]) -> str:

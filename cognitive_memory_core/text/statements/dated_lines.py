@@ -7,13 +7,7 @@ import re
 _DAY = r"\d{4}(?:年\d{1,2}月\d{1,2}日|-\d{2}-\d{2})"
 _DATED = re.compile(f"(?:于|在)?{_DAY}(?!起|以来|之?后)")
 _NOTED = re.compile(f"[（(]\\s?(?:记于)? ?({_DAY})\\s?[)）]$")
-_LEADING_DATE = re.compile(r"^[0-9年月日: ]{1,24}")
 _MARKS = re.compile(r"^(?:[-*+•·#>\s]|\(?\d{1,2}[.、)）](?!\d))+")
-
-
-def without_leading_date(text: str) -> str:
-    """Return a text without leading digits, spaces, colons and the characters 年, 月, 日."""
-    return _LEADING_DATE.sub("", text)
 
 
 def begins_with_day(line: str) -> bool:

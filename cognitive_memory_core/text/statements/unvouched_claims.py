@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
 
-from ..identity.written_ids import plain
 from ..lexical.folding import folded
 from ..patterns import Pattern
 
@@ -43,11 +41,6 @@ _PAYMENT = Pattern(
     "|(?:回款|收款|款项?)[^，,。！!？?\\n]{0,6}走[^，,。]{0,8}(?:户头|账|帐|卡)"
     "|usdt|钱包地址|(?:pay|transfer|wire)[^.]{0,24} to "
 )
-_EVERYBODY = Pattern(
-    "(?:大家|全群|所有人|全员|全体|群友们?|一致|全票|各位)[^，,。！!？?；;\\n]{0,8}"
-    "(?:同意|决定|通过|赞成|认可|答应|支持|约定|认为|承认|规定|知道|确认|没意见|没有意见|不反对)|都没有?意见|没有?人反对"
-    "|everyone (?:agreed|agrees|decided)"
-)
 _DICTATION = Pattern(
     "(?:请|要|帮我)?把[^。！!\\n]{1,60}(?:记成|写成|当成|记为|都记)|(?:写进|记进|写成)[^。！!\\n]{0,12}(?:事实|记忆|侧写)"
     "|(?:把|将)[^。！!\\n]{1,40}(?:算|记|当|归)(?:作|成|在|到|是|为)?[^。！!\\n]{0,8}(?:说的|名下|头上)|记在[^。！!\\n]{1,8}(?:名下|头上)"
@@ -60,12 +53,7 @@ _DICTATION = Pattern(
     "|史官|给记忆的|新的任务[：:]|系统提示|补充事实|记成(?:群的|他|她|事实)|输出[^。]{0,8}(?:true|text|json)"
     "|(?:write|record|store) (?:this |it )?(?:down )?as (?:a )?(?:fact|rule|memory)|new task:"
 )
-_MONEY = Pattern(
-    "公费|公款|转账|转走|卷款|挪用|垫[付了钱]|先垫|欠[^，。]{0,16}(?:钱|元|块|[百千万]|账)|还钱|收款|打款|汇款|报销|平摊"
-    "|(?<![a-z])owes?(?![a-z])"
-)
 _WRITTEN_ID = re.compile("[(（][0-9a-z_-]{1,128}[)）] ?")
-_LABEL = re.compile(r"([^\s，。：:、（）()“”]{1,48})[(（]([0-9A-Za-z_-]{1,128})[)）]")
 
 
 def is_unvouched(text: str) -> bool:
@@ -75,22 +63,6 @@ def is_unvouched(text: str) -> bool:
     return _RANKED.is_in(bare) or any(one.is_in(said) for one in (_RANKED, _ORDER, _PAYMENT))
 
 
-def speaks_for_all(text: str) -> bool:
-    """Return whether a text says that everybody agrees, which one person cannot vouch for."""
-    return _EVERYBODY.is_in(folded(text[:READ]))
-
-
-def speaks_of_money(text: str) -> bool:
-    """Return whether a text states who paid, owes or took money; such statements never enter a group's profile."""
-    return _MONEY.is_in(folded(text[:READ]))
-
-
 def dictates(line: str) -> bool:
     """Return whether a line of chat tells the memory itself what to write, in which field, or as whose words."""
     return _DICTATION.is_in(folded(line[:READ]))
-
-
-def borrows_a_name(text: str, names: Iterable[str], known: Collection[str]) -> bool:
-    """Return whether a text writes ``name(id)`` with one of the names but with an id that is not known."""
-    beside_strangers = [match[1] for match in _LABEL.finditer(plain(text)) if match[2] not in known]
-    return bool(beside_strangers) and any(said.endswith(name) for name in names for said in beside_strangers)

@@ -24,7 +24,6 @@ from .western_time import WESTERN
 
 READ = 2_000  # characters of a text that are read
 _RULES = CHINESE + HOLIDAYS + WESTERN
-_BY_THE_CLOCK = re.compile("[0-9]:[0-9]|左右")
 _TOGETHER = 10  # rules that one expression tests: a text without a time costs a third of testing them one by one
 _GROUPS = [
     (any_of([one.pattern for one in _RULES[at : at + _TOGETHER]]), range(at, min(at + _TOGETHER, len(_RULES))))
@@ -148,18 +147,6 @@ def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
     """
     mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
     return edited(text, datings(text, when, mask))
-
-
-def with_days(text: str, when: datetime, names: Collection[str] = ()) -> str:
-    """Replace the relative days, weeks and months of a statement made at ``when`` by dates: all of them or none.
-
-    A text is unchanged if it also has 现在, a weekday (which may recur), or a duration such as 二十分钟后.
-    """
-    mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
-    found = [mention for mention in leaning(text) if not mask.touches(mention.start, mention.stop)]
-    edits = datings(text, when, mask)
-    is_clear = all(mention.kind == "relative" for mention in found) and len(edits) == len(found)
-    return edited(text, edits) if is_clear and not any(map(_BY_THE_CLOCK.search, (one.text for one in edits))) else text
 
 
 def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[str, str]]:
