@@ -139,6 +139,8 @@ class ContextBuilder:
     ) -> Context:
         """Build a context; ``traces`` record the searches of events and of lines."""
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
+        if query.says_little:  # a greeting asks for nothing
+            query = replace(query, terms=())
         read_filter = ReadFilter(scene, without=self._access.hidden_people)
         embedding = self._retriever.embedding(query, settings, settings.query.auto_top_k)
         if embedding is not None:
@@ -230,7 +232,7 @@ class ContextBuilder:
             named = await self._names.of_beliefs(scene.scope, found.beliefs, _known_people(scene, query))
             return replace(found, beliefs=tuple(named))
 
-        reading = partial(read, self._beliefs) if self._beliefs and scene.group_id else None
+        reading = partial(read, self._beliefs) if self._beliefs and scene.group_id and query.terms else None
         return PartReader(reading, TurnBeliefs(), shown, lambda: shown(TurnBeliefs(), "ledger"))
 
     def _events(

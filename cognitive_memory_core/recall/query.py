@@ -13,7 +13,7 @@ from ..domain.interval import Interval
 from ..domain.people import Person
 from ..domain.scope import Scene
 from ..text.identity.name_cleaning import clean_name, clean_text
-from ..text.lexical.frequency import telling
+from ..text.lexical.frequency import telling, telling_of
 from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
 from ..text.statements.identity_questions import asks_who, speaks_of_asker
 from ..text.statements.questions import asked_sentences
@@ -22,6 +22,7 @@ from .naming import NOBODY, Names, names_of
 
 QUERY_LENGTH = 4_000
 SHORT = 20
+SAYS_LITTLE = 0.9  # weight below which every term of a greeting lies; the least question of 146 has a term of 0.95
 LINES = 32  # lines of a batch that are searched for people and for who is asked about
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
@@ -44,6 +45,13 @@ class Query:
     people: frozenset[str] = field(default=frozenset())
     names: Names = field(default=NOBODY, compare=False, repr=False)
     asides: frozenset[str] = field(default=frozenset())
+
+    @property
+    def says_little(self) -> bool:
+        """Whether the query, such as 你好 or 在吗, names nobody, no time, and nothing but what all chats consist of."""
+        if self.asks_who or self.people or self.window:
+            return False
+        return all(telling_of(term) < SAYS_LITTLE for term in self.terms)
 
 
 def query_of(

@@ -50,6 +50,12 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     ]
 
 
+def shares_terms(terms: Sequence[str], found: Iterable[Scored]) -> bool:
+    """Return whether any of the events has a term of the query."""
+    asked = frozenset(terms)
+    return any(not asked.isdisjoint(_words(event)) for event, _ in found)
+
+
 def fused(
     dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float, least: float = 0.0
 ) -> list[Hit]:

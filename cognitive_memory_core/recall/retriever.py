@@ -38,6 +38,7 @@ from .ranking import (
     naming,
     preferring,
     reranked,
+    shares_terms,
     widened,
 )
 from .search_request import SearchRequest, embedded_text
@@ -326,6 +327,9 @@ def _joined(
     Every row is checked against the read filter, whichever store returned it.
     """
     lexical = None if words is None else matched(request.query.terms, words)
+    is_of_characters = not (request.settings.models.embedding.model_name or request.query.people)
+    if dense and is_of_characters and not (lexical or shares_terms(request.query.terms, dense)):
+        dense = []  # hashes of characters are near where no word is common, too
     weight = request.settings.lexical_weight
     return tuple(hit for hit in fused(dense, lexical, weight, least) if request.read_filter.admits(hit.event))
 

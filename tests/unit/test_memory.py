@@ -949,6 +949,28 @@ async def test_incognito_leaves_no_trace(tmp_path: Path) -> None:
                 await memory.incognito(GROUP, minutes)
 
 
+@pytest.mark.parametrize("greeting", ["你好", "在吗？", "大家好", "哈哈哈哈"])
+async def test_a_greeting_brings_no_memories(tmp_path: Path, greeting: str) -> None:
+    """A greeting brings pins, memos and profiles, and neither events nor lines, even ones that repeat it."""
+    async with opened(tmp_path) as memory:
+        await memory.pin(GROUP, "阿棠只喝乌龙茶")
+        await remembered(memory, "阿棠对花生过敏", "阿棠说大家好，在吗，你好，哈哈哈哈")
+        await memory.observe(a_message(f"{greeting}，周六去爬山吗", STRANGER, sent_at=NOON - timedelta(days=1)))
+        titles = {section.title for section in (await memory.context(GROUP, greeting)).sections}
+        assert "置顶" in titles
+        assert not titles & {"相关回忆", "相关原话", "群记忆"}
+        assert "相关回忆" in {section.title for section in (await memory.context(GROUP, "阿棠能吃花生吗")).sections}
+
+
+@pytest.mark.parametrize("query", ["asdfqwer 不存在的东西", "wedding", "zzzz"])
+async def test_what_is_not_there_is_not_found(tmp_path: Path, query: str) -> None:
+    """A search for words that no memory has finds nothing, however near their characters lie."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠对花生过敏", "阿棠 2026年3月2日 去了 Birmingham", "阿棠 edits videos")
+        assert await memory.search_events(GROUP, query) == []
+        assert await memory.search_events(GROUP, "花生")
+
+
 async def test_a_chroma_server_that_is_killed_is_in_the_status(tmp_path: Path) -> None:
     """Status asks the server at once: it names the token that is refused, and a server that is gone."""
 
