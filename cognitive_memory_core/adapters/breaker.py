@@ -17,7 +17,7 @@ from ..domain.read_filter import ReadFilter
 from ..errors import Busy, CognitiveMemoryError, ModelRefused, UnavailableError
 from ..ports.models import Ask, Chat, Reranker, Vector
 from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
-from ..ports.words import FoundLine, LineSearch, WordIndex
+from ..ports.words import FoundLines, LineSearch, WordIndex
 
 log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
@@ -184,7 +184,7 @@ class GuardedLexical:
         """Find events that contain any of the terms."""
         return await self._breaker.call(lambda: self._lexical.events(terms, read_filter, limit))
 
-    async def lines(self, search: LineSearch) -> list[FoundLine]:
+    async def lines(self, search: LineSearch) -> FoundLines:
         """Find lines of the log, and lines near them."""
         return await self._breaker.call(lambda: self._lexical.lines(search))
 

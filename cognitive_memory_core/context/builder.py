@@ -18,6 +18,7 @@ from ..domain.profile import Profile
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..ports.tally import Tally, Untallied
+from ..ports.words import LineKey
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch, TurnBeliefs
 from ..recall.current_names import NO_PLACES, CurrentNames, KnownPlaces
@@ -25,10 +26,10 @@ from ..recall.deadlines import at_once, finished
 from ..recall.naming import MOST_PEOPLE
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
-from ..recall.quotations import LineKey, Quotation, Quotations, QuotationSearch, QuotedLines, key_of
+from ..recall.quotations import Quotation, Quotations, QuotationSearch, QuotedLines, key_of
 from ..recall.ranking import followed, newer_first
 from ..recall.retriever import BegunReads, Retriever
-from ..recall.trace import NO_TRACE, LineCandidate, SearchTrace, candidates_of, lines_of
+from ..recall.trace import NO_TRACE, LineCandidate, SearchTrace, candidates_of
 from ..settings import Live, Settings
 from ..store.notes import NoteBook
 from ..text.lexical.tokens import token_count
@@ -104,8 +105,8 @@ class ContextBuilder:
     ) -> Explanation:
         """Build the same context and return it with its search candidates; ``settings`` replace the present ones."""
         used = settings or self._settings.current
-        trace, lines = SearchTrace(used), SearchTrace(used)
-        context = await self._built(scene, text, budget, used, (trace, lines))
+        trace = SearchTrace(used)
+        context = await self._built(scene, text, budget, used, trace)
         read_filter = ReadFilter(scene, without=self._access.hidden_people)
         visible = [one for one in candidates_of(trace) if read_filter.admits(one.event)]
         shown: list[Event] = []
@@ -117,12 +118,12 @@ class ContextBuilder:
             context,
             tuple(replace(one, event=event) for one, event in zip(visible, named, strict=True)),
             tuple(section_tokens(section) for section in context.sections),
-            await self._explained_lines(scene, lines),
+            await self._explained_lines(scene, trace.lines),
         )
 
-    async def _explained_lines(self, scene: Scene, trace: SearchTrace) -> tuple[LineCandidate, ...]:
+    async def _explained_lines(self, scene: Scene, found: Iterable[LineCandidate]) -> tuple[LineCandidate, ...]:
         visible: list[LineCandidate] = []
-        for number, one in enumerate(lines_of(trace)):
+        for number, one in enumerate(sorted(found, key=lambda one: (one.rank == 0, one.rank, -one.score))):
             visible += [replace(one, line=line) for line in self._access.shown(scene, [one.line])]
             if number % TOGETHER == 0:
                 await asyncio.sleep(0)  # as above
@@ -134,10 +135,10 @@ class ContextBuilder:
         text: str,
         budget: int | None,
         settings: Settings,
-        traces: tuple[SearchTrace, SearchTrace] = (NO_TRACE, NO_TRACE),
+        trace: SearchTrace = NO_TRACE,
         shown: Collection[str] | None = None,
     ) -> Context:
-        """Build a context; ``traces`` record the searches of events and of lines."""
+        """Build a context; ``trace`` records the searches of events and of lines."""
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
         if query.says_little:  # a greeting asks for nothing
             query = replace(query, terms=())
@@ -146,18 +147,18 @@ class ContextBuilder:
         if embedding is not None:
             await at_once(embedding)  # the search by meaning then shares the trip of the other reads
         # the lines are read once, for two parts
-        said = asyncio.ensure_future(self._lines_of(read_filter, query, settings, traces[1], shown))
+        said = asyncio.ensure_future(self._lines_of(read_filter, query, settings, trace, shown))
         said.add_done_callback(seen)
         parts = [
             self._pins(scene),
             self._profiles_of(scene, query),
             self._beliefs_of(scene, text, query),
-            self._events(read_filter, query, settings, BegunReads(embedding, said), traces[0]),
+            self._events(read_filter, query, settings, BegunReads(embedding, said), trace),
             self._quoted(read_filter.scene, query, settings, said),
             self._recent_memos(scene, settings),
         ]
         try:
-            found = _without_sources(await self._read(parts), settings.query.auto_messages_k, traces[1])
+            found = _without_sources(await self._read(parts), settings.query.auto_messages_k, trace)
         finally:
             for begun in (said, embedding):
                 if begun is not None:
@@ -380,11 +381,12 @@ def _without_shown_sources(read: PartRead, sources: Collection[LineKey], limit: 
     if read.quoting is None:
         return read
     left = [one for one in read.quotations if one.key not in sources][:limit]
-    kept = {one.key for one in left}
-    trace.note(
-        "shown_as_event", [hit for hit in trace.steps.get("limit", ()) if (hit.event.scope, hit.event.id) in kept]
-    )
-    chosen = _followed(left, kept.union(sources))
+    kept = {one.key: rank for rank, one in enumerate(left, 1)}
+    for at, one in enumerate(trace.lines):
+        key = one.line.scope, one.line.id
+        dropped = "shown_as_event" if key in sources else "limit"
+        trace.lines[at] = replace(one, rank=kept.get(key, 0), cut=one.cut or (None if key in kept else dropped))
+    chosen = _followed(left, {*kept, *sources})
     return replace(read, part=replace(read.part, section=read.quoting(chosen)))
 
 

@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 from ..cancellation import is_out_of_threads
 from ..domain.context import Section
 from ..domain.event import Event
+from ..ports.words import LineKey
 from ..recall.deadlines import AWAY
-from ..recall.quotations import LineKey, Quotation
+from ..recall.quotations import Quotation
 from .token_budget import Part
 
 T = TypeVar("T")

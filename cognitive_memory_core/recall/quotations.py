@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from ..domain.event import Event
-from ..domain.hit import Hit
 from ..domain.message import Message
 from ..domain.read_filter import ReadFilter
-from ..domain.scope import Scope
+from ..domain.scope import Scene
 from ..ports.clock import Clock
+from ..ports.words import FoundLine, LineKey
 from ..settings import Decay
-from ..store.messages import MessageLog
 from .message_search import MessageSearch
 from .query import Query
-from .trace import NO_TRACE, SearchTrace
+from .trace import NO_TRACE, LineCandidate, SearchTrace
 
-LineKey = tuple[Scope, str]  # a message id is unique in its scope only
 CANDIDATES = 16  # measured: these give 47.6 % of the evidence in six lines, 120 give 48.3 % at seven times the cost
 NEAR = 2  # lines before and after each of them
+SPARE = 8  # more lines than wanted are read, because some repeat others
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 PAUSE = timedelta(minutes=30)  # ends a session
-SCORED = 40  # lines whose scores raise the events that were made of them
 
 
 @dataclass(frozen=True)
@@ -56,11 +53,11 @@ class Quotation:
 
 @dataclass(frozen=True)
 class QuotedLines:
-    """The selected messages, best first, the parts that were unavailable, and the scores of all lines found."""
+    """The selected messages, best first, the parts that were unavailable, and scores by :func:`line_key`."""
 
     quotations: tuple[Quotation, ...] = ()
     degraded: tuple[str, ...] = ()
-    scores: Mapping[LineKey, float] = field(default_factory=dict[LineKey, float])
+    scores: Mapping[int, float] = field(default_factory=dict[int, float])
 
 
 @dataclass(frozen=True)
@@ -79,68 +76,54 @@ class QuotationSearch:
 class Quotations:
     """Finds messages that answer a question, among those that its caller does not show."""
 
-    def __init__(self, messages: MessageSearch, log: MessageLog, clock: Clock) -> None:
+    def __init__(self, messages: MessageSearch, clock: Clock) -> None:
         """Search a log."""
         self._messages = messages
-        self._log = log
         self._clock = clock
 
     async def find(
         self, read_filter: ReadFilter, query: Query, wanted: QuotationSearch, trace: SearchTrace = NO_TRACE
     ) -> QuotedLines:
-        """Return quotations, best first."""
+        """Return quotations, best first; a ``trace`` records all lines found, with what left them out."""
         if wanted.limit <= 0 or not query.terms:
             return QuotedLines()
-        found = await self._messages.search(
-            read_filter,
-            query,
-            top_k=max(wanted.limit + len(wanted.shown or ()), SCORED),
-            decay=wanted.decay,
-            candidates=CANDIDATES,
-            reach=NEAR,
-            flushes_first=False,
-            trace=trace,
+        limit, explains = wanted.limit + len(wanted.shown or ()), trace.is_kept
+        found = await self._messages.find(
+            read_filter, query, limit, wanted.decay, candidates=CANDIDATES, reach=NEAR, spare=SPARE, explains=explains
         )
-        relevant = trace.note("relevance", [hit for hit in found.hits if hit.relevance >= wanted.floor])
-        shown = _shown(wanted.shown, read_filter, query, relevant, self._clock.now() - ASKING)
-        others = trace.note("recent", [hit for hit in relevant if _key(hit) not in shown])
-        best = trace.note("limit", others[: wanted.limit])
-        replied = await self._replied(read_filter, best)
-        quotations = (
-            Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to)), _following(hit, shown)) for hit in best
-        )
-        return QuotedLines(tuple(quotations), found.degraded, {_key(hit): hit.score for hit in found.hits[:SCORED]})
-
-    async def _replied(self, read_filter: ReadFilter, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
-        """Return the lines to which the hits reply, as far as the scene may read them."""
-        wanted: dict[Scope, list[str]] = {}
-        for hit in hits:
-            if hit.reply_to:
-                wanted.setdefault(hit.event.scope, []).append(hit.reply_to)
-        found = await asyncio.gather(*(self._log.find(scope, ids) for scope, ids in wanted.items())) if wanted else ()
-        readable = replace(read_filter, user_id="", kinds=(), window=None)
-        lines = (line for lines in found for line in lines if readable.admits(line.as_event()))
-        return {(line.scene.scope, line.id): line for line in lines}
+        if found is None:
+            return QuotedLines(degraded=("lexical",))
+        shown = _shown(wanted.shown, read_filter.scene, query, found.lines, self._clock.now() - ASKING)
+        chosen: list[FoundLine] = []
+        for one in found.lines:
+            cut = "relevance" if one.relevance < wanted.floor else "recent" if one.key in shown else None
+            cut = "limit" if cut is None and len(chosen) == wanted.limit else cut
+            if cut is None:
+                chosen.append(one)
+            if explains:
+                said = one.line.as_event()
+                trace.lines.append(LineCandidate(said, one.parts, one.relevance, one.factors, one.score, cut=cut))
+        quotations = (Quotation(one.line.as_event(), one.replied, _following(one, shown)) for one in chosen)
+        return QuotedLines(tuple(quotations), (), found.scores)
 
 
 def _shown(
-    ids: Collection[str] | None, read_filter: ReadFilter, query: Query, hits: Sequence[Hit], since: datetime
+    ids: Collection[str] | None, scene: Scene, query: Query, found: Iterable[FoundLine], since: datetime
 ) -> frozenset[LineKey]:
-    """Return the keys of the messages ``ids``; if None, of those among ``hits`` that are the query itself."""
-    scene = read_filter.scene
+    """Return the keys of the messages ``ids``; if None, of those among the lines found that are the query itself."""
     if ids is None:
-        own = [hit.event for hit in hits if scene.user_id and hit.event.sender_id == scene.user_id]
-        new = [event for event in own if event.scope == scene.scope and event.happened_at >= since]
-        ids = [event.id for event in new if event.text.strip() == query.said]
+        own = [one.line for one in found if scene.user_id and one.line.sender_id == scene.user_id]
+        new = [line for line in own if line.scene.scope == scene.scope and line.sent_at >= since]
+        ids = [line.id for line in new if line.text.strip() == query.said]
     return frozenset((scene.scope, message_id) for message_id in ids)
 
 
-def _following(hit: Hit, shown: frozenset[LineKey]) -> tuple[Message, ...]:
-    """Return the lines that follow a hit in its session, up to the first that the caller shows."""
-    said, lines, last = hit.event, list[Message](), hit.event.happened_at
-    for line in hit.neighbours:
-        if line.sent_at >= said.happened_at and line.id != said.id:
-            if line.sent_at - last > PAUSE or (said.scope, line.id) in shown:
+def _following(found: FoundLine, shown: Collection[LineKey]) -> tuple[Message, ...]:
+    """Return the lines that follow a line in its session, up to the first that the caller shows."""
+    said, lines, last = found.line, list[Message](), found.line.sent_at
+    for line in found.neighbours:
+        if line.sent_at >= said.sent_at and line.id != said.id:
+            if line.sent_at - last > PAUSE or key_of(line) in shown:
                 break
             lines.append(line)
             last = line.sent_at
@@ -150,7 +133,3 @@ def _following(hit: Hit, shown: frozenset[LineKey]) -> tuple[Message, ...]:
 def key_of(line: Message) -> LineKey:
     """Return the scope and id of a line of the log."""
     return line.scene.scope, line.id
-
-
-def _key(hit: Hit) -> LineKey:
-    return hit.event.scope, hit.event.id

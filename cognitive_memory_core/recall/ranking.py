@@ -14,14 +14,13 @@ from operator import attrgetter
 from ..domain.event import Event, duplicate_key, is_replaced
 from ..domain.hit import Hit
 from ..domain.interval import Interval
-from ..domain.scope import Scope
+from ..ports.words import line_key
 from ..settings import Decay
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.terms import index_terms
 from .term_coverage import covered, saturated
 
 Scored = tuple[Event, float]
-SourceLine = tuple[Scope, str]  # a line of the log: its place and message id
 Identity = tuple[str, ...]  # message ids are unique only within their scope and may equal event ids
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
@@ -134,11 +133,12 @@ def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit
     )
 
 
-def backed(hits: Iterable[Hit], lines: Mapping[SourceLine, float]) -> list[Hit]:
-    """Raise the score of hits from whose source lines a search of the log found some; ``lines`` has the lines' scores.
+def backed(hits: Iterable[Hit], lines: Mapping[int, float]) -> list[Hit]:
+    """Raise the score of hits from whose source lines a search of the log found some.
 
-    Both scores count as independent evidence: ``1 - (1 - score) * (1 - line's score)``. A line is scored with
-    the lines around it, which are not part of the event.
+    ``lines`` has the lines' scores by :func:`line_key`. Both scores count as independent evidence:
+    ``1 - (1 - score) * (1 - line's score)``. A line is scored with the lines around it, which are not part of the
+    event.
     """
     hits = list(hits)
     if not lines:
@@ -163,7 +163,7 @@ def collapsed(hits: Iterable[Hit], limit: int | None = None) -> list[Hit]:
     for hit in hits:
         if len(first) == limit:
             break
-        first.setdefault(_sameness(hit.event), hit)
+        first.setdefault(sameness(hit.event), hit)
     return list(first.values())
 
 
@@ -270,8 +270,8 @@ def _rescored(hit: Hit, score: float) -> Hit:
     return Hit(hit.event, score, hit.similarity, hit.lexical, hit.relevance, hit.neighbours, hit.reply_to)
 
 
-def _best_line(event: Event, lines: Mapping[SourceLine, float]) -> float:
-    return max((lines.get((event.scope, source), 0.0) for source in event.message_ids), default=0.0)
+def _best_line(event: Event, lines: Mapping[int, float]) -> float:
+    return max((lines.get(line_key(event.scope.key, source), 0.0) for source in event.message_ids), default=0.0)
 
 
 def _with_witness(score: float, line: float) -> float:
@@ -287,7 +287,8 @@ def _ordered(hits: Iterable[Hit]) -> list[Hit]:
     return sorted(hits, key=_SCORE, reverse=True)  # equal scores keep their order
 
 
-def _sameness(event: Event) -> tuple[str, str]:
+def sameness(event: Event) -> tuple[str, str]:
+    """Return what events of equal texts share; of texts that are not absolute, those of the same sender only."""
     bound = not event.is_absolute or event.kind == "message"
     return _key(event.text), event.sender_id if bound else ""
 

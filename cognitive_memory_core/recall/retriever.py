@@ -27,7 +27,6 @@ from .naming import KnownNames
 from .query import Query, query_of
 from .ranking import (
     Scored,
-    SourceLine,
     above,
     backed,
     collapsed,
@@ -61,8 +60,8 @@ class FoundLines(Protocol):
     """The lines of the log that a search found for a query."""
 
     @property
-    def scores(self) -> Mapping[SourceLine, float]:
-        """The score of each line found."""
+    def scores(self) -> Mapping[int, float]:
+        """The score of each line found, by :func:`line_key`."""
         ...
 
 
@@ -275,7 +274,7 @@ class Retriever:
         await _asked(near, request, leg)
 
 
-async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Mapping[SourceLine, float]:
+async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Mapping[int, float]:
     """Return the scores of the log lines found; {} if their search fails or is late."""
     if lines is None:
         return {}
@@ -341,7 +340,7 @@ def _promising(request: SearchRequest, hits: Sequence[Hit], trace: SearchTrace =
 
 
 def _chosen(
-    request: SearchRequest, hits: Sequence[Hit], said: Mapping[SourceLine, float], now: datetime, trace: SearchTrace
+    request: SearchRequest, hits: Sequence[Hit], said: Mapping[int, float], now: datetime, trace: SearchTrace
 ) -> tuple[Hit, ...]:
     """Choose the best hits by relevance, fit to the query, age and source lines; leave out near-duplicates."""
     relevant = trace.note("relevance", above(hits, request.floor))

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..domain.event import Event
 from ..domain.hit import Hit
-from ..domain.scope import Scope
 from ..settings import Settings
 
 Parts = tuple[tuple[str, float], ...]
-# "found", "judged", "widened", "relevance", "time", "people", "numbers", "age", "lines", "duplicates",
-# "diversity"
+# "found", "judged", "widened", "relevance", "time", "people", "age", "lines", "duplicates", "diversity"
 Step = str
 FACTORS: tuple[Step, ...] = ("time", "people", "age", "lines", "diversity")  # each multiplies the score
 CUTS: tuple[Step, ...] = ("judged", "relevance", "duplicates", "diversity")  # each may leave a candidate out
-LINE_FACTORS: tuple[Step, ...] = ("people", "numbers", "time", "age")  # of lines of the log
-LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "shown_as_event")
+
+
+@dataclass(frozen=True)
+class LineCandidate:
+    """One line of the log to which the building of a context gave a score, with the parts of that score.
+
+    The sum of ``parts`` is ``relevance``; times all ``factors`` it is ``score``. ``rank`` is the position among the
+    lines shown, from 1 on; 0 if the line is not shown, and ``cut`` tells why: its "relevance" is too low, the caller
+    shows it ("recent"), it is beyond the "limit", or an event that was made of it is shown ("shown_as_event").
+    """
+
+    line: Event
+    parts: Parts
+    relevance: float
+    factors: tuple[tuple[Step, float], ...]
+    score: float
+    rank: int = 0
+    cut: Step | None = None
 
 
 @dataclass
 class SearchTrace:
     """A record of one search: the hits after each step. Its ``settings``, if given, replace the present ones.
 
-    ``parts`` are the parts of each line's score ; only a search of the log has them.
+    ``lines`` are the lines of the log that were found, those shown first.
     """
 
     settings: Settings | None = None
-    parts: Mapping[tuple[Scope, str], Parts] = field(default_factory=dict[tuple[Scope, str], Parts])
+    lines: list[LineCandidate] = field(default_factory=list[LineCandidate])
     steps: dict[Step, tuple[Hit, ...]] = field(default_factory=dict[Step, tuple[Hit, ...]])
 
     def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:
@@ -85,43 +99,6 @@ def candidates_of(trace: SearchTrace) -> list[Candidate]:
     keys = dict.fromkeys(key for step in ("found", "widened") for key in places.get(step, {}))
     found = [_candidate(key, places, ranks.get(key, 0)) for key in keys]
     return sorted(found, key=lambda one: (one.rank == 0, one.rank, -one.score))
-
-
-@dataclass(frozen=True)
-class LineCandidate:
-    """One line of the log to which the building of a context gave a score, with the parts of that score.
-
-    The sum of ``parts`` is ``relevance``; times all ``factors`` it is ``score``. ``rank`` is the position among the
-    lines shown, from 1 on; 0 if the line is not shown, and ``cut`` names the step that dropped it.
-    """
-
-    line: Event
-    parts: Parts
-    relevance: float
-    factors: tuple[tuple[Step, float], ...]
-    score: float
-    rank: int = 0
-    cut: Step | None = None
-
-
-def lines_of(trace: SearchTrace) -> list[LineCandidate]:
-    """Return the lines of a recorded search: first those shown, then the others by their last score."""
-    places = {step: {_key(hit): hit for hit in hits} for step, hits in trace.steps.items()}
-    ranks = {key: rank for rank, key in enumerate(places.get("shown_as_event", {}), 1)}
-    found = [_line(hit, trace, places, ranks.get(_key(hit), 0)) for hit in trace.steps.get("found", ())]
-    return sorted(found, key=lambda one: (one.rank == 0, one.rank, -one.score))
-
-
-def _line(hit: Hit, trace: SearchTrace, places: _Places, rank: int) -> LineCandidate:
-    key, last, factors = _key(hit), hit.score, list[tuple[Step, float]]()
-    for step in LINE_FACTORS:
-        after = places.get(step, {}).get(key)
-        if after is not None:
-            factors.append((step, after.score / last if last else 1.0))
-            last = after.score
-    cut = None if rank else next((step for step in LINE_CUTS if step in places and key not in places[step]), None)
-    parts = trace.parts.get((hit.event.scope, hit.event.id), ())
-    return LineCandidate(hit.event, parts, hit.relevance, tuple(factors), last, rank, cut)
 
 
 _Key = tuple[str, str]

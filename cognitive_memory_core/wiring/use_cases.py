@@ -472,7 +472,7 @@ class UseCases:
             access=self.access,
             profiles=self.profile_reader,
             names=self._names,
-            quotations=Quotations(messages, adapters.ledger.log, adapters.clock),
+            quotations=Quotations(messages, adapters.clock),
             beliefs=self._belief_search,
             tally=adapters.tally,
         )

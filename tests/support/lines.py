@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.words import FoundLine, LineSearch
 from cognitive_memory_core.store.search import lines as ranker
-from cognitive_memory_core.store.search.lexical import row_of, shown_lines
+from cognitive_memory_core.store.search.lexical import found_lines, row_of
 from tests.support.clock import NOON
 
 
@@ -21,7 +21,7 @@ async def lines_with(
 ) -> list[tuple[Message, float]]:
     """Return the lines that contain one of the terms, with their relevance, best first; none from around them."""
     found = await lexical.lines(LineSearch(tuple(terms), read_filter, limit, NOON, limit, reach=0))
-    return [(one.line, one.relevance) for one in found]
+    return [(one.line, one.relevance) for one in found.lines]
 
 
 def found_in(
@@ -43,4 +43,4 @@ def found_in(
         for name, weight in (weights or {}).items():
             patched.setattr(ranker, name, weight)
         scored = ranker.scored_lines(rows, asked)
-    return shown_lines(asked, scored, lambda some: {row: lines[row] for row in some})
+    return [*found_lines(asked, rows, scored, lambda some: {row: lines[row] for row in some}, lambda _: {}).lines]

@@ -16,7 +16,7 @@ from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_components import SuppliedParts
-from cognitive_memory_core.ports.words import FoundLine, LineSearch
+from cognitive_memory_core.ports.words import FoundLines, LineSearch
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Adapters, opened_adapters
 
@@ -61,10 +61,10 @@ class WatchedWords:
         self.witness.note(read_filter, [event for event, _ in found])
         return found
 
-    async def lines(self, search: LineSearch) -> list[FoundLine]:
+    async def lines(self, search: LineSearch) -> FoundLines:
         """Return log lines with those around them."""
         found = await self.index.lines(search)
-        self.witness.note(search.read_filter, [line for one in found for line in (one.line, *one.neighbours)])
+        self.witness.note(search.read_filter, [line for one in found.lines for line in (one.line, *one.neighbours)])
         return found
 
     def __getattr__(self, name: str) -> Any:

@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Calibration, Vector
-from cognitive_memory_core.ports.words import FoundLine, LineSearch
+from cognitive_memory_core.ports.words import FoundLine, FoundLines, LineSearch
 
 
 class Away:
@@ -84,10 +84,10 @@ class ListedWords:
         self.asked.append((tuple(terms), read_filter, limit))
         return self._events[:limit]
 
-    async def lines(self, search: LineSearch) -> list[FoundLine]:
+    async def lines(self, search: LineSearch) -> FoundLines:
         """Return the first rows without applying the filter, as a faulty store might."""
         self.searches.append(search)
-        return [FoundLine(message, score) for message, score in self._messages[: search.limit]]
+        return FoundLines(tuple(FoundLine(message, score) for message, score in self._messages[: search.limit]))
 
 
 class ListedVectors:

@@ -15,9 +15,9 @@ from ...domain.event import Event
 from ...domain.message import Message
 from ...domain.read_filter import NARROWED, ReadFilter
 from ...errors import UnavailableError
-from ...ports.words import FoundLine, LineSearch
+from ...ports.words import FoundLine, FoundLines, LineKey, LineSearch
 from ..database.database import Database
-from ..database.rows import micros
+from ..database.rows import bound, micros
 from ..database.snapshots import catch_up
 from ..database.statements import LISTED, bounded, listed, select
 from . import removed_rows
@@ -35,6 +35,7 @@ TOGETHER = 250  # rows tokenised per step, about ten milliseconds
 TERM_BYTES = 8  # of a term of a row, and of its posting
 SPARE = 8  # extra matches fetched beyond the limit before a narrow filter costs a second query
 SHOWN = 2  # lines before and after a line that are returned with it
+SCORED = 40  # lines whose scores are returned
 T = TypeVar("T")
 R = TypeVar("R", bound=Rows)
 ScoredRows = list[tuple[T, float]]
@@ -92,10 +93,10 @@ class SqliteLexical:
             self._begin_loading((EVENTS, place))
         return found
 
-    async def lines(self, search: LineSearch) -> list[FoundLine]:
+    async def lines(self, search: LineSearch) -> FoundLines:
         """Return lines that have one of the terms or more, or stand near such lines, best first."""
         if search.limit <= 0 or not search.terms:
-            return []
+            return FoundLines()
         place = MESSAGES.place_of(search.read_filter)
         found, is_loading = await self._database.read(self._lines, place and (MESSAGES, place), search)
         if place and is_loading:
@@ -130,11 +131,11 @@ class SqliteLexical:
         found, is_loading = self._among(connection, place, among)
         return found if found is not None else _matching(connection, EVENTS, terms, read_filter, limit), is_loading
 
-    def _lines(self, connection: Connection, place: _Place | None, search: LineSearch) -> tuple[list[FoundLine], bool]:
+    def _lines(self, connection: Connection, place: _Place | None, search: LineSearch) -> tuple[FoundLines, bool]:
         """Return the lines found, and whether their place is still to be loaded."""
         wide = replace(search.read_filter, user_id="", kinds=(), window=None)
 
-        def among(rows: LineRows) -> list[FoundLine]:
+        def among(rows: LineRows) -> FoundLines:
             rows.hide(_hidden(connection, place))
             seqs = rows.seqs.values
 
@@ -142,7 +143,8 @@ class SqliteLexical:
                 of_seq = dict(zip(seqs[some].tolist(), some, strict=True))
                 return {of_seq[seq]: line for seq, line in MESSAGES.at(connection, wide, list(of_seq)).items()}
 
-            return shown_lines(search, scored_lines(rows, search), read)
+            scored = scored_lines(rows, search)
+            return found_lines(search, rows, scored, read, partial(_replied, connection, wide))
 
         found, is_loading = self._among(connection, place, among)
         return found if found is not None else _lines_matching(connection, search, wide), is_loading
@@ -221,7 +223,7 @@ def _matching(
     return _found(connection, corpus, read_filter, limit, ranked)
 
 
-def _lines_matching(connection: Connection, search: LineSearch, wide: ReadFilter) -> list[FoundLine]:
+def _lines_matching(connection: Connection, search: LineSearch, wide: ReadFilter) -> FoundLines:
     """Search with FTS5, and score the lines found among those around them."""
     narrow, more = search.read_filter.narrowed(search.window, search.people), min(search.candidates, NARROWED)
     asked = [(search.read_filter, search.candidates), *((one, more) for one in narrow)]
@@ -232,7 +234,8 @@ def _lines_matching(connection: Connection, search: LineSearch, wide: ReadFilter
         lines += passage
     among = [at for at, line in enumerate(lines) if (line.scene.scope, line.id) in keys]
     scored = scored_lines(rows, search, np.array(among, np.int64))
-    return shown_lines(search, scored, lambda some: {row: lines[row] for row in some})
+    replied = partial(_replied, connection, wide)
+    return found_lines(search, rows, scored, lambda some: {row: lines[row] for row in some}, replied)
 
 
 def row_of(seq: int, line: Message) -> tuple[Any, ...]:
@@ -243,26 +246,43 @@ def row_of(seq: int, line: Message) -> tuple[Any, ...]:
     return seq, *about, *who, line.sent_at.isoformat(), line.text
 
 
-def shown_lines(
-    search: LineSearch, scored: ScoredLines, read: Callable[[Sequence[int]], Mapping[int, Message]]
-) -> list[FoundLine]:
-    """Return the best lines, each with those beside it, as far as the scene may read them."""
+def found_lines(
+    search: LineSearch,
+    rows: LineRows,
+    scored: ScoredLines,
+    read: Callable[[Sequence[int]], Mapping[int, Message]],
+    replied: Callable[[Sequence[Message]], Mapping[LineKey, Message]],
+) -> FoundLines:
+    """Return the best lines, each with those beside it and the one it replies to, as far as the scene may read them."""
     best_rows = scored.rows[: search.limit]
     near = scored.talk.beside(best_rows, SHOWN)
     lines = read(sorted({*best_rows.tolist(), *(row for some in near for row in some)}))
+    answered = replied([lines[row] for row in best_rows.tolist() if row in lines])
     factors = zip(*(one[: search.limit].tolist() for one in scored.factors.values()), strict=True)
     each = zip(best_rows.tolist(), scored.relevance.tolist(), factors, near, strict=False)
-    return [
+    found = tuple(
         FoundLine(
-            lines[row],
+            line,
             relevance,
             tuple(zip(scored.factors, factors_of, strict=True)),
             tuple(lines[other] for other in beside if other in lines),
+            answered.get((line.scene.scope, line.reply_to or "")),
             () if scored.parts is None else tuple(zip(PARTS, scored.parts[at].tolist(), strict=True)),
         )
         for at, (row, relevance, factors_of, beside) in enumerate(each)
-        if row in lines and search.read_filter.admits_line(lines[row])
-    ]
+        if (line := lines.get(row)) and search.read_filter.admits_line(line)
+    )
+    keys = rows.ids.values[scored.rows[:SCORED]].tolist()
+    return FoundLines(found, dict(zip(keys, scored.scores.tolist(), strict=False)))
+
+
+def _replied(connection: Connection, wide: ReadFilter, lines: Sequence[Message]) -> Mapping[LineKey, Message]:
+    """Return the lines to which some lines reply."""
+    query = select("seq", "messages", "scope = ? AND id = ?")
+    asked = (bound(line.scene.scope.key, line.reply_to) for line in lines if line.reply_to)
+    seqs = [row[0] for place in asked for row in connection.execute(query, place)]
+    found = MESSAGES.at(connection, wide, seqs).values() if seqs else ()
+    return {(line.scene.scope, line.id): line for line in found}
 
 
 def _hidden(connection: Connection, place: _Place | None) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -18,7 +18,7 @@ import numpy as np
 from ...domain.interval import Interval
 from ...domain.read_filter import NARROWED, ReadFilter
 from ...domain.scope import Scope
-from ...ports.words import LineSearch
+from ...ports.words import LineSearch, line_key
 from ...settings import Decay
 from ...text.caches import cleared_on_erasure
 from ...text.lexical.frequency import telling_of
@@ -84,7 +84,7 @@ class LineRows(Rows):
                 labels.append(())
                 said.append(set())
             place, person = self._number(scope), self._number(user)
-            ids = hashed(f"{scope}\n{line}"), hashed(f"{scope}\n{reply_to}") if reply_to else 0
+            ids = line_key(scope, line), line_key(scope, reply_to) if reply_to else 0
             who = person, -1 if is_bot else person
             columns.append((at_us, place, passage, kind == "private", holds_number(text), *who, *ids))
         self.add([row[0] for row in rows], [(*label, *words) for label, words in zip(labels, said, strict=True)])
@@ -174,9 +174,10 @@ class Talk:
 
 @dataclass(frozen=True)
 class ScoredLines:
-    """Lines with their scores, best first: ``relevance`` times the ``factors``; ``parts`` if they were asked for."""
+    """Lines, best first; ``scores`` are ``relevance`` times the ``factors``; ``parts`` only if they were asked for."""
 
     rows: Array
+    scores: Scores
     relevance: Scores
     factors: Mapping[str, Scores]
     parts: Scores | None
@@ -220,12 +221,12 @@ def scored_lines(lines: LineRows, search: LineSearch, among: Array | None = None
     steps = np.minimum(2.0 * share / (share + 1.0), 1.0) * np.where(alone, 1.0, substance)
     relevance = steps[-1]
     factors = _factors(lines, search, window, relevance)
-    order = np.argsort(-relevance * np.prod([*factors.values()], axis=0), kind="stable")
+    scores = relevance * np.prod([*factors.values()], axis=0)
+    order = np.argsort(-scores, kind="stable")
     order = order[(relevance[order] > 0.0) & admitted[window[order]]]
     gains = np.diff(steps, axis=0, prepend=0.0)[:, order].T if search.explains else None
-    return ScoredLines(
-        window[order], relevance[order], {name: one[order] for name, one in factors.items()}, gains, talk
-    )
+    ordered = {name: factor[order] for name, factor in factors.items()}
+    return ScoredLines(window[order], scores[order], relevance[order], ordered, gains, talk)
 
 
 def _candidates(lines: LineRows, search: LineSearch, scores: Array) -> Array:

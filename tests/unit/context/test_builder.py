@@ -334,7 +334,7 @@ async def quoting(*lines, settings=None, names=(), consent=None, log=None, profi
     said = MessageSearch(log or ledger.lexical, clock, ledger.log.prune)
     found = (ListedEvents(event), ListedWords([(event, 3.0)]), ListedVectors((event, 0.9)), CountingEmbedder())
     retriever = Retriever(*found, live, clock, names=ledger.names)
-    quotations = Quotations(said, ledger.log, clock)
+    quotations = Quotations(said, clock)
     access, given = ReadAccess(consent or unrestricted(), live), {"profiles": profiles, "quotations": quotations}
     return ContextBuilder(retriever, ListedNotes(), lambda _scope: [], live, access, **given)
 

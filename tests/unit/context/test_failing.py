@@ -117,7 +117,7 @@ def a_builder(*, hangs=False, **parts):
     words = parts.get("words", ListedWords(messages=[(SAID, 3.0)]))
     log = parts.get("log", ListedLog())
     messages = MessageSearch(words, clock, log.settle, patience=legs)
-    quotations = Quotations(messages, log, clock)
+    quotations = Quotations(messages, clock)
     given = {"profiles": profiles, "quotations": quotations, "patience": whole}
     return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, access, **given)
 

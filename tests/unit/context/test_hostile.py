@@ -17,13 +17,13 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.context.render import CLOSED, OPENED
-from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.ports.words import FoundLine, FoundLines
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.quotations import Quotations
-from cognitive_memory_core.recall.retriever import Retriever, SearchResult
+from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
@@ -66,14 +66,10 @@ class SaidLines:
         """Use these messages."""
         self._lines = lines
 
-    async def search(self, *_args, **_kwargs):
-        """Return all messages."""
-        hits = (Hit(line.as_event(), 0.9, relevance=0.9, reply_to=line.reply_to or "") for line in self._lines)
-        return SearchResult(tuple(hits))
-
-    async def find(self, *_):
-        """Return all messages."""
-        return list(self._lines)
+    async def find(self, *_args, **_kwargs):
+        """Return all messages, each with the one that it replies to."""
+        by_id = {line.id: line for line in self._lines}
+        return FoundLines(tuple(FoundLine(line, 0.9, replied=by_id.get(line.reply_to)) for line in self._lines))
 
 
 def context_with(text, name, *, budget=1_000_000):
@@ -110,7 +106,7 @@ def context_with(text, name, *, budget=1_000_000):
     )
     scene = replace(GROUP, user_name=name, group_name=name)
     lines = [a_message(f"阿棠喜欢茶{said}", scene, id="asked"), a_message(f"茶{said}", scene, reply_to="asked")]
-    quotations = Quotations(SaidLines(*lines), SaidLines(*lines), clock)
+    quotations = Quotations(SaidLines(*lines), clock)
     given = {"profiles": drawn, "quotations": quotations}
     builder = ContextBuilder(retriever, notes, lambda _scope: [], live, access, **given)
     return asyncio.run(builder.build(scene, "阿棠喜欢什么茶", budget=budget))

@@ -17,12 +17,11 @@ from cognitive_memory_core.domain.read_filter import NAMED, ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
-from cognitive_memory_core.ports.words import FoundLine, LineSearch
+from cognitive_memory_core.ports.words import FoundLine, FoundLines, LineSearch
 from cognitive_memory_core.recall.message_search import REACH, MessageSearch
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.retriever import SearchResult
 from cognitive_memory_core.recall.search_request import MAX_RESULTS
-from cognitive_memory_core.recall.trace import SearchTrace, lines_of
 from cognitive_memory_core.settings import Decay
 from cognitive_memory_core.store.search.lines import NUMBER
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
@@ -181,9 +180,10 @@ class Leaky:
         """Find these lines for every question, each with all others around it."""
         self._lines = lines
 
-    async def lines(self, _: LineSearch) -> list[FoundLine]:
+    async def lines(self, _: LineSearch) -> FoundLines:
         """Return all lines."""
-        return [FoundLine(line, 0.5, (), tuple(one for one in self._lines if one != line)) for line in self._lines]
+        others = [tuple(one for one in self._lines if one != line) for line in self._lines]
+        return FoundLines(tuple(FoundLine(line, 0.5, (), near) for line, near in zip(self._lines, others, strict=True)))
 
 
 @pytest.mark.parametrize("narrowing", [{}, {"user_id": "2000001"}])
@@ -379,8 +379,7 @@ async def test_a_question_for_a_number_raises_lines_with_one() -> None:
     for lines in (talk, talk[::-1]):
         ledger = await a_log(*lines)
         assert (await found(ledger, "陶艺课的票多少钱"))[0].event.id == "price"
-    trace = SearchTrace()
     query = query_of("陶艺课的票多少钱", GROUP, NOON)
-    await a_search(ledger).search(ReadFilter(GROUP), query, top_k=5, decay=None, trace=trace)
-    factors = {one.line.id: dict(one.factors)["numbers"] for one in lines_of(trace)}
+    told = await a_search(ledger).find(ReadFilter(GROUP), query, 5, None)
+    factors = {one.line.id: dict(one.factors)["numbers"] for one in told.lines} if told else {}
     assert factors == {"price": 1.0 + NUMBER, "dear": 1.0}

@@ -10,6 +10,7 @@ import pytest
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.words import line_key
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import query_of
 from cognitive_memory_core.recall.quotations import CANDIDATES, Quotations, QuotationSearch, QuotedLines
@@ -45,7 +46,7 @@ async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationS
 
     clock = FrozenClock(NOON + timedelta(days=1))
     search = MessageSearch(parts.get("lexical", ledger.lexical), clock, never)
-    quotations = Quotations(search, parts.get("log", ledger.log), clock)
+    quotations = Quotations(search, clock)
     read_filter = ReadFilter(scene, without=parts.get("without", frozenset()))
     return await quotations.find(read_filter, query_of(question, scene, NOON), wanted)
 
@@ -132,6 +133,6 @@ async def test_a_line_brings_along_the_next_ones_of_its_session() -> None:
     lines = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, shown=()))
     following = {one.said.id: [line.id for line in one.following] for one in lines.quotations}
     assert (following["asked"], following["last"]) == (["next", "second"], [])
-    assert lines.scores.keys() >= {one.key for one in lines.quotations}
+    assert lines.scores.keys() >= {line_key(one.said.scope.key, one.said.id) for one in lines.quotations}
     others = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, shown=("second",)))
     assert [[line.id for line in one.following] for one in others.quotations if one.said.id == "asked"] == [["next"]]

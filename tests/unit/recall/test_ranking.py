@@ -8,6 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.ports.words import line_key
 from cognitive_memory_core.recall.ranking import (
     above,
     backed,
@@ -295,8 +296,8 @@ def test_what_replaces_an_event_stands_before_it():
 def test_an_event_whose_line_was_found_too_is_raised():
     """Two searches are two witnesses: a source line's score raises an event, never above 1, and changes no other."""
     told, alone = a_hit(0.3, "甲", message_ids=("1",)), a_hit(0.4, "乙", message_ids=("2",))
-    hits = backed([alone, told], {(told.event.scope, "1"): 0.5, (PRIVATE.scope, "2"): 1.0})
+    hits = backed([alone, told], {line_key(told.event.scope.key, "1"): 0.5, line_key(PRIVATE.scope.key, "2"): 1.0})
     assert texts(hits) == ["甲", "乙"]
     assert [hit.score for hit in hits] == pytest.approx([0.65, 0.4])
-    assert [hit.score for hit in backed([told], {(told.event.scope, "1"): 3.0})] == pytest.approx([1.0])
+    assert [hit.score for hit in backed([told], {line_key(told.event.scope.key, "1"): 3.0})] == pytest.approx([1.0])
     assert backed([alone, told], {}) == [alone, told]
