@@ -1,4 +1,4 @@
-"""The contract of ProfileStore and ProfileEraser."""
+"""What the profile store guarantees."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
 from cognitive_memory_core.text.safety.redaction import Redaction
-from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
-from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile
+from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, a_profile
 
-Make = Callable[[int], Profiles]
+Make = Callable[[int], FileProfiles]
 ODD_IDS = (
     "张三",
     "../../etc/passwd",
@@ -38,21 +37,19 @@ ODD_IDS = (
 HIDE = Redaction.of({"2000001"}, {"阿棠"})
 
 
-@pytest.fixture(params=["files", "in memory"])
-def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> Make:
-    """Return a function that makes a store of either kind with a number of kept revisions."""
-    if request.param == "files":
-        return lambda keep: FileProfiles(tmp_path / "data", keep, clock, SHANGHAI)
-    return lambda keep: InMemoryProfiles(keep, clock)
+@pytest.fixture
+def make(tmp_path: Path, clock: FrozenClock) -> Make:
+    """Return a function that makes a store with a number of kept revisions."""
+    return lambda keep: FileProfiles(tmp_path / "data", keep, clock, SHANGHAI)
 
 
 @pytest.fixture
-def profiles(make: Make) -> Profiles:
+def profiles(make: Make) -> FileProfiles:
     """Return a store that keeps five revisions."""
     return make(KEEP)
 
 
-async def changed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
+async def changed(profiles: FileProfiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
     """Write one profile version after the other."""
     standing = await profiles.find(key)
     for summary in summaries:
@@ -64,7 +61,7 @@ async def changed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -
     return standing
 
 
-async def past(profiles: Profiles, key: ProfileKey = TANG) -> list[str]:
+async def past(profiles: FileProfiles, key: ProfileKey = TANG) -> list[str]:
     """Return the summaries of the revisions, newest first."""
     return [revision.profile.summary for revision in await profiles.revisions(key)]
 
@@ -75,7 +72,7 @@ def top_names(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("key", [TANG, TANG_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001")])
-async def test_a_profile_is_found_as_it_was_written(profiles: Profiles, key: ProfileKey) -> None:
+async def test_a_profile_is_found_as_it_was_written(profiles: FileProfiles, key: ProfileKey) -> None:
     """A profile of a person, member or group of any agent is found as it was written, and no other."""
     assert await profiles.find(key) is None
     kept = await profiles.write(a_profile(key=key))
@@ -88,7 +85,7 @@ async def test_a_profile_is_found_as_it_was_written(profiles: Profiles, key: Pro
 
 
 @pytest.mark.parametrize("identifier", ODD_IDS)
-async def test_every_id_has_a_profile_of_its_own(profiles: Profiles, identifier: str, tmp_path: Path) -> None:
+async def test_every_id_has_a_profile_of_its_own(profiles: FileProfiles, identifier: str, tmp_path: Path) -> None:
     """Any id has exactly one profile, and nothing is written outside the directory."""
     keys = [
         ProfileKey.user(identifier),
@@ -104,7 +101,7 @@ async def test_every_id_has_a_profile_of_its_own(profiles: Profiles, identifier:
     assert top_names(tmp_path / "data") <= {"profiles", "agents"}
 
 
-async def test_whoever_read_an_older_profile_is_overtaken(profiles: Profiles) -> None:
+async def test_whoever_read_an_older_profile_is_overtaken(profiles: FileProfiles) -> None:
     """Writing from an outdated version raises Overtaken and changes nothing, also if the profile was removed."""
     first = await changed(profiles, "一")
     second = await changed(profiles, "二")
@@ -118,7 +115,7 @@ async def test_whoever_read_an_older_profile_is_overtaken(profiles: Profiles) ->
     assert await profiles.keys() == [TANG]
 
 
-async def test_parallel_writers_lose_nothing(profiles: Profiles) -> None:
+async def test_parallel_writers_lose_nothing(profiles: FileProfiles) -> None:
     """Of concurrent writers one succeeds and the others retry, so that no change is lost."""
 
     async def add(word: str) -> None:
@@ -137,7 +134,7 @@ async def test_parallel_writers_lose_nothing(profiles: Profiles) -> None:
     assert sorted(standing.summary.split()) == words
 
 
-async def test_the_latest_revisions_are_kept(profiles: Profiles) -> None:
+async def test_the_latest_revisions_are_kept(profiles: FileProfiles) -> None:
     """The latest revisions are kept complete, newest first, with increasing ids."""
     await changed(profiles, *"一二三四五六七八")
     assert await past(profiles) == list("七六五四三")
@@ -158,7 +155,7 @@ async def test_no_revisions_are_kept_where_none_are_wanted(make: Make) -> None:
     assert await past(one, GROUP_KEY) == ["二"]
 
 
-async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: Profiles, clock: FrozenClock) -> None:
+async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: FileProfiles, clock: FrozenClock) -> None:
     """A later revision has a higher id, even if the clock was set back."""
     await changed(profiles, "一", "二")
     clock.advance(days=-400)
@@ -168,14 +165,14 @@ async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: Profil
     assert await past(profiles) == list("三二一")
 
 
-async def test_the_same_profile_is_no_new_one(profiles: Profiles) -> None:
+async def test_the_same_profile_is_no_new_one(profiles: FileProfiles) -> None:
     """Writing an unchanged profile makes no revision and keeps the version."""
     standing = await changed(profiles, "一")
     assert (await profiles.write(standing)).version == standing.version
     assert await past(profiles) == []
 
 
-async def test_renames_leave_all_revisions(profiles: Profiles) -> None:
+async def test_renames_leave_all_revisions(profiles: FileProfiles) -> None:
     """Renaming changes name and version only and makes no revision, however often it happens."""
     standing = await changed(profiles, *"一二三四五六")
     for number in range(12):
@@ -187,7 +184,7 @@ async def test_renames_leave_all_revisions(profiles: Profiles) -> None:
         await profiles.write(replace(standing, summary="七"))
 
 
-async def test_a_name_that_is_none_renames_nobody(profiles: Profiles) -> None:
+async def test_a_name_that_is_none_renames_nobody(profiles: FileProfiles) -> None:
     """A placeholder or blank name changes nothing, and other names are cleaned."""
     assert await profiles.rename(TANG, "新名") is None
     standing = await changed(profiles, "一")
@@ -200,7 +197,7 @@ async def test_a_name_that_is_none_renames_nobody(profiles: Profiles) -> None:
     assert renamed.name == "12345〔管理员〕 --- entity_id: 9"
 
 
-async def test_a_rollback_can_be_rolled_back(profiles: Profiles, clock: FrozenClock) -> None:
+async def test_a_rollback_can_be_rolled_back(profiles: FileProfiles, clock: FrozenClock) -> None:
     """Restoring a revision brings back its text and tags under the current name, and can itself be undone."""
     await profiles.write(a_profile("好的", tags=("茶",)))
     await changed(profiles, "坏的")
@@ -216,7 +213,7 @@ async def test_a_rollback_can_be_rolled_back(profiles: Profiles, clock: FrozenCl
     assert await past(profiles) == ["好的", "坏的", "好的"]
 
 
-async def test_an_unknown_revision_is_refused(profiles: Profiles) -> None:
+async def test_an_unknown_revision_is_refused(profiles: FileProfiles) -> None:
     """An unknown revision is refused, including path-like ids and ids of another profile."""
     await changed(profiles, "一", "二", key=GROUP_KEY)
     await changed(profiles, "一")
@@ -227,7 +224,7 @@ async def test_an_unknown_revision_is_refused(profiles: Profiles) -> None:
     assert await past(profiles) == []
 
 
-async def test_words_are_kept_fit_to_be_shown(profiles: Profiles) -> None:
+async def test_words_are_kept_fit_to_be_shown(profiles: FileProfiles) -> None:
     """Line ends, control characters and direction marks are cleaned before a profile is stored."""
     dirty = a_profile(
         "一\r\n\x00二\u2028三\u202e\ud800 ", name="阿\u2028棠\n(9)", tags=("a\u0085entity_id: 9", "\u200b", "b\nc")
@@ -237,7 +234,7 @@ async def test_words_are_kept_fit_to_be_shown(profiles: Profiles) -> None:
     assert await profiles.find(TANG) == kept
 
 
-async def test_a_past_profile_from_elsewhere_takes_its_place(profiles: Profiles) -> None:
+async def test_a_past_profile_from_elsewhere_takes_its_place(profiles: FileProfiles) -> None:
     """An imported revision is added once in its order, unless it is older than those kept."""
     await changed(profiles, *"一二三")
     early = Revision("20250101T000000.000000Z", a_profile("早"))
@@ -253,7 +250,7 @@ async def test_a_past_profile_from_elsewhere_takes_its_place(profiles: Profiles)
     assert (await profiles.restore(GROUP_KEY, early.id, NOON)).summary == "群"
 
 
-async def test_a_forgotten_person_is_in_no_profile(profiles: Profiles) -> None:
+async def test_a_forgotten_person_is_in_no_profile(profiles: FileProfiles) -> None:
     """Erasing a person removes their profiles and revisions of every agent and hides them in all others."""
     there = replace(TANG_THERE, agent="3889001")
     for key in (TANG, TANG_THERE, there):
@@ -272,7 +269,7 @@ async def test_a_forgotten_person_is_in_no_profile(profiles: Profiles) -> None:
     assert await profiles.erase_person("2000001", HIDE) == []
 
 
-async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: Profiles) -> None:
+async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: FileProfiles) -> None:
     """A merge that read a profile before an erasure cannot write it back."""
     mine = await changed(profiles, "一")
     group = await profiles.write(a_profile("阿棠(2000001) 是群主", GROUP_KEY))
@@ -291,7 +288,9 @@ async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: Profil
         (Scene.private("2000009").scope, []),
     ],
 )
-async def test_a_forgotten_place_takes_its_profiles(profiles: Profiles, scope: Scope, gone: list[ProfileKey]) -> None:
+async def test_a_forgotten_place_takes_its_profiles(
+    profiles: FileProfiles, scope: Scope, gone: list[ProfileKey]
+) -> None:
     """Erasing a place removes its profiles: a group's with its members', or a private chat's person's."""
     keys = [TANG, TANG_THERE, MILI_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001"), ProfileKey.group("10002")]
     for key in keys:
@@ -302,8 +301,8 @@ async def test_a_forgotten_place_takes_its_profiles(profiles: Profiles, scope: S
     assert await profiles.erase_place(scope) == []
 
 
-async def test_profiles_are_erased_by_their_keys(profiles: Profiles) -> None:
-    """Profiles are erased by key with their revisions, and repeating it has no effect."""
+async def test_profiles_are_erased_by_their_keys(profiles: FileProfiles) -> None:
+    """FileProfiles are erased by key with their revisions, and repeating it has no effect."""
     for key in (TANG, TANG_THERE, MILI_THERE):
         await changed(profiles, "一", "二", key=key)
     assert await profiles.erase([TANG, MILI_THERE, GROUP_KEY]) == sorted([TANG, MILI_THERE])

@@ -1,4 +1,4 @@
-"""The contract of JobQueue, QueueView and QueueEraser."""
+"""What the job queue guarantees."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ from cognitive_memory_core.errors import QueueFull
 from cognitive_memory_core.files.durable_queue import Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.safety.redaction import Redaction
-from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 
-Queue = FileQueue | InMemoryQueue
-Make = Callable[..., Awaitable[Queue]]
+Make = Callable[..., Awaitable[FileQueue]]
 
 
 @pytest.fixture
@@ -33,17 +31,13 @@ def clock() -> FrozenClock:
     return FrozenClock()
 
 
-@pytest.fixture(params=["files", "memory"])
-async def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock) -> AsyncIterator[Make]:
+@pytest.fixture
+async def make(tmp_path: Path, clock: FrozenClock) -> AsyncIterator[Make]:
     """Return a function that opens queues with given limits, or again after a crash; close them in the end."""
     opened: list[FileQueue] = []
 
-    async def open_queue(dead: Queue | None = None, **bounds: float) -> Queue:
-        if isinstance(dead, InMemoryQueue):
-            return dead
+    async def open_queue(dead: FileQueue | None = None, **bounds: float) -> FileQueue:
         settings = dead._settings if dead else QueueSettings.model_validate(bounds)
-        if request.param == "memory":
-            return InMemoryQueue(settings, clock, clock.elapsed)
         opened.append(await FileQueue.open(tmp_path / "queues", settings, clock, elapsed=clock.elapsed))
         return opened[-1]
 
@@ -53,25 +47,25 @@ async def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenCloc
 
 
 @pytest.fixture
-async def queue(make: Make) -> Queue:
+async def queue(make: Make) -> FileQueue:
     """Open a queue with the default limits."""
     return await make()
 
 
-async def taken(queue: Queue) -> Claim:
+async def taken(queue: FileQueue) -> Claim:
     """Claim a job that must exist."""
     claim = await queue.claim()
     assert claim is not None
     return claim
 
 
-async def buried(queue: Queue, job: Job, error: str = "坏了") -> None:
+async def buried(queue: FileQueue, job: Job, error: str = "坏了") -> None:
     """Enqueue a job and bury it."""
     await queue.enqueue(job)
     await queue.bury(await taken(queue), error)
 
 
-async def test_a_job_comes_back_as_it_was_handed_in(queue: Queue):
+async def test_a_job_comes_back_as_it_was_handed_in(queue: FileQueue):
     """A claimed turn equals the enqueued one in every field."""
     line = a_message("昨天那家店", reply_to="m0", is_bot=True, addressed_to_bot=True)
     job = a_job(
@@ -93,20 +87,20 @@ async def test_a_job_comes_back_as_it_was_handed_in(queue: Queue):
     assert claim.attempts == 1
 
 
-async def test_a_dialogue_comes_back_as_it_was_handed_in(queue: Queue):
+async def test_a_dialogue_comes_back_as_it_was_handed_in(queue: FileQueue):
     """A claimed dialogue equals the enqueued one."""
     job = Job("d1", Dialogue(PRIVATE, (a_message("在吗", PRIVATE), a_message("在", PRIVATE, is_bot=True))), NOON)
     await queue.enqueue(job)
     assert (await taken(queue)).job == job
 
 
-async def test_an_empty_queue_gives_nothing(queue: Queue):
+async def test_an_empty_queue_gives_nothing(queue: FileQueue):
     """Claiming from an empty queue returns None at once."""
     assert await queue.claim() is None
     assert queue.counts() == QueueCounts()
 
 
-async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: Queue):
+async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: FileQueue):
     """Jobs of one scope are claimed in order, one at a time."""
     first, second = a_job(), a_job()
     await queue.enqueue(first)
@@ -118,7 +112,7 @@ async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: Queue):
     assert (await taken(queue)).job == second
 
 
-async def test_scopes_take_turns(queue: Queue):
+async def test_scopes_take_turns(queue: FileQueue):
     """Scopes are claimed in rotation, so that one with many jobs does not delay the others."""
     jobs = [a_job(), a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
     for job in jobs:
@@ -131,7 +125,7 @@ async def test_scopes_take_turns(queue: Queue):
     assert order == [jobs[index].id for index in (0, 2, 3, 1)]
 
 
-async def test_several_scopes_can_be_in_hand(queue: Queue):
+async def test_several_scopes_can_be_in_hand(queue: FileQueue):
     """Jobs of different scopes can be claimed at the same time."""
     await queue.enqueue(a_job())
     await queue.enqueue(a_job(scene=OTHER_GROUP))
@@ -140,7 +134,7 @@ async def test_several_scopes_can_be_in_hand(queue: Queue):
     assert queue.counts().processing == 2
 
 
-async def test_attempts_are_counted_unless_taken_back(queue: Queue):
+async def test_attempts_are_counted_unless_taken_back(queue: FileQueue):
     """A requeue keeps the attempt if it is counted, and takes it back otherwise."""
     await queue.enqueue(a_job())
     await queue.requeue(await taken(queue), delay=0, counted=True)
@@ -150,7 +144,7 @@ async def test_attempts_are_counted_unless_taken_back(queue: Queue):
     assert (await taken(queue)).attempts == 2
 
 
-async def test_a_requeued_job_keeps_its_place(queue: Queue):
+async def test_a_requeued_job_keeps_its_place(queue: FileQueue):
     """A requeued job keeps its place in its scope."""
     jobs = [a_job(), a_job()]
     for job in jobs:
@@ -159,7 +153,7 @@ async def test_a_requeued_job_keeps_its_place(queue: Queue):
     assert (await taken(queue)).job == jobs[0]
 
 
-async def test_a_delayed_job_rests_with_its_scope_only(queue: Queue, clock: FrozenClock):
+async def test_a_delayed_job_rests_with_its_scope_only(queue: FileQueue, clock: FrozenClock):
     """A delayed job pauses only its own scope, whose order is kept."""
     first, later, other = a_job(), a_job(), a_job(scene=OTHER_GROUP)
     for job in (first, later, other):
@@ -171,7 +165,7 @@ async def test_a_delayed_job_rests_with_its_scope_only(queue: Queue, clock: Froz
     assert (await taken(queue)).job == first
 
 
-async def test_a_clock_that_is_set_changes_no_rest(queue: Queue, clock: FrozenClock):
+async def test_a_clock_that_is_set_changes_no_rest(queue: FileQueue, clock: FrozenClock):
     """Setting the clock neither shortens nor lengthens a pause."""
     await queue.enqueue(a_job())
     await queue.requeue(await taken(queue), delay=30, counted=True)
@@ -181,7 +175,7 @@ async def test_a_clock_that_is_set_changes_no_rest(queue: Queue, clock: FrozenCl
     assert await queue.claim() is not None
 
 
-async def test_a_completed_job_is_forgotten(queue: Queue):
+async def test_a_completed_job_is_forgotten(queue: FileQueue):
     """A completed job is no longer known, counted or claimable."""
     job = a_job()
     await queue.enqueue(job)
@@ -193,7 +187,7 @@ async def test_a_completed_job_is_forgotten(queue: Queue):
     assert queue.counts() == QueueCounts()
 
 
-async def test_a_claim_that_is_over_changes_nothing(queue: Queue):
+async def test_a_claim_that_is_over_changes_nothing(queue: FileQueue):
     """A claim that is no longer held cannot complete, requeue or bury its job."""
     await queue.enqueue(a_job())
     stale = await taken(queue)
@@ -208,7 +202,7 @@ async def test_a_claim_that_is_over_changes_nothing(queue: Queue):
     assert queue.counts() == QueueCounts()
 
 
-async def test_a_buried_job_keeps_content_and_error(queue: Queue, clock: FrozenClock):
+async def test_a_buried_job_keeps_content_and_error(queue: FileQueue, clock: FrozenClock):
     """A buried job keeps its content and one bounded line of error."""
     job = a_job()
     await queue.enqueue(job)
@@ -222,7 +216,7 @@ async def test_a_buried_job_keeps_content_and_error(queue: Queue, clock: FrozenC
     assert queue.counts() == QueueCounts(failed=1)
 
 
-async def test_a_buried_job_lets_its_scope_go_on(queue: Queue):
+async def test_a_buried_job_lets_its_scope_go_on(queue: FileQueue):
     """After a job was buried, its scope continues with the next."""
     bad, good = a_job(), a_job()
     await queue.enqueue(bad)
@@ -231,7 +225,7 @@ async def test_a_buried_job_lets_its_scope_go_on(queue: Queue):
     assert (await taken(queue)).job == good
 
 
-async def test_failed_jobs_are_listed_oldest_first(queue: Queue, clock: FrozenClock):
+async def test_failed_jobs_are_listed_oldest_first(queue: FileQueue, clock: FrozenClock):
     """Failed jobs are listed in the order in which they were buried."""
     jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
     for job in jobs:
@@ -243,7 +237,7 @@ async def test_failed_jobs_are_listed_oldest_first(queue: Queue, clock: FrozenCl
     assert [failed.id for failed in await queue.failed()] == [job.id for job in reversed(jobs)]
 
 
-async def test_revive_puts_one_back_as_the_newest(queue: Queue):
+async def test_revive_puts_one_back_as_the_newest(queue: FileQueue):
     """A revived job starts without attempts, behind the waiting jobs."""
     bad, other, good = a_job(), a_job(scene=OTHER_GROUP), a_job()
     await buried(queue, bad)
@@ -258,7 +252,7 @@ async def test_revive_puts_one_back_as_the_newest(queue: Queue):
     assert (again.job, again.attempts) == (bad, 1)
 
 
-async def test_revive_puts_all_back(queue: Queue):
+async def test_revive_puts_all_back(queue: FileQueue):
     """Reviving without an id revives every buried job; an unknown id revives none."""
     for scene in (GROUP, OTHER_GROUP):
         await buried(queue, a_job(scene=scene))
@@ -268,7 +262,7 @@ async def test_revive_puts_all_back(queue: Queue):
     assert await queue.failed() == []
 
 
-async def test_recover_puts_back_what_was_in_hand(make: Make, queue: Queue):
+async def test_recover_puts_back_what_was_in_hand(make: Make, queue: FileQueue):
     """After a crash, claimed jobs are requeued first in their scope with their attempts counted."""
     job = a_job()
     await queue.enqueue(job)
@@ -281,7 +275,7 @@ async def test_recover_puts_back_what_was_in_hand(make: Make, queue: Queue):
     assert (claim.job, claim.attempts) == (job, 2)
 
 
-async def test_the_same_job_twice_is_one_job(queue: Queue):
+async def test_the_same_job_twice_is_one_job(queue: FileQueue):
     """Enqueuing a known job again changes nothing, in whatever state it is."""
     job = a_job()
     await asyncio.gather(*(queue.enqueue(job) for _ in range(5)))
@@ -327,7 +321,7 @@ async def test_a_full_scope_does_not_fill_the_others(make: Make):
     assert queue.counts().pending == 3
 
 
-async def test_memos_can_be_seen_while_they_wait(queue: Queue):
+async def test_memos_can_be_seen_while_they_wait(queue: FileQueue):
     """Memos of waiting and claimed jobs are visible at once in their scope, oldest first."""
     first, second = a_job(memo="聊了茶"), a_job(memo="聊了书")
     for job in (first, second, a_job(), a_job(memo="别处", scene=OTHER_GROUP)):
@@ -341,13 +335,13 @@ async def test_memos_can_be_seen_while_they_wait(queue: Queue):
     assert queue.waiting_memos(PRIVATE.scope) == []
 
 
-async def test_the_memo_of_a_buried_job_waits_no_more(queue: Queue):
+async def test_the_memo_of_a_buried_job_waits_no_more(queue: FileQueue):
     """The memo of a buried job is not shown by the queue, since the ledger already has it."""
     await buried(queue, a_job(memo="聊了茶"))
     assert queue.waiting_memos(GROUP.scope) == []
 
 
-async def test_a_withdrawn_message_leaves_recent_lines(queue: Queue):
+async def test_a_withdrawn_message_leaves_recent_lines(queue: FileQueue):
     """A withdrawn message is removed from a job's recent lines; the job and other scopes are unchanged."""
     gone, kept = a_message("说错了", id="m1"), a_message("没说错", id="m2")
     job = a_job(recent_messages=[gone, kept, "m1"], message_ids=["m2"])
@@ -360,7 +354,7 @@ async def test_a_withdrawn_message_leaves_recent_lines(queue: Queue):
     assert (await taken(queue)).job == other
 
 
-async def test_a_turn_whose_messages_are_all_withdrawn_leaves_the_queue(queue: Queue):
+async def test_a_turn_whose_messages_are_all_withdrawn_leaves_the_queue(queue: FileQueue):
     """A turn is removed with its memo after the last of its messages was withdrawn, not before."""
     job = a_job(memo="聊了茶", message_ids=["m1", "m2"])
     await queue.enqueue(job)
@@ -372,7 +366,7 @@ async def test_a_turn_whose_messages_are_all_withdrawn_leaves_the_queue(queue: Q
     assert queue.counts() == QueueCounts()
 
 
-async def test_a_dialogue_loses_withdrawn_lines(queue: Queue):
+async def test_a_dialogue_loses_withdrawn_lines(queue: FileQueue):
     """Withdrawn messages are removed from a dialogue, and the job is removed with the last one."""
     lines = (a_message("一", id="m1"), a_message("二", id="m2"))
     await queue.enqueue(Job("d1", Dialogue(GROUP, lines), NOON))
@@ -384,7 +378,7 @@ async def test_a_dialogue_loses_withdrawn_lines(queue: Queue):
     assert await queue.claim() is None
 
 
-async def test_a_dialogue_without_its_people_leaves_the_queue(queue: Queue):
+async def test_a_dialogue_without_its_people_leaves_the_queue(queue: FileQueue):
     """A dialogue in which only the bot's lines are left is removed."""
     lines = (a_message("一", id="m1"), a_message("好的", id="b1", is_bot=True), a_message("二", id="m2"))
     await queue.enqueue(Job("d1", Dialogue(GROUP, lines), NOON))
@@ -394,7 +388,7 @@ async def test_a_dialogue_without_its_people_leaves_the_queue(queue: Queue):
     assert queue.counts() == QueueCounts()
 
 
-async def test_a_buried_job_loses_withdrawn_messages(make: Make, queue: Queue):
+async def test_a_buried_job_loses_withdrawn_messages(make: Make, queue: FileQueue):
     """A withdrawn message is removed from a buried job too, also after a restart; error and attempts stay."""
     job = a_job(recent_messages=[a_message("说错了", id="m2")], message_ids=["m1"])
     await buried(queue, job)
@@ -414,7 +408,7 @@ async def test_a_buried_job_loses_withdrawn_messages(make: Make, queue: Queue):
 
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "recover"])
-async def test_a_job_in_hand_comes_back_without_withdrawn_messages(make: Make, queue: Queue, way: str):
+async def test_a_job_in_hand_comes_back_without_withdrawn_messages(make: Make, queue: FileQueue, way: str):
     """A message withdrawn while its job is claimed is gone when the job is requeued, buried or recovered."""
     job = a_job(recent_messages=[a_message("说错了", id="m2")], message_ids=["m1"])
     await queue.enqueue(job)
@@ -427,7 +421,7 @@ async def test_a_job_in_hand_comes_back_without_withdrawn_messages(make: Make, q
 
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "recover", "complete"])
-async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(make: Make, queue: Queue, way: str):
+async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(make: Make, queue: FileQueue, way: str):
     """A claimed job of which nothing is left keeps its scope busy until it is released, and is then dropped."""
     job, later = a_job(memo="聊了茶", message_ids=["m1"]), a_job()
     await queue.enqueue(job)
@@ -443,7 +437,7 @@ async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(make: Mak
     assert (await taken(queue)).job == later
 
 
-async def put_down(make: Make, queue: Queue, claim: Claim, way: str) -> Queue:
+async def put_down(make: Make, queue: FileQueue, claim: Claim, way: str) -> FileQueue:
     """Release a claim in one of the ways, and revive it if it was buried."""
     if way == "recover":
         queue = await make(queue)
@@ -458,7 +452,7 @@ async def put_down(make: Make, queue: Queue, claim: Claim, way: str) -> Queue:
     return queue
 
 
-async def test_a_job_on_its_way_loses_withdrawn_messages(queue: Queue):
+async def test_a_job_on_its_way_loses_withdrawn_messages(queue: FileQueue):
     """A withdrawal during the write of a job still takes effect on it."""
     job = a_job(message_ids=["m1"])
     await asyncio.gather(queue.enqueue(job), queue.withdraw(GROUP.scope, "m1"))
@@ -504,7 +498,7 @@ def without_them(job: Job) -> Job:
     return replace(job, work=turn)
 
 
-async def test_an_erased_persons_turns_leave_the_queue_in_every_state(make: Make, queue: Queue):
+async def test_an_erased_persons_turns_leave_the_queue_in_every_state(make: Make, queue: FileQueue):
     """An erased person's turns are removed in every state, place and agent, and do not come back."""
     failed, held = a_job(scene=OTHER_GROUP), a_job(memo="聊了茶")
     waiting = [a_job(memo="聊了书"), a_job(scene=PRIVATE), a_job(scene=replace(PRIVATE, agent="another"))]
@@ -525,7 +519,7 @@ async def test_an_erased_persons_turns_leave_the_queue_in_every_state(make: Make
 
 
 @pytest.mark.parametrize("state", ["pending", "processing", "failed"])
-async def test_others_jobs_lose_an_erased_person(make: Make, queue: Queue, state: str):
+async def test_others_jobs_lose_an_erased_person(make: Make, queue: FileQueue, state: str):
     """In others' jobs an erased person's lines and the bot's answers to them go, and their name is hidden elsewhere."""
     job = told_by_mili()
     await queue.enqueue(job)
@@ -543,7 +537,7 @@ async def test_others_jobs_lose_an_erased_person(make: Make, queue: Queue, state
     assert (left.work.scene.user_name, left.work.scene.group_name) == ("米粒", "某位成员的读书会")
 
 
-async def test_a_dialogue_loses_an_erased_person(queue: Queue):
+async def test_a_dialogue_loses_an_erased_person(queue: FileQueue):
     """A dialogue without the erased person belongs to its last remaining speaker, or is removed if none is left."""
     theirs, kept = a_message("我怕狗"), a_message("阿棠怕狗", MILI, id="m2")
     answer = a_message("别怕，阿棠", is_bot=True)
@@ -558,7 +552,7 @@ async def test_a_dialogue_loses_an_erased_person(queue: Queue):
     assert queue.counts() == QueueCounts(processing=1)
 
 
-async def test_a_namesake_keeps_job_and_name(queue: Queue):
+async def test_a_namesake_keeps_job_and_name(queue: FileQueue):
     """A namesake of an erased person keeps their job and name; only texts with the name are changed."""
     namesake = Scene.group("10001", "2000009", user_name="阿棠")
     job = a_job("阿棠怕猫", scene=namesake, recent_messages=[a_message("我怕猫", namesake)], message_ids=["2000001"])
@@ -569,14 +563,14 @@ async def test_a_namesake_keeps_job_and_name(queue: Queue):
     assert [line.scene.user_name for line in left.work.recent_messages] == ["阿棠"]
 
 
-async def test_a_job_on_its_way_is_erased_too(queue: Queue):
+async def test_a_job_on_its_way_is_erased_too(queue: FileQueue):
     """An erasure during the write of a job still takes effect on it."""
     job = a_job()
     await asyncio.gather(queue.enqueue(job), queue.erase_person(GROUP.user_id, HIDE))
     assert not queue.knows(job.id)
 
 
-async def test_names_that_only_the_queue_knows_are_told(queue: Queue):
+async def test_names_that_only_the_queue_knows_are_told(queue: FileQueue):
     """Names of a person that occur only in jobs are returned, also from others' jobs."""
     renamed = replace(GROUP, user_name="刚改的名片")
     await queue.enqueue(a_job(scene=OTHER_GROUP))
@@ -587,7 +581,7 @@ async def test_names_that_only_the_queue_knows_are_told(queue: Queue):
 
 
 @pytest.mark.parametrize("state", ["pending", "processing", "failed"])
-async def test_an_erased_place_loses_its_jobs(make: Make, queue: Queue, state: str):
+async def test_an_erased_place_loses_its_jobs(make: Make, queue: FileQueue, state: str):
     """Erasing a place removes its jobs in every state; other places and agents keep theirs."""
     others = [a_job(scene=OTHER_GROUP), a_job(scene=replace(GROUP, agent="another"))]
     job = a_job(memo="聊了茶")
@@ -607,7 +601,7 @@ async def test_an_erased_place_loses_its_jobs(make: Make, queue: Queue, state: s
 
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "complete"])
-async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, queue: Queue, way: str):
+async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, queue: FileQueue, way: str):
     """If a claim is released during a withdrawal, the job ends in one state, without the message."""
     for awaits in range(8):
         job = a_job(recent_messages=[a_message("说错了", id="m2")])
@@ -625,7 +619,7 @@ async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, qu
             await queue.complete(again)
 
 
-async def test_withdrawing_makes_room_in_bytes(queue: Queue):
+async def test_withdrawing_makes_room_in_bytes(queue: FileQueue):
     """A withdrawal reduces the counted bytes of waiting jobs."""
     await queue.enqueue(a_job(recent_messages=[a_message("长" * 200, id="m1")], message_ids=["m0"]))
     before = queue.counts().pending_bytes
@@ -674,7 +668,7 @@ async def test_clean_up_can_be_switched_off(make: Make):
     assert queue.counts().failed == 3
 
 
-async def test_refresh_without_anything_new_changes_nothing(queue: Queue):
+async def test_refresh_without_anything_new_changes_nothing(queue: FileQueue):
     """A refresh without new files changes nothing."""
     await queue.enqueue(a_job())
     before = queue.counts()
@@ -696,7 +690,7 @@ async def test_a_job_that_ends_the_process_is_buried(make: Make):
     ]
 
 
-async def test_the_messages_that_jobs_learn_from_are_known(queue: Queue):
+async def test_the_messages_that_jobs_learn_from_are_known(queue: FileQueue):
     """The messages that jobs learn from are reported in every state, without recent lines and other places."""
     recent = a_message("早", id="recent")
     await buried(queue, a_job("甲", message_ids=("failed",), recent_messages=(recent,)))
@@ -709,7 +703,7 @@ async def test_the_messages_that_jobs_learn_from_are_known(queue: Queue):
     assert await queue.holding(GROUP.scope, asked) == {"failed", "held", "said"}
 
 
-async def test_a_completed_job_holds_no_message(queue: Queue):
+async def test_a_completed_job_holds_no_message(queue: FileQueue):
     """A completed job reports no messages."""
     await queue.enqueue(a_job("甲", message_ids=("1",)))
     await queue.complete(await taken(queue))

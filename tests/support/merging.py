@@ -15,8 +15,8 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
 from cognitive_memory_core.ports.models import ProfileContent
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.ledgers import a_ledger
+from tests.support.profiles import TemporaryProfiles
 
 from .builders import a_draft, an_event
 from .clock import FrozenClock
@@ -69,7 +69,7 @@ class World:
     def __post_init__(self) -> None:
         """Connect the parts."""
         self.ledger = a_ledger(clock=self.clock)
-        self.profiles = InMemoryProfiles(KEEP, self.clock)
+        self.profiles = TemporaryProfiles(KEEP, self.clock)
         self.entity = EntityMerge(
             self.merger,
             self.profiles,

@@ -8,24 +8,33 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
-from tests.inmemory.profiles import InMemoryProfiles
 
 from .clock import NOON, SHANGHAI, FrozenClock
 from .disk import FaultyDisk, Killed
 
-Profiles = FileProfiles | InMemoryProfiles
 Act = Callable[[FileProfiles], Awaitable[object]]
 KEEP = 5
 TANG = ProfileKey.user("2000001")
 TANG_THERE = ProfileKey.member("10001", "2000001")
 GROUP_KEY = ProfileKey.group("10001")
 MILI_THERE = ProfileKey.member("10001", "2000002")
+_folder = TemporaryDirectory(prefix="profiles")  # one for each process of a test run
+
+
+class TemporaryProfiles(FileProfiles):
+    """Profiles in a folder of their own, which are not synced."""
+
+    def __init__(self, keep: int = KEEP, clock: FrozenClock | None = None) -> None:
+        """Start without profiles."""
+        self.root = Path(mkdtemp(dir=_folder.name))
+        super().__init__(self.root, keep, clock or FrozenClock(), SHANGHAI, disk=FaultyDisk())
 
 
 def a_profile(summary: str = "阿棠喜欢乌龙茶。", key: ProfileKey = TANG, at: datetime = NOON, **fields: Any) -> Profile:

@@ -6,8 +6,8 @@ from typing import Any
 
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
-from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.ledgers import Ledger
+from tests.support.profiles import TemporaryProfiles
 
 from .clock import FrozenClock
 
@@ -15,5 +15,5 @@ from .clock import FrozenClock
 def sightings_of(ledger: Ledger, names: Any = None) -> NameObserver:
     """Return an observer over a ledger or the given book; nobody has a profile to rename."""
     return NameObserver(
-        names or ledger.names, Renaming(InMemoryProfiles(5, FrozenClock()), ledger.profiles), FrozenClock()
+        names or ledger.names, Renaming(TemporaryProfiles(5, FrozenClock()), ledger.profiles), FrozenClock()
     )

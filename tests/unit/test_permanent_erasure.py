@@ -19,6 +19,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.tombstones import Erasure
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
+from cognitive_memory_core.files.durable_queue import FileQueue
 from cognitive_memory_core.historian.jobs.admission import Admission
 from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
@@ -28,17 +29,16 @@ from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
 from cognitive_memory_core.permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure
 from cognitive_memory_core.purge_schedule import Purge
-from cognitive_memory_core.settings import Live, QueueSettings, Settings
+from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.database.copies import Copy
-from tests.inmemory.profiles import InMemoryProfiles
-from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, a_memo, a_pin, archived
 from tests.support.mirrors import ListedMirror
 from tests.support.pipelines import a_pipeline
 from tests.support.ports import Away
-from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE, a_profile
+from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE, TemporaryProfiles, a_profile
+from tests.support.queues import a_queue, jobs_of
 
 MILI = Scene.group("10001", "2000002", user_name="米粒", group_name="读书会")
 WORDS = ("2000001", "阿棠", "队列里的名片", "还没写下的名片", "记录里的名片", "悄悄话")
@@ -67,14 +67,14 @@ class Step:
 
 
 class World:
-    """All stores that forgetting reaches, in memory."""
+    """All stores that forgetting reaches."""
 
-    def __init__(self) -> None:
+    def __init__(self, queue: FileQueue, clock: FrozenClock) -> None:
         """Start empty and without a failing call."""
-        self.clock = FrozenClock()
+        self.clock = clock
         self.ledger = a_ledger(clock=self.clock)
-        self.queue = InMemoryQueue(QueueSettings(), self.clock, self.clock.elapsed)
-        self.profiles = InMemoryProfiles(5, self.clock)
+        self.queue = queue
+        self.profiles = TemporaryProfiles(5, self.clock)
         self.sightings = NameObserver(self.ledger.names, Renaming(self.profiles, self.ledger.profiles), self.clock)
         self.journal = MessageBuffer(self.ledger.log, self.sightings)
         self.consent = Consent(self.ledger.consent, self.ledger.names, self.ledger.eraser)
@@ -182,8 +182,8 @@ class World:
     async def told(self) -> set[str]:
         """Return the words about the person that are still stored anywhere."""
         rows = await archived(self.ledger)
-        jobs = [row.job for row in self.queue._rows.values()]
-        profiles = [self.profiles._standing, self.profiles._past]
+        jobs = jobs_of(self.queue)
+        profiles = [path.read_text("utf-8") for path in self.profiles.root.rglob("*.md")]
         text = repr([rows, jobs, self.mirror.memos, list(self.journal._unwritten), profiles])
         return {word for word in WORDS if word in text}
 
@@ -191,10 +191,13 @@ class World:
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
     """Return stores with data about the person; end background work afterwards."""
-    world = World()
+    clock = FrozenClock()
+    queue = await a_queue(FileQueue, clock=clock)
+    world = World(queue, clock)
     await world.fill()
     yield world
     await world.purge.close()
+    await queue.close()
 
 
 async def test_a_forgotten_person_is_nowhere(world: World) -> None:
@@ -273,7 +276,7 @@ async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> 
     kept = a_message("欢迎", MILI, NOON + SAID)
     assert await world.intake.consider(GROUP, [old]) is None
     job_id = await world.intake.consider(GROUP, [old, new, kept])
-    [job] = [row.job for row in world.queue._rows.values() if row.job.id == job_id]
+    [job] = [job for job in jobs_of(world.queue) if job.id == job_id]
     assert isinstance(job.work, Dialogue)
     assert list(job.work.messages) == [new, kept]
     world.intake.observe(old)
@@ -319,7 +322,7 @@ async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
     assert {row.event.text for row in await archived(world.ledger) if hasattr(row, "event")} == {"别处的事"}
     assert world.mirror.memos == {}
     assert [row.scene.kind for row in await archived(world.ledger) if isinstance(row, Message)] == ["private"]
-    assert [row.job.scope for row in world.queue._rows.values()] == [OTHER_GROUP.scope]
+    assert [job.scope for job in jobs_of(world.queue)] == [OTHER_GROUP.scope]
     assert sorted(world.unindexed) == ["e1", "e2"]
     assert await world.intake.consider(MILI, [a_message("旧话", MILI, NOON + SAID)]) is None
 
@@ -335,7 +338,7 @@ async def test_forgetting_a_place_can_be_repeated(world: World, at: int) -> None
     assert not [row for row in await archived(world.ledger) if "10001" in repr(row)]
     assert world.mirror.memos == {}
     assert await world.profiles.keys() == [TANG]
-    assert {row.job.scope for row in world.queue._rows.values()} == {OTHER_GROUP.scope}
+    assert {job.scope for job in jobs_of(world.queue)} == {OTHER_GROUP.scope}
 
 
 async def test_an_operator_names_the_place(world: World) -> None:

@@ -11,17 +11,17 @@ from cognitive_memory_core.errors import LimitReached
 from cognitive_memory_core.files.profiles import Overtaken
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
-from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
+from tests.support.profiles import TemporaryProfiles
 from tests.support.waiting import until
 
 MEMBER = ProfileKey.member(GROUP.group_id, GROUP.user_id)
 PLACE = ProfileKey.group(GROUP.group_id)
 
 
-class Counting(InMemoryProfiles):
+class Counting(TemporaryProfiles):
     """Profiles that count renames or refuse them."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ async def test_readers_are_told_where_a_name_is_new():
     assert told == [GROUP.scope]
 
 
-async def names(profiles: InMemoryProfiles) -> list[str]:
+async def names(profiles: TemporaryProfiles) -> list[str]:
     """Return the names of both profiles."""
     found = [await profiles.find(key) for key in (MEMBER, PLACE)]
     return [profile.name for profile in found if profile]

@@ -12,10 +12,9 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.profiles.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
 from cognitive_memory_core.ports.models import Calibration, Vector
-from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import a_ledger, a_vector
-from tests.support.profiles import KEEP, TANG, TANG_THERE, a_profile
+from tests.support.profiles import KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
 from tests.support.waiting import until, until_not
 
 
@@ -47,7 +46,7 @@ class World:
     def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
         """Start without profiles."""
         self.clock = FrozenClock()
-        self.store = InMemoryProfiles(KEEP, self.clock)
+        self.store = TemporaryProfiles(KEEP, self.clock)
         self.index = a_ledger(clock=self.clock).profiles
         self.model = Model(react)
         self.indexer = ProfileIndexer(self.store, self.index, self.model, elapsed=self.clock.elapsed)
@@ -100,7 +99,7 @@ async def test_what_changed_by_hand_is_taken_in() -> None:
     await world.catch_up()
     await world.portray(1, "改喝红茶了。")
     added = await world.portray(4)
-    world.store._removed([removed])
+    await world.store.erase([removed])
     world.model.asked.clear()
     await world.catch_up()
     assert set(await world.index.versions()) == {kept, mended, added}
@@ -131,7 +130,7 @@ async def test_a_profile_that_changes_while_it_is_taken_in_ends_right() -> None:
 class Unreadable:
     """A profile store of which one profile cannot be read."""
 
-    def __init__(self, store: InMemoryProfiles, key: ProfileKey) -> None:
+    def __init__(self, store: TemporaryProfiles, key: ProfileKey) -> None:
         """Wrap a store."""
         self._store = store
         self.key: ProfileKey | None = key

@@ -11,19 +11,19 @@ import pytest
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.files.profiles import FileProfiles
 from cognitive_memory_core.historian.profiles import renaming as module
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.store.names import Alias
-from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
-from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, a_profile
+from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
 
 THERE = Scope("default", "group", "10001")
 PRIVATE = Scope("default", "private", "2000001")
 
 
-class Counted(InMemoryProfiles):
+class Counted(TemporaryProfiles):
     """Profiles that count reads and can fail."""
 
     def __init__(self) -> None:
@@ -55,9 +55,9 @@ async def profiles() -> Counted:
     return store
 
 
-async def names(store: InMemoryProfiles) -> list[str]:
+async def names(store: TemporaryProfiles) -> list[str]:
     """Return the names of the user, the member and the group."""
-    return [store._standing[key].name for key in (TANG, TANG_THERE, GROUP_KEY)]
+    return [profile.name for key in (TANG, TANG_THERE, GROUP_KEY) if (profile := await FileProfiles.find(store, key))]
 
 
 async def test_a_new_card_renames_the_profile_of_that_place(profiles: Counted) -> None:
@@ -67,8 +67,8 @@ async def test_a_new_card_renames_the_profile_of_that_place(profiles: Counted) -
     await renaming.note([seen("海棠"), seen("小棠", PRIVATE)])
     await renaming.note_group(THERE, "读书会二群", NOON)
     assert await names(profiles) == ["小棠", "海棠", "读书会二群"]
-    known = await index.versions()
-    assert known == {key: profiles._standing[key].version for key in (TANG, TANG_THERE, GROUP_KEY)}
+    found = [await profiles.find(key) for key in (TANG, TANG_THERE, GROUP_KEY)]
+    assert await index.versions() == {profile.key: profile.version for profile in found}
 
 
 async def test_twelve_new_cards_keep_every_revision(profiles: Counted) -> None:

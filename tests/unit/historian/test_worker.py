@@ -16,18 +16,17 @@ from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
-from cognitive_memory_core.files.durable_queue import Claim
+from cognitive_memory_core.files.durable_queue import Claim, FileQueue
 from cognitive_memory_core.historian.jobs.worker import MAX_STORING, HistorianWorker
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
 from cognitive_memory_core.store.events import EventLedger
-from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
-from tests.support.clock import FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.pipelines import a_pipeline
+from tests.support.queues import a_queue
 from tests.support.waiting import until
 
-Queue = TypeVar("Queue", bound=InMemoryQueue)
+Queue = TypeVar("Queue", bound=FileQueue)
 
 
 class ScriptedHistorian:
@@ -101,10 +100,10 @@ async def at_work(
     retries: int = 0,
     concurrency: int = 2,
     stale: float = 300.0,
-    make: type[Queue] = InMemoryQueue,
+    make: type[Queue] = FileQueue,
     committing: Callable[[], Awaitable[object]] | None = None,
 ) -> AsyncIterator[tuple[Queue, Ledger, HistorianWorker]]:
-    """Run a worker with in-memory parts."""
+    """Run a worker."""
     settings = Settings(
         historian=HistorianSettings(
             poll_interval_seconds=0.05,
@@ -114,7 +113,7 @@ async def at_work(
         ),
         queue=QueueSettings(job_max_retries=retries),
     )
-    queue, ledger = make(settings.queue, FrozenClock()), a_ledger()
+    queue, ledger = await a_queue(make, settings.queue), a_ledger()
     consent = Consent(ledger.consent, ledger.names)
     pipeline = a_pipeline(
         ledger,
@@ -128,6 +127,7 @@ async def at_work(
         yield queue, ledger, worker
     finally:
         await worker.stop()
+        await queue.close()
 
 
 async def test_a_job_that_always_raises_is_buried_and_the_others_go_on() -> None:
@@ -294,10 +294,11 @@ async def test_stopping_gives_hanging_jobs_back() -> None:
         await queue.enqueue(a_job("慢"))
         worker.nudge()
         await until(lambda: historian.seen == ["慢"])
-    assert queue.counts().pending == 1
-    claim = await queue.claim()
-    assert claim is not None
-    assert claim.attempts == 1
+        await worker.stop()
+        assert queue.counts().pending == 1
+        claim = await queue.claim()
+        assert claim is not None
+        assert claim.attempts == 1
 
 
 async def test_a_claim_that_runs_too_long_is_requeued() -> None:
@@ -372,7 +373,7 @@ async def test_holding_it_while_a_job_is_put_down_leaves_no_job_behind() -> None
         assert not await queue.failed()
 
 
-class RefusingQueue(InMemoryQueue):
+class RefusingQueue(FileQueue):
     """A queue that refuses to take back jobs a number of times."""
 
     refusals = 0

@@ -17,11 +17,19 @@ from cognitive_memory_core.files.profiles import FileProfiles
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.all_rows import OptOut, Shared
 from cognitive_memory_core.transfer import exported, imported
-from tests.inmemory.profiles import InMemoryProfiles
+from cognitive_memory_core.transfer.export_format import HEAD, written
 from tests.support.builders import an_event
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
-from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile
+from tests.support.profiles import (
+    GROUP_KEY,
+    KEEP,
+    MILI_THERE,
+    TANG,
+    TANG_THERE,
+    TemporaryProfiles,
+    a_profile,
+)
 
 AGENTS = replace(TANG_THERE, agent="3889001")
 KEYS = sorted([TANG, TANG_THERE, MILI_THERE, GROUP_KEY, AGENTS, ProfileKey.user("张三/李四")])
@@ -34,15 +42,15 @@ def ledger() -> Ledger:
 
 
 @pytest.fixture
-async def profiles() -> InMemoryProfiles:
+async def profiles() -> TemporaryProfiles:
     """Return a store with three successive profiles of every key."""
-    profiles = InMemoryProfiles(KEEP, FrozenClock())
+    profiles = TemporaryProfiles(KEEP, FrozenClock())
     for key in KEYS:
         await stored_keys(profiles, "一", "二", "三\n---\nentity_id: 9", key=key)
     return profiles
 
 
-async def stored_keys(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
+async def stored_keys(profiles: FileProfiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
     """Write successive profiles."""
     standing = await profiles.find(key)
     for summary in summaries:
@@ -52,20 +60,17 @@ async def stored_keys(profiles: Profiles, *summaries: str, key: ProfileKey = TAN
     return standing
 
 
-async def everything(profiles: Profiles) -> list[object]:
+async def everything(profiles: FileProfiles) -> list[object]:
     """Return every profile with its revisions."""
     return [[key, await profiles.find(key), await profiles.revisions(key)] for key in await profiles.keys()]
 
 
-@pytest.mark.parametrize("kind", ["files", "in memory"])
-async def test_profiles_come_back_with_their_past(
-    ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path, kind: str
-) -> None:
+async def test_profiles_come_back_with_their_past(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
     """An import into an empty store restores all profiles and revisions with their ids; a second one adds nothing."""
     path = tmp_path / "out.jsonl"
     assert await exported(ledger.archive, path, profiles=profiles) == 3 * len(KEYS)
     clock = FrozenClock()
-    other = FileProfiles(tmp_path, KEEP, clock, SHANGHAI) if kind == "files" else InMemoryProfiles(KEEP, clock)
+    other = TemporaryProfiles(KEEP, clock)
     assert await imported(ledger.archive, path, profiles=other) == 3 * len(KEYS)
     assert await everything(other) == await everything(profiles)
     assert await imported(ledger.archive, path, profiles=other) == 0
@@ -75,7 +80,7 @@ async def test_profiles_come_back_with_their_past(
 
 
 async def test_without_a_store_profiles_are_left_alone(
-    ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path
+    ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path
 ) -> None:
     """Without a profile store an export has no profiles, and an import ignores them."""
     assert await exported(ledger.archive, tmp_path / "none.jsonl") == 0
@@ -83,18 +88,18 @@ async def test_without_a_store_profiles_are_left_alone(
     assert await imported(ledger.archive, tmp_path / "out.jsonl") == 0
 
 
-async def test_what_stands_is_never_overwritten(ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path) -> None:
+async def test_what_stands_is_never_overwritten(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
     """An import never overwrites an existing profile; unknown revisions are added up to the limit."""
     path = tmp_path / "out.jsonl"
     await exported(ledger.archive, path, profiles=profiles)
-    other = InMemoryProfiles(2, FrozenClock(NOON + timedelta(days=1)))
+    other = TemporaryProfiles(2, FrozenClock(NOON + timedelta(days=1)))
     standing = await stored_keys(other, "前", "今", key=GROUP_KEY)
     assert await imported(ledger.archive, path, profiles=other) == 3 * (len(KEYS) - 1) + 2
     assert await other.find(GROUP_KEY) == standing
     assert [one.profile.summary for one in await other.revisions(GROUP_KEY)] == ["前", "二"]
 
 
-async def test_one_person_gets_their_own_profiles(ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path) -> None:
+async def test_one_person_gets_their_own_profiles(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
     """A personal export has the person's profiles of every scope and agent with revisions, and no others."""
     path = tmp_path / "mine.jsonl"
     assert await exported(ledger.archive, path, user_id="2000001", profiles=profiles) == 9
@@ -106,8 +111,8 @@ async def test_one_person_gets_their_own_profiles(ledger: Ledger, profiles: InMe
     assert [line["type"] for line in lines[:3]] == ["profile", "revision", "revision"]
 
 
-async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path) -> None:
-    """Profiles of or about an erased person, and of one who opted out, are not imported."""
+async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
+    """FileProfiles of or about an erased person, and of one who opted out, are not imported."""
     await stored_keys(profiles, "王五(2000005) 是群主", key=ProfileKey.group("10002"))
     await stored_keys(profiles, "新的", key=ProfileKey.user("2000006"))
     await stored_keys(profiles, "走了", key=ProfileKey.user("2000002"))
@@ -117,7 +122,7 @@ async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: InMemo
     tombstones = Tombstones(b"key")
     erased = [tombstones.of_person("2000001"), tombstones.of_person("2000005"), tombstones.of_place(GROUP_SCOPE)]
     tombstones = Tombstones(b"key", dict.fromkeys(erased, NOON))
-    other = InMemoryProfiles(KEEP, FrozenClock())
+    other = TemporaryProfiles(KEEP, FrozenClock())
     await imported(ledger.archive, path, profiles=other, is_excluded=tombstones.covers_profile)
     assert await other.keys() == sorted([ProfileKey.user("2000006"), ProfileKey.user("张三/李四")])
     late = replace(a_profile(key=TANG), updated_at=NOON + timedelta(seconds=1))
@@ -145,7 +150,7 @@ async def test_people_are_listed_by_the_names_that_lines_tell(ledger: Ledger, tm
     ]
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    assert await imported(ledger.archive, path, profiles=InMemoryProfiles(KEEP, FrozenClock())) == 5
+    assert await imported(ledger.archive, path, profiles=TemporaryProfiles(KEEP, FrozenClock())) == 5
     assert await imported(ledger.archive, path) == 0
     people = await ledger.listings.people("default", "", 10)
     assert {one.user_id: one.name for one in people} == {"2000001": "阿棠", "2000002": "小林", "2000003": "米粒"}
@@ -206,10 +211,8 @@ async def test_a_profile_too_large_to_be_kept_does_not_end_an_import(
     ledger: Ledger, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A profile that is too large to store is left out, and the import continues."""
-    source = InMemoryProfiles(KEEP, FrozenClock())
-    await source.write(a_profile(key=TANG, tags=("好" * 999,) * 50))
-    await source.write(a_profile(key=TANG_THERE))
-    await exported(ledger.archive, tmp_path / "out.jsonl", profiles=source)
+    rows = a_profile(key=TANG, tags=("好" * 999,) * 50), a_profile(key=TANG_THERE)
+    (tmp_path / "out.jsonl").write_bytes(b"\n".join([HEAD, *map(written, rows)]))
     profiles = FileProfiles(tmp_path / "data", KEEP, FrozenClock(), SHANGHAI)
     assert await imported(ledger.archive, tmp_path / "out.jsonl", profiles=profiles) == 1
     assert await profiles.keys() == [TANG_THERE]

@@ -1,1 +1,0 @@
-"""Twins of the file queue and the profile files, for tests."""
