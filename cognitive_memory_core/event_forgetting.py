@@ -39,11 +39,13 @@ class EventForgetting:
     horizon: Callable[[], datetime]
     on_changed: Callable[[], None]
 
-    async def forget(self, event: Event) -> None:
+    async def forget(self, scene: Scene, event: Event) -> None:
         """Retire an event and hide the lines that repeat it, including lines that are still in the message buffer."""
         if event.retired_at is None:
             await self.around.buffer.flush()
-            await self.eraser.forget(event.id, self.around.clock.now())
+            theirs = (event.person, event.user_id if event.request_type == "private" else "")
+            by_author = scene.kind != "operator" and scene.user_id in theirs
+            await self.eraser.forget(event.id, self.around.clock.now(), "author" if by_author else "other")
             self.on_changed()
 
     async def restore(self, event: Event) -> Event:

@@ -205,7 +205,7 @@ class CognitiveMemory:
         return await self._state.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
-        """Return the asker's own events that were forgotten and can be restored, the latest forgotten first."""
+        """Return the asker's own events that the asker forgot and can restore, the latest forgotten first."""
         return await self._state.reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def find_event(self, scene: Scene, event_id: str) -> Event:
@@ -278,7 +278,8 @@ class CognitiveMemory:
     async def correct_event(self, scene: Scene, event_id: str, text: str) -> Event:
         """Replace an event that the asker said by one with this text, its sources and its date; return the new one.
 
-        The old event can be restored within 30 days. Raises NotPermitted if somebody else said it, UnknownEvent.
+        The lines from which the old event was made are hidden. It can be restored within 30 days, which shows them
+        again; afterwards it and they are erased. Raises NotPermitted if somebody else said it, UnknownEvent.
         """
         opened = self._opened
         corrected = await opened.event_correcting.correct(scene, await self._stored(scene, event_id), text)
@@ -292,7 +293,7 @@ class CognitiveMemory:
         event and these lines are erased.
         """
         event = await self._stored(scene, event_id)
-        await self._opened.event_forgetting.forget(event)
+        await self._opened.event_forgetting.forget(scene, event)
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
         """Make a forgotten event active again and return it.

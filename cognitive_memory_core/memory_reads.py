@@ -101,7 +101,7 @@ class Reads:
         return self.access.shown(scene, await self.names.of_events(found))
 
     async def forgotten(self, scene: Scene, limit: int, offset: int) -> list[Event]:
-        """Return the asker's own events that were forgotten and can be restored, the latest forgotten first."""
+        """Return the asker's own events that the asker forgot and can restore, the latest forgotten first."""
         if not (scene.user_id and self.access.may_recall(scene)):
             return []
         since = self.beliefs.clock.now() - RESTORABLE

@@ -43,6 +43,7 @@ def exchange(
 ) -> str:
     """Return quotes in order as ``name(id)：“line”``, on one line; no line can pass for two or for another's.
 
+    What a person entered by hand, later than the date of its event, has no quotation marks: ``name(id) 说：words``.
     With a ``zone``, lines of another day than the last one have their day in front. Lines are cut to ``longest``.
     """
     days = [one.sent_at.astimezone(zone).date() if one.sent_at and zone else None for one in quotes]
@@ -54,5 +55,7 @@ def exchange(
             speaker = label(one.sender_id, one.sender_name.translate(_NESTED))
         else:
             speaker = sentences.stored_text.BOT if one.message_id else sentences.stored_text.BOT_NOTED
-        shown.append(f"{when}{speaker}：“{said}”")
+        is_written = one.sender_id and not one.message_id
+        line = sentences.context.SAID_BY.format(speaker=speaker) + said if is_written else f"{speaker}：“{said}”"
+        shown.append(when + line)
     return " ".join(shown)

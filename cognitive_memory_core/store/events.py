@@ -74,7 +74,8 @@ class EventLedger(Table):
                 facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
         replaced_facts.settle_draft(connection, draft, [entry.seq for entry in written.values()])
         if written and draft.corrects:
-            _retire(connection, draft.corrects, now)
+            hidden_lines.forget(connection, draft.corrects, now, "correction")
+            hidden_lines.put_back(connection, [entry.seq for entry in written.values()])
         connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
     @reads
@@ -124,7 +125,8 @@ class EventLedger(Table):
     @writes
     def retire(self, connection: Connection, event_id: str, at: datetime) -> None:
         """Exclude an event from every read of active events; nothing is erased."""
-        _retire(connection, event_id, at)
+        seqs = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
+        event_rows.retire(connection, seqs or (), at)
 
     @writes
     def restore(self, connection: Connection, event_id: str) -> Event | None:
@@ -206,9 +208,3 @@ def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], read_
     for scope, ids in by_scope.items():
         found |= EVENTS.admitted(read_filter, connection.execute(query, (listed(ids), *bound(scope), *values)))
     return list(found.values())
-
-
-def _retire(connection: Connection, event_id: str, at: datetime) -> None:
-    row = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
-    if row is not None:
-        event_rows.retire(connection, row, at)

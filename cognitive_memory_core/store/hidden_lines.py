@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from sqlite3 import Connection
+from typing import Literal
 
 from ..domain.event import Event
 from ..domain.message import Message
@@ -17,8 +18,9 @@ from . import event_rows
 from .database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, bytes_replaced, event_of, message_of
 from .database.statements import listed, select
 from .search import words
-from .search.read_filter_sql import NOT_HIDDEN
+from .search.read_filter_sql import NOT_HIDDEN, ON_REQUEST
 
+Cause = Literal["author", "other", "correction"]  # of an event's being forgotten, see schema.py
 FORM = 1  # version of the rule that finds hidden lines; another one is applied to all lines at the next start
 STANDS_AGAIN = select(
     "1",
@@ -35,24 +37,32 @@ _SOURCES = (
     " WHERE e.seq = ? AND (m.id IN (SELECT s.message_id FROM event_sources s WHERE s.seq = e.seq)"
     " OR m.id IN (SELECT value FROM json_each(e.message_ids)))"
 )
+_PUT_BACK = """
+WITH worded AS (
+    SELECT e.seq, t.duplicate_key = first_value(e.duplicate_key) OVER (PARTITION BY t.seq ORDER BY e.seq) AS is_back
+    FROM events t JOIN events e ON e.scope = t.scope AND e.at_us = t.at_us
+    JOIN forgotten f ON f.seq = e.seq AND f.cause = 'correction'
+    WHERE e.message_ids = t.message_ids AND t.seq IN (SELECT value FROM json_each(?))
+) DELETE FROM veils WHERE event_seq IN (SELECT seq FROM worded WHERE is_back)"""
 
 
-def forget(connection: Connection, event_id: str, at: datetime) -> None:
-    """Retire an event on request, and hide the lines that retell it."""
+def forget(connection: Connection, event_id: str, at: datetime, cause: Cause) -> None:
+    """Retire an event on request or for a correction, and hide the lines that tell it."""
     for row in connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchall():
         event_rows.retire(connection, row, at)
-        connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?)", row)
+        connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", (*row, cause))
         _hide(connection, row[0])
-        _drop_own_quotes(connection, row[0], at)
+        if cause != "correction":
+            _drop_own_quotes(connection, row[0], at, cause)
 
 
-def _drop_own_quotes(connection: Connection, seq: int, at: datetime) -> None:
+def _drop_own_quotes(connection: Connection, seq: int, at: datetime, cause: Cause) -> None:
     """Take the lines of a forgotten event's voice out of other events; those left without one are forgotten, too."""
     event = event_of(connection.execute(select(_EVENT, "events e", "e.seq = ?"), (seq,)).fetchone())
     own = [quote.message_id for quote in event.quotes if quote.message_id and quote.sender_id == event.sender_id]
     fallen = event_rows.drop_quotes(connection, event.scope.key, own, but=seq) if own else []
     event_rows.retire(connection, fallen, at)
-    connection.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", [(one,) for one in fallen])
+    connection.executemany("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", [(one, cause) for one in fallen])
 
 
 def unhide(connection: Connection, event_id: str) -> None:
@@ -62,6 +72,11 @@ def unhide(connection: Connection, event_id: str) -> None:
     """
     of_event = "DELETE FROM veils WHERE event_seq = (SELECT seq FROM events WHERE id = ?)"
     connection.execute(of_event, bound(event_id))
+
+
+def put_back(connection: Connection, seqs: Sequence[int]) -> None:
+    """Show the lines of corrected wordings again if one of these events says again what the first wording said."""
+    connection.execute(_PUT_BACK, (listed(seqs),))
 
 
 def note(connection: Connection, lines: Iterable[tuple[int, Message]]) -> None:
@@ -83,7 +98,7 @@ def refresh(connection: Connection) -> None:
     known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
     if known != FORM:
         with bytes_replaced(connection):
-            for row in connection.execute("SELECT seq FROM forgotten").fetchall():
+            for row in connection.execute(select("seq", "forgotten f", ON_REQUEST)).fetchall():
                 with suppress(sqlite3.DataError):  # a damaged row, which nobody can read; its hidden lines stay hidden
                     _hide(connection, row[0])
         connection.execute("UPDATE meta SET value = ? WHERE key = 'veils'", (FORM,))
@@ -111,7 +126,8 @@ def _similar_lines(connection: Connection, event: Event) -> list[tuple[int, Mess
 def _told_by(connection: Connection, message: Message) -> list[int]:
     """Return the seqs of the forgotten events that a line tells.
 
-    A line tells an event that was made from it, and an event that it retells, unless an equal event is active.
+    A line tells an event that was made from it, and, unless an equal event is active or a correction took its place, an
+    event that it retells.
     """
     scope, sources = message.scene.scope.key, "forgotten f JOIN events e ON e.seq = f.seq"
     resting = f"{sources} JOIN event_sources s ON s.seq = e.seq"
@@ -119,7 +135,8 @@ def _told_by(connection: Connection, message: Message) -> list[int]:
     found = [row[0] for row in connection.execute(query, bound(message.id, scope))]
     near = f"(e.scope = ? OR (e.agent = ? AND ? IN (e.sender_id, e.user_id))) AND NOT EXISTS ({STANDS_AGAIN})"
     rows = connection.execute(
-        select(f"e.seq, {_EVENT}", sources, near), bound(scope, message.scene.agent, message.scene.user_id)
+        select(f"e.seq, {_EVENT}", sources, f"{ON_REQUEST} AND {near}"),
+        bound(scope, message.scene.agent, message.scene.user_id),
     )
     return [*found, *(row[0] for row in rows if retells(message, event_of(row[1:])))]
 

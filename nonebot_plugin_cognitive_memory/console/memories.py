@@ -138,7 +138,7 @@ async def undo(visit: Visit) -> Response:
     if last.action == "correct":
         old, new = last.event_ids
         wording = await visit.memory.listings.event(visit.scene(), old)
-        back = await visit.memory.correct_event(visit.scene(), new, wording.text)  # forgetting would hide its source
+        back = await visit.memory.correct_event(visit.scene(), new, wording.text)
         return visit.go("/memories/open", notice=visit.words("memories.correction_undone"), id=back.id)
     opposite = "restore" if last.action == "forget" else "forget"
     return await _changed(visit, opposite, last.event_ids, can_undo=False)

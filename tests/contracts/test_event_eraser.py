@@ -99,16 +99,15 @@ async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: L
     assert {event.id for event in expired} == {MOVING.id, retired.id, withdrawn.id}  # the last needs no 30 days
 
 
-async def test_a_corrected_event_is_erased_without_its_lines(ledger: Ledger) -> None:
-    """Erasing an event that a correction retired keeps its lines, and their withdrawal is not assumed."""
-    line = a_message("我要搬去上海了", id="m-1")
-    await ledger.log.append([line])
+async def test_a_corrected_event_is_erased_with_its_lines(ledger: Ledger) -> None:
+    """Erasing an event that a correction retired erases the lines that it came from, and no other."""
+    await ledger.log.append([a_message("我要搬去上海了", id="m-1"), a_message("养猫", id="m-2")])
     await committed(ledger, MOVING)
     new = replace(MOVING, id="new", text="阿棠(2000001) 要搬去厦门")
     await ledger.events.commit(replace(a_draft(new), corrects=MOVING.id))
     wiped = await ledger.event_eraser.erase([MOVING.id], later(days=31))
-    assert wiped == ErasedRows(events=1, event_ids=(MOVING.id,))
-    assert [one.id for one in await ledger.log.recent(GROUP.scope, 9)] == ["m-1"]
+    assert wiped == ErasedRows(events=1, messages=1, event_ids=(MOVING.id,))
+    assert [one.id for one in await ledger.log.recent(GROUP.scope, 9)] == ["m-2"]
     assert await ledger.events.find("new") == new
 
 
@@ -145,11 +144,12 @@ async def test_what_a_person_forgot_is_listed(ledger: Ledger) -> None:
     """What a person said and had forgotten is listed with the latest first, until it is restored or erased."""
     other = an_event("豆沙(2000002) 怕猫", sender_id="2000002", user_id="2000002")
     private = an_event("阿棠(2000001) 打算辞职", PRIVATE, sender_id="")
-    events = {"moving": MOVING, "tea": an_event(), "private": private, "other": other}
+    events = {"moving": MOVING, "tea": an_event(), "private": private, "other": other, "admin": an_event("怕鹅")}
     for event in events.values():
         await committed(ledger, event)
     for minutes, name in enumerate(("tea", "moving", "other", "private")):
         await ledger.event_eraser.forget(events[name].id, later(minutes=minutes))
+    await ledger.event_eraser.forget(events["admin"].id, later(minutes=9), "other")
 
     async def listed(since: float = 0) -> list[str]:
         found = await ledger.event_eraser.forgotten(MOVING.sender_id, later(minutes=since))

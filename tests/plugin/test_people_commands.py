@@ -132,7 +132,7 @@ async def test_a_person_corrects_their_own_words_only(stage: Stage, group: int) 
     assert "不是你说的" in await stage.ask("/记忆 更正 1 什么都吃", other, group)
     await stage.ask("/记忆 列表", user, group)
     assert "改好了" in await stage.ask("/记忆 更正 1 我对芒果过敏", user, group)
-    assert await standing(here) == [f"阿棠({user})：“我对芒果过敏”"]
+    assert await standing(here) == [f"阿棠({user}) 说：我对芒果过敏"]
 
 
 async def test_forgetting_oneself_takes_two_calls(stage: Stage, group: int) -> None:

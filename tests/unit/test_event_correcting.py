@@ -14,6 +14,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import NotPermitted, UnknownEvent
 from cognitive_memory_core.event_correcting import EventCorrecting
 from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.text.spoken_events import spoken
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger, committed, shown
@@ -44,11 +45,11 @@ async def test_a_person_corrects_what_they_said() -> None:
     assert waiting.key == ProfileKey.member("10001", "2000001")
 
 
-async def test_words_that_lean_on_the_speaker_are_quoted() -> None:
-    """A correction with words like 我 is stored as a quotation with its speaker."""
+async def test_words_that_lean_on_the_speaker_stand_behind_the_name_and_in_no_quotation_marks() -> None:
+    """A correction with words like 我 is stored behind its speaker, but is no quotation of what was said that day."""
     ledger = a_ledger()
     corrected = await correcting(ledger).correct(GROUP, await told(ledger), "我只是对芒果过敏")
-    assert corrected.text == "阿棠(2000001)：“我只是对芒果过敏”"
+    assert corrected.text == spoken(corrected) == "阿棠(2000001) 说：我只是对芒果过敏"
     assert [(one.sender_id, one.text) for one in corrected.quotes] == [("2000001", "我只是对芒果过敏")]
 
 
@@ -96,7 +97,7 @@ async def test_a_corrected_statement_about_the_group_feeds_its_profile() -> None
     ledger = a_ledger()
     await correcting(ledger).correct(GROUP, await a_rule(ledger), "读书会(10001)在湖边聚会")
     [fact] = await ledger.facts.facts(ProfileKey.group("10001"), 9)
-    assert fact.text == "阿棠(2000001)：“读书会(10001)在湖边聚会”"
+    assert fact.text == "阿棠(2000001) 说：读书会(10001)在湖边聚会"
 
 
 async def test_a_correction_feeds_no_profile_that_the_old_statement_did_not() -> None:

@@ -409,7 +409,13 @@ ALTER TABLE events ADD COLUMN quotes TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE events ADD COLUMN others_words INTEGER NOT NULL DEFAULT 0;
 """
 
+# cause: why an event counts as forgotten: "author" (its person asked for it, or it was before this format), "other" (an
+# admin or the operator did) or "correction" (it was worded anew, and only the lines that it came from are hidden).
+_FOURTEENTH = """
+ALTER TABLE forgotten ADD COLUMN cause TEXT NOT NULL DEFAULT 'author';
+"""
+
 STEPS: tuple[str, ...] = (
     *(_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH),
-    *(_ELEVENTH, _TWELFTH, _THIRTEENTH),
+    *(_ELEVENTH, _TWELFTH, _THIRTEENTH, _FOURTEENTH),
 )

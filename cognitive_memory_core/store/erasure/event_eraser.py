@@ -14,7 +14,7 @@ from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, listed, select
 from ..database.table import Table, reads, writes
 from ..messages import drop
-from ..search.read_filter_sql import FORGOTTEN, GONE, RESTS_ON_NOTHING
+from ..search.read_filter_sql import GONE, RESTS_ON_NOTHING
 from . import row_deletion
 from .eraser import ErasedRows, RowCache
 
@@ -49,9 +49,9 @@ class EventEraser(Table):
         self._caches = caches
 
     @writes
-    def forget(self, connection: Connection, event_id: str, at: datetime) -> None:
+    def forget(self, connection: Connection, event_id: str, at: datetime, cause: hidden_lines.Cause = "author") -> None:
         """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
-        hidden_lines.forget(connection, event_id, at)
+        hidden_lines.forget(connection, event_id, at, cause)
 
     @reads
     def unrepeatable(self, connection: Connection) -> list[Event]:
@@ -66,12 +66,13 @@ class EventEraser(Table):
     def forgotten(self, connection: Connection, user_id: str, since: datetime) -> list[Event]:
         """Return a person's restorable events that were forgotten at ``since`` or later, the latest first.
 
-        These are events that the person said and events of their private chats, not corrected or withdrawn ones.
+        These are events that the person said and events of their private chats, not corrected or withdrawn ones, nor
+        those that somebody else had forgotten.
         """
         noted = "(e.sender_id = '' AND e.quotes <> '[]')"  # by the bot, in a turn with the person
         own = f"e.sender_id = ? OR (e.user_id = ? AND (e.request_type = 'private' OR {noted}))"
-        clause = f"{FORGOTTEN} AND ({own}) AND NOT ({RESTS_ON_NOTHING})"
-        query = select(_FIELDS, "events e", clause, "ORDER BY e.seq DESC")
+        clause = f"f.cause = 'author' AND ({own}) AND NOT ({RESTS_ON_NOTHING})"
+        query = select(_FIELDS, "forgotten f JOIN events e ON e.seq = f.seq", clause, "ORDER BY e.seq DESC")
         found = [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
         recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
         return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
@@ -88,7 +89,7 @@ class EventEraser(Table):
     async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
         """Erase retired events and the lines hidden because of them; neither can be stored again.
 
-        Lines of an event that a correction retired are kept. Active events are skipped. A purge is due afterwards.
+        Active events are skipped. A purge is due afterwards.
         """
         try:
             return await self.database.write(_erase, event_ids, at)
@@ -103,8 +104,8 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Er
     if not seqs:
         return ErasedRows()
     gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {GONE}", (listed(event_ids),)))
-    lines = hidden_lines.hidden_seqs(connection, gone)
-    for scope, message_id in connection.execute(_PLACES, (listed(lines), listed(gone))).fetchall():
+    lines, told = (hidden_lines.hidden_seqs(connection, some) for some in (seqs, gone))
+    for scope, message_id in connection.execute(_PLACES, (listed(told), listed(gone))).fetchall():
         beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
         event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))

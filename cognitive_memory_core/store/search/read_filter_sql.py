@@ -16,7 +16,8 @@ Filter = tuple[str, tuple[str | int, ...]]
 _SPEAKS_OF = f"EXISTS ({select('1', 'event_subjects s', 's.seq = e.seq AND s.subject IN ' + LISTED)})"
 NOT_HIDDEN = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # lines that are not hidden
 RESTS_ON_NOTHING = f"e.message_ids <> '[]' AND NOT EXISTS ({select('1', 'event_sources s', 's.seq = e.seq')})"
-FORGOTTEN = f"EXISTS ({select('1', 'forgotten f', 'f.seq = e.seq')})"
+ON_REQUEST = "f.cause <> 'correction'"
+FORGOTTEN = f"EXISTS ({select('1', 'forgotten f', f'f.seq = e.seq AND {ON_REQUEST}')})"
 GONE = f"e.retired_at IS NOT NULL AND ({FORGOTTEN} OR ({RESTS_ON_NOTHING}))"  # not only worded anew by a correction
 _NOTHING: Filter = ("0", ())
 _STATES: Mapping[EventState, str] = {
