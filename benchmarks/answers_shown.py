@@ -10,7 +10,7 @@ from functools import cache
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.context.render import QUOTED_LENGTH, minute, quoted
+from cognitive_memory_core.context.render import QUOTED_LENGTH, quoted, weekday_minute
 from cognitive_memory_core.text.identity.name_cleaning import clean_name
 
 from .chat_set import Chat, Line, Question
@@ -71,13 +71,13 @@ def _lines_in(lines: Iterable[Line], context: core.Context) -> frozenset[str]:
     shown = _section(context, sentences.context.TITLE_QUOTATIONS)
     by_minute: dict[str, list[str]] = {}
     for line in shown:
-        by_minute.setdefault(line[: len("- [2026-01-01 00:00]")], []).append(line)
+        by_minute.setdefault(line.partition("]")[0], []).append(line)
     text = "\n".join(shown)
     return frozenset(line.message.id for line in lines if _is_in(line, by_minute) or _is_beside(line, text))
 
 
 def _is_in(line: Line, by_minute: Mapping[str, Sequence[str]]) -> bool:
-    candidates = by_minute.get(f"- [{minute(line.message.sent_at, ZONE)}]", ())
+    candidates = by_minute.get(f"- [{weekday_minute(line.message.sent_at, ZONE)}", ())
     begun = quoted(line.message.text)[: QUOTED_LENGTH // 2]
     voice = f"({line.speaker})" if line.speaker else sentences.context.THE_BOT
     return any(voice in one and f"：{begun}" in one for one in candidates)

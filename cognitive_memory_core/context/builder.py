@@ -23,7 +23,7 @@ from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch, TurnBeliefs
 from ..recall.current_names import NO_PLACES, CurrentNames, KnownPlaces
 from ..recall.deadlines import at_once, finished
-from ..recall.naming import MOST_PEOPLE
+from ..recall.naming import MOST_PEOPLE, NOBODY, Names
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
 from ..recall.quotations import Quotation, Quotations, QuotationSearch, QuotedLines, key_of
@@ -44,6 +44,7 @@ from .render import (
     pin_lines,
     profile_lines,
     quotation_lines,
+    with_ids_once,
 )
 from .token_budget import Part, fitted, section_tokens
 
@@ -163,7 +164,7 @@ class ContextBuilder:
             for begun in (said, embedding):
                 if begun is not None:
                     begun.cancel()  # no effect when it is done
-        return self._context(found, budget, settings)
+        return self._context(found, budget, settings, names=query.names)
 
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
         """Build the context for ``enabled=false``: recent memos only."""
@@ -337,10 +338,17 @@ class ContextBuilder:
             lambda: shown(_newest(of_jobs(), limit), "ledger"),
         )
 
-    def _context(self, found: Sequence[PartRead], budget: int | None, settings: Settings, *degraded: str) -> Context:
+    def _context(
+        self,
+        found: Sequence[PartRead],
+        budget: int | None,
+        settings: Settings,
+        *degraded: str,
+        names: Names = NOBODY,
+    ) -> Context:
         parts = [self._without_the_hidden(one.part) for one in found]
         sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
-        text = block(sections)
+        text = block(with_ids_once(sections, names) if names.are_known else sections)
         named = {*degraded, *(word for one in found for word in one.degraded)}
         return Context(text, sections, token_count(text), tuple(word for word in DEGRADED if word in named))
 

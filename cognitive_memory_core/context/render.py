@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
 
@@ -14,8 +15,10 @@ from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile
+from ..recall.naming import Names
 from ..recall.quotations import Quotation
 from ..text.caches import cleared_on_erasure
+from ..text.identity.callnames import callname
 from ..text.identity.name_cleaning import clean_name, clean_text, one_line
 from ..text.safety.prompt_fences import full_width
 from ..text.spoken_events import spoken
@@ -32,6 +35,7 @@ SHORT_ALIASES = 3
 _CORNERS = str.maketrans("「」", "『』")
 HEADING_LENGTH = 40
 _ITEM = re.compile(r"\A[-*+•·][ \t]+")
+_ID = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
 _HEADING = re.compile(r"#{2,6}|#[ \t]")
 
 
@@ -85,18 +89,35 @@ def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str]
     """Render events as the lines they rest on, with weekday and time; those in ``replaced`` as no longer valid."""
     marked = ((event, sentences.context.REPLACED if event.id in replaced else "") for event in events)
     return tuple(
-        f"- [{_weekday_minute(event.happened_at, zone)}] {mark}{quoted(spoken(event, zone=zone))}"
+        f"- [{weekday_minute(event.happened_at, zone)}] {mark}{quoted(spoken(event, zone=zone))}"
         for event, mark in marked
     )
 
 
 def quotation_lines(quotations: Iterable[Quotation], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:
-    """Render lines of the log with day and time, speaker, the line that each replies to, and the lines after it.
+    """Render lines of the log with weekday and time, speaker, the line that each replies to, and the lines after it.
 
-    ``people`` gives the present names by id. The speaker's own words come last and contain no corner bracket, so that
-    no text can pass for another line's speaker, for what it replies to or for what was said next.
+    ``people`` gives the present names by id. No words contain a corner bracket, so that no text can pass for another
+    line's speaker, for what it replies to or for what was said next.
     """
-    return tuple(f"- [{minute(one.said.happened_at, zone)}] {_quotation(one, people)}" for one in quotations)
+    return tuple(f"- [{weekday_minute(one.said.happened_at, zone)}] {_quotation(one, people)}" for one in quotations)
+
+
+def with_ids_once(sections: Iterable[Section], names: Names) -> tuple[Section, ...]:
+    """Leave out the id of each later ``name(id)``, except for names that several people of the place bear."""
+    written: set[str] = set()
+
+    def shown(found: re.Match[str]) -> str:
+        person = names.people.get(found[1])
+        name = clean_name(person.name) if person else ""
+        bearers = names.ids_by_name.get(callname(name), ()) if name else ()
+        if len(bearers) != 1 or not found.string.endswith(name, 0, found.start()):
+            return found[0]
+        is_again = found[1] in written
+        written.add(found[1])
+        return "" if is_again else found[0]
+
+    return tuple(replace(one, lines=tuple(_ID.sub(shown, line) for line in one.lines)) for one in sections)
 
 
 def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
@@ -132,7 +153,7 @@ def minute(instant: datetime, zone: tzinfo) -> str:
     return local.replace(tzinfo=None).isoformat(" ", "minutes")
 
 
-def _weekday_minute(instant: datetime, zone: tzinfo) -> str:
+def weekday_minute(instant: datetime, zone: tzinfo) -> str:
     """Return :func:`minute` with the weekday, from which the words of a line (周五, 明天) can be dated."""
     day, clock = minute(instant, zone).split(" ")
     return f"{day} {sentences.context.WEEKDAYS[date.fromisoformat(day).weekday()]} {clock}"
@@ -170,7 +191,7 @@ def _begun(text: str, length: int) -> str:
 def _quotation(quotation: Quotation, people: Mapping[str, Person]) -> str:
     said, replied = quotation.said, quotation.replied
     text = _unbracketed(_begun(one_line(said.text), QUOTED_LENGTH))
-    answered = ""
+    answered = after = ""
     if replied is not None:
         earlier = _unbracketed(_begun(one_line(replied.text), REPLIED_LENGTH))
         answered = sentences.context.REPLIED_TO.format(
@@ -178,10 +199,8 @@ def _quotation(quotation: Quotation, people: Mapping[str, Person]) -> str:
         )
     for line in quotation.following:
         later = _unbracketed(_begun(one_line(line.text), NEXT_LENGTH))
-        answered += sentences.context.FOLLOWED_BY.format(
-            speaker=_label(line.as_event(), people, then=False), text=later
-        )
-    return quoted(sentences.context.SPOKEN.format(speaker=_label(said, people) + answered, text=text))
+        after += sentences.context.FOLLOWED_BY.format(speaker=_label(line.as_event(), people, then=False), text=later)
+    return quoted(sentences.context.SPOKEN.format(speaker=_label(said, people) + answered, text=text) + after)
 
 
 def _label(said: Event, people: Mapping[str, Person], *, then: bool = True) -> str:

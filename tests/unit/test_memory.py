@@ -962,6 +962,21 @@ async def test_a_greeting_brings_no_memories(tmp_path: Path, greeting: str) -> N
         assert "相关回忆" in {section.title for section in (await memory.context(GROUP, "阿棠能吃花生吗")).sections}
 
 
+async def test_an_id_stands_once_in_a_context(tmp_path: Path) -> None:
+    """A person's id stands behind their first name only, and behind every one if somebody else bears that name."""
+    double = Scene.group("10001", "2000008", user_name="路人")
+    said = ("周六去爬山吗", "周六爬山带伞", "爬山要早起", "周六的山很高")
+    async with opened(tmp_path) as memory:
+        for number, text in enumerate(said):
+            for scene in (GROUP, STRANGER, double):
+                await memory.observe(a_message(text, scene, NOON - timedelta(hours=9 - number)))
+        assert await memory.drain(PATIENCE)
+        text = (await memory.context(GROUP, "周六爬山")).text
+        assert (text.count("(2000001)"), text.count("阿棠") > 1) == (1, True)
+        assert text.count("路人") == text.count("路人(200000") > 2
+        assert text.count("周三 ") > 2
+
+
 @pytest.mark.parametrize("query", ["asdfqwer 不存在的东西", "wedding", "zzzz"])
 async def test_what_is_not_there_is_not_found(tmp_path: Path, query: str) -> None:
     """A search for words that no memory has finds nothing, however near their characters lie."""

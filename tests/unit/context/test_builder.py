@@ -349,7 +349,7 @@ async def test_lines_of_the_log_stand_behind_the_events():
     context = await (await quoting(*TALK)).build(GROUP, "乌龙茶在哪买", shown=["newest"])
     assert [section.title for section in context.sections] == ["相关回忆", "相关原话"]
     assert (
-        "- [2026-03-04 13:00] 小满(2000002) 回复 阿棠(2000001)「谁知道乌龙茶哪里买」：乌龙茶在南门买"
+        "- [2026-03-04 周三 13:00] 小满(2000002) 回复 阿棠(2000001)「谁知道乌龙茶哪里买」：乌龙茶在南门买"
     ) in of_section(context, "相关原话")
     assert "又在喝" not in context.text
     assert context.degraded == ()
@@ -365,7 +365,7 @@ async def test_a_line_that_an_event_was_made_of_is_not_told_again():
 
 
 async def test_the_lines_after_a_quoted_one_stand_beside_it():
-    """A question is shown with what was said next, before its own words; not where that is shown itself or hidden."""
+    """A question is shown with what was said next, behind its own words; not where that is shown itself or hidden."""
     talk = (
         a_line("乌龙茶是谁带来的", 0, id="asked"),
         a_line("「小满」昨天拿来的", 0.1, MAN, id="next"),
@@ -374,7 +374,7 @@ async def test_the_lines_after_a_quoted_one_stand_beside_it():
     )
     lines = of_section(await (await quoting(*talk)).build(GROUP, "乌龙茶"), "相关原话")
     following = "（下一句 小满(2000002)「『小满』昨天拿来的」）（下一句 阿棠(2000001)「一罐六十」）"
-    assert f"阿棠(2000001){following}：乌龙茶是谁带来的" in lines[0]
+    assert lines[0].endswith(f"周三 12:00] 阿棠(2000001)：乌龙茶是谁带来的{following}")
     hidden = await quoting(*talk, consent=await without_people(MAN))
     assert [line for line in of_section(await hidden.build(GROUP, "乌龙茶"), "相关原话") if "昨天拿来" in line] == []
     told = replace(TEA, message_ids=("next",))

@@ -170,9 +170,9 @@ def test_a_line_of_the_log_has_its_form():
     asked = a_message("周末去学陶艺吗", MAN)
     lines = quotation_lines([a_quote("我去", asked), a_quote("好呀"), a_quote("都记下了", is_bot=True)], {}, ZONE)
     assert lines == (
-        "- [2026-03-04 12:00] 阿棠(2000001) 回复 小满(2000002)「周末去学陶艺吗」：我去",
-        "- [2026-03-04 12:00] 阿棠(2000001)：好呀",
-        "- [2026-03-04 12:00] 机器人：都记下了",
+        "- [2026-03-04 周三 12:00] 阿棠(2000001) 回复 小满(2000002)「周末去学陶艺吗」：我去",
+        "- [2026-03-04 周三 12:00] 阿棠(2000001)：好呀",
+        "- [2026-03-04 周三 12:00] 机器人：都记下了",
     )
 
 
@@ -182,11 +182,11 @@ def test_a_speaker_has_the_name_of_today():
     asked = a_message("去吗", MAN)
     lines = quotation_lines([a_quote("我去", asked), a_quote("去", a_message("谁去"), MAN)], people, ZONE)
     assert lines == (
-        "- [2026-03-04 12:00] 棠姐(2000001)，当时叫“阿棠” 回复 小满(2000002)「去吗」：我去",
-        "- [2026-03-04 12:00] 小满(2000002) 回复 棠姐(2000001)「谁去」：去",
+        "- [2026-03-04 周三 12:00] 棠姐(2000001)，当时叫“阿棠” 回复 小满(2000002)「去吗」：我去",
+        "- [2026-03-04 周三 12:00] 小满(2000002) 回复 棠姐(2000001)「谁去」：去",
     )
     (nameless,) = quotation_lines([a_quote("好", scene=Scene.group("10001", "2000009"))], {}, ZONE)
-    assert nameless == "- [2026-03-04 12:00] QQ(2000009)：好"
+    assert nameless == "- [2026-03-04 周三 12:00] QQ(2000009)：好"
 
 
 def test_long_lines_are_begun_only():
