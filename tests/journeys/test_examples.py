@@ -95,7 +95,7 @@ async def test_the_companion_remembers_and_looks_up(tmp_path: Path) -> None:
                 f"阿禾({AHE})：年糕吃什么来着？",
             ]
             [found] = told_by_tools(looked_up)
-            assert found["events"][0]["text"] == fact
+            assert found["events"][0]["text"] == f"机器人记：“{fact}”"
 
             asked = len(server.asked)
             server.chat = message({"content": "不知道。"})
