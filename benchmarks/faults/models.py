@@ -476,12 +476,12 @@ async def _profile_kept(rounds: int) -> tuple[int, int]:
     clock = turns.LeapingClock()
     async with ModelServer() as server, _open(server.url, clock=clock, profile=profile) as memory:
         server.chat = answering()
-        await turns.hand_in(memory, [0])
+        await memory.consider(turns.scene(0), [_again(-1)])
         await turns.drained(memory, PATIENCE)
         for number in range(rounds):
             before = await memory.get_profile(turns.scene(0), "user", turns.scene(0).user_id)
             server.chat = answering(partial(_cut_merge, number / rounds))
-            await memory.remember(_again(number))
+            await memory.consider(turns.scene(0), [_again(number)])
             await turns.wait_idle(memory, PATIENCE)
             await memory.drain(1.0)
             after = await memory.get_profile(turns.scene(0), "user", turns.scene(0).user_id)
@@ -493,9 +493,8 @@ async def _profile_kept(rounds: int) -> tuple[int, int]:
     return kept, rounds
 
 
-def _again(number: int) -> core.Turn:
-    text = turns.sentence(0).replace("第 0 号茶", f"第 {100 + number} 号茶")
-    return core.Turn(turns.scene(0), observations=[text])
+def _again(number: int) -> core.Message:
+    return core.Message(f"again{number}", turns.scene(0), f"我喜欢第 {100 + number} 号茶", turns.now())
 
 
 def _cut_merge(share: float, question: Question) -> object:

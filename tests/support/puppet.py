@@ -190,8 +190,9 @@ def _judged(question: Question) -> object:
 def _heard(number: int, label: str, speaker: str, text: str) -> Part:
     """Write a line of somebody's own as a statement about them, any other one as their word."""
     told = text.replace("我", label)
+    about = [found[2] for found in _LABEL.finditer(told)] or [speaker]
     told = told if f"({speaker})" in told else f"{label} 说过：{text}"
-    return statement(number, told, [speaker], speaker, lines=[number])
+    return statement(number, told, about, speaker, lines=[number])
 
 
 def _drawn(question: Question) -> object:

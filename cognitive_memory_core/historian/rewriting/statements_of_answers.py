@@ -66,7 +66,7 @@ def judged(
     statement = Statement(
         text,
         _kind(answer),
-        subjects=_subjects((*ids_of(answer.subjects, people), *whom), text, job_context),
+        subjects=_subjects((*ids_of(answer.subjects, people), *whom), text, named, job_context),
         speaker=named,
         confidence=_clamped(answer.confidence),
         is_of_place=job_context.place.group_id in ids_of(answer.subjects, people),
@@ -145,11 +145,14 @@ def _neighbour(number: int, job_context: JobContext) -> Event | None:
     return job_context.neighbours[number - 1] if 0 < number <= len(job_context.neighbours) else None
 
 
-def _subjects(listed: Iterable[str], text: str, job_context: JobContext) -> tuple[str, ...]:
-    """Return the ids of the known people whom the model lists, and of those whom the text names by id."""
+def _subjects(listed: Iterable[str], text: str, voice: str, job_context: JobContext) -> tuple[str, ...]:
+    """Return the ids of the known people whom the model lists, and of those but the voice whom the text names by id.
+
+    What somebody says of others is no fact about themselves because the text says who said it.
+    """
     place, written = job_context.place.group_id, plain(text)
     known = dict.fromkeys(one.id for one in (job_context.speaker, *job_context.people) if one.id and one.id != place)
-    named = (one for one in known if f"({one})" in written)
+    named = (one for one in known if one != voice and f"({one})" in written)
     return tuple(dict.fromkeys((*(one for one in listed if one in known), *named)))
 
 
