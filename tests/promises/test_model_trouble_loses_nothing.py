@@ -147,7 +147,7 @@ async def test_the_rules_take_what_a_model_refuses(
             monkeypatch.setattr(call_budget, "REFUSED_FOR", 0.0)
         assert await memory.drain(PATIENCE)
         (event,) = await memory.events(READING)
-        assert (event.text, event.is_absolute) == (FACT, False)
+        assert (event.text, event.is_absolute) == (f"机器人记：{FACT}", False)
         chat.refuses.clear()
         await memory.remember(Turn(READING, observations=(FACT,)))
         await memory.revive()

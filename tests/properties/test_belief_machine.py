@@ -88,8 +88,10 @@ class BeliefMachine(RuleBasedStateMachine):
     @rule(number=st.integers(1, 20))
     def withdraw(self, number: int) -> None:
         """Withdraw a message."""
-        now = self.group.clock.now()
-        self.loop.run_until_complete(self.group.ledger.log.withdraw(GROUP.scope, f"m{number}", now))
+        self.loop.run_until_complete(self._withdraw(f"m{number}"))
+
+    async def _withdraw(self, message_id: str) -> None:
+        await self.group.ledger.log.withdraw(GROUP.scope, message_id, self.group.clock.now())
 
     @invariant()
     def chains_are_whole(self) -> None:
