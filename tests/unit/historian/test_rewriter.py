@@ -65,6 +65,13 @@ async def test_a_statement_has_its_lines_as_quotes_and_one_voice() -> None:
     assert found.quotes == (Quote("m3", BEI.id, LINES[2].text, "小北", LINES[2].sent_at),)
 
 
+async def test_who_is_named_as_the_speaker_is_no_subject() -> None:
+    """That a text says who said it makes it no statement about them; the others whom it names are its subjects."""
+    told = statement(1, "小北(2000002)说G对阿棠(2000001)太高了", [], BEI.id, lines=[2])
+    (found,) = await triaged(saying(told))
+    assert (found.speaker, found.subjects) == (BEI.id, (TANG.id,))
+
+
 async def test_a_text_that_nobodys_lines_carry_becomes_the_exchange() -> None:
     """No other voice is put in the place of one that does not carry the text: the lines themselves are kept."""
     told = statement(1, "小北(2000002)同意把《晚灯》从 G 降到 F", [BEI.id], BEI.id, lines=[2])
