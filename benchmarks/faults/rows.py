@@ -82,6 +82,7 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F31": _here("syscalls", "f31"),
     "F32": _here("queueing", "f32"),
     "F33": _here("mixed", "f33"),
+    "F34": _here("cancelled", "f34"),
     "A1": _here("hostile_tools", "a1"),
     "A2": _here("isolation", "a2"),
     "A3": _here("isolation", "a3"),

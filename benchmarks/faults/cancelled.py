@@ -1,0 +1,63 @@
+"""F34: somebody cancels the memory's background tasks again and again; lines, jobs and profiles come late but whole."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+from ..fault_row import Extent, Row
+from . import turns
+
+PAUSE = 1.5  # seconds between two cancellations; a loop begins again after one
+PATIENCE = 120.0  # seconds for the work that is left
+
+
+def f34(extent: Extent) -> Row:
+    """Cancel every task of a memory that works, once for each line that it is given."""
+    return asyncio.run(_cancelled(range(extent.of(100, 2))))
+
+
+async def _cancelled(numbers: range) -> Row:
+    others, cancelled, calm = asyncio.all_tasks(), 0, turns.settings(profile={"merge_delay_seconds": 0})
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        async with core.CognitiveMemory.open(calm, Path(folder)) as memory:
+            await asyncio.sleep(PAUSE)
+            loops = _names(others)
+            for number in numbers:
+                line = core.Message(f"m{number}", turns.scene(number), f"我喜欢喝第 {number} 号茶", turns.now())
+                await memory.observe(line)
+                await memory.consider(line.scene, [line])
+                for task in asyncio.all_tasks() - others:
+                    cancelled += task.cancel()
+                await asyncio.sleep(PAUSE)
+            started = time.monotonic()
+            await memory.drain(PATIENCE)
+            seconds = time.monotonic() - started
+            dead = loops - _names(others)
+            unsaid = [number for number in numbers if not await memory.recent_messages(turns.scene(number))]
+            unmerged = [number for number in numbers if not await _is_merged(memory, number)]
+            counts = await turns.counted(memory, numbers)
+            restarts = sum(dict((await memory.status()).restarts).values())
+    note = (
+        f"{len(loops)} loops, dead {len(dead)}, started again {restarts} times; lines lost {len(unsaid)}, "
+        f"profiles without their fact {len(unmerged)}; seconds: until nothing was left to do"
+    )
+    what = "background loops cancelled by somebody else"
+    is_bad = bool(dead or unsaid or unmerged or not restarts)
+    return Row("F34", what, cancelled, counts.lost, counts.twice, counts.stuck, seconds, note, is_bad)
+
+
+def _names(others: set[asyncio.Task[object]]) -> set[str]:
+    """Return the names of the loops; jobs and merges under way have other names."""
+    names = {task.get_name() for task in asyncio.all_tasks() - others}
+    return {name for name in names if not name.startswith(("Task-", "historian-", "merge-"))}
+
+
+async def _is_merged(memory: core.CognitiveMemory, number: int) -> bool:
+    scene = turns.scene(number)
+    profile = await memory.get_profile(scene, "user", scene.user_id)
+    return profile is not None and f"第 {number} 号茶" in profile.summary
