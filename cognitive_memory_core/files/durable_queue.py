@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .. import sentences
 from ..cancellation import completed, in_thread, is_out_of_threads, seen
@@ -48,6 +48,18 @@ class Claim:
     job: Job
     attempts: int
     ticket: str
+
+
+def to_the_end(
+    step: Callable[Concatenate[FileQueue, P], Coroutine[object, object, T]],
+) -> Callable[Concatenate[FileQueue, P], Coroutine[Any, Any, T]]:
+    """Finish a step of the queue that has started, even if its caller is cancelled."""
+
+    @wraps(step)
+    async def carried_out(self: FileQueue, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.finished(step(self, *args, **kwargs))
+
+    return carried_out
 
 
 class FileQueue:
@@ -104,7 +116,7 @@ class FileQueue:
         queue = cls(JobFiles(folder, disk or Disk()), settings, clock, elapsed)
         queue._horizon = horizon or clock.now
         try:
-            await queue._finished(queue._index())
+            await queue.finished(queue._index())
         except BaseException:
             await completed(queue.close())
             raise
@@ -119,113 +131,9 @@ class FileQueue:
             self._is_closed = True
             self._pool.shutdown(wait=False)
 
+    @to_the_end
     async def enqueue(self, job: Job) -> None:
         """Store the job durably before returning; raise QueueFull or StorageRefused with nothing written."""
-        await self._finished(self._enqueue(job))
-
-    async def claim(self) -> Claim | None:
-        """Claim the next job after durably counting the attempt; None if no job is claimable now.
-
-        Jobs before it that cannot be read are buried.
-        """
-        task = self._begun(self._claim())
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            task.add_done_callback(self._give_back)  # its caller is gone and cannot complete the claim
-            raise
-
-    async def complete(self, claim: Claim) -> None:
-        """Delete a job whose effects are stored; does nothing if the claim has already ended."""
-        await self._finished(self._complete(claim))
-
-    async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Put the job back in its place, and claim no job of its scope for ``delay`` seconds.
-
-        Its attempt counts only if ``counted``.
-        """
-        await self._finished(self._requeue(claim, delay=delay, counted=counted))
-
-    async def bury(self, claim: Claim, error: str) -> None:
-        """Move the job to failed, with its error on one line and without secrets, and keep it for :meth:`revive`."""
-        await self._finished(self._bury_claim(claim, error))
-
-    async def recover(self) -> int:
-        """Requeue the jobs that an ended process had claimed; return how many. Call it once, before the first claim.
-
-        A job that was being processed at too many crashes is buried.
-        """
-        return await self._finished(self._recover())
-
-    async def revive(self, job_id: str | None = None) -> int:
-        """Move one failed job, or all, back to pending with zero attempts; return how many."""
-        return await self._finished(self._revive(job_id))
-
-    def knows(self, job_id: str) -> bool:
-        """Return whether the job is pending, processing or failed."""
-        entry = self._schedule.find(job_id)
-        return entry is not None and entry.state is not JobState.ARRIVING
-
-    async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a scope that are input of a job, in any state.
-
-        The input of a turn are its ``message_ids``, not its recent lines; that of a dialogue are its lines.
-        """
-        return await self._finished(self._holding(scope, frozenset(message_ids)))
-
-    def counts(self) -> QueueCounts:
-        """Return the job counts by state, without I/O."""
-        return replace(self._schedule.counts(), removed=self._removed)
-
-    def waiting_memos(self, scope: Scope) -> list[Memo]:
-        """Return the memos of pending and processing jobs of a scope, oldest first; a memo's id is its job's."""
-        return self._schedule.memos(scope)
-
-    async def failed(self) -> list[FailedJob]:
-        """Return the failed jobs, oldest first, including unreadable ones."""
-        found = await self._finished(self._run(self._files.reports, self._schedule.failed()))
-        return sorted(found, key=lambda failed: failed.failed_at)
-
-    async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Remove a withdrawn message from the jobs that contain it, in every state, and from disk.
-
-        A dialogue loses the line, a turn its recent line. A turn all of whose ``message_ids`` are withdrawn, or a
-        dialogue without remaining lines of people, is deleted with its memo; a claimed job is deleted when its claim
-        ends in any way. Returns the number of changed jobs.
-        """
-        return await self._finished(self._withdraw(scope, message_id))
-
-    async def names_of(self, user_id: str) -> set[str]:
-        """Return the names that a person has in jobs; the ledger may not have them yet."""
-        return await self._finished(self._names_of(user_id))
-
-    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
-        """Remove a person from all jobs, of every agent; return how many changed.
-
-        Their own turns and jobs of their private chat are deleted. Other dialogues lose their lines and what the bot
-        said to them, and are deleted if no person's line remains; other turns lose their recent lines. In all other
-        texts and in errors ``hide`` removes the person. An unreadable job that mentions them is deleted.
-        """
-        cleaning = partial(file_erasure.without_person, user_id=user_id, hide=hide)
-        return await self._finished(self._erase(cleaning, lambda _: True))
-
-    async def erase_place(self, scope: Scope) -> int:
-        """Delete all jobs of a place, and unreadable ones that mention it; return how many."""
-        cleaning = partial(file_erasure.without_place, scope=scope)
-        return await self._finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
-
-    async def copy_to(self, folder: Path) -> None:
-        """Write a durable, consistent copy of all jobs to a folder from which a queue can be opened."""
-        await self._finished(self._copy_to(folder))
-
-    async def refresh(self) -> None:
-        """Index files that something other than :meth:`enqueue` put into pending, such as an operator.
-
-        The folder is listed only if it changed since the last call.
-        """
-        await self._finished(self._refresh())
-
-    async def _enqueue(self, job: Job) -> None:
         while (same := self._arriving.get(job.id)) is not None:
             await same.wait()
         if self.knows(job.id):
@@ -245,6 +153,156 @@ class FileQueue:
             (self._schedule.settle if is_durable else self._schedule.drop)(entry)
             del self._arriving[job.id]
             arrived.set()
+
+    async def claim(self) -> Claim | None:
+        """Claim the next job after durably counting the attempt; None if no job is claimable now.
+
+        Jobs before it that cannot be read are buried.
+        """
+        task = self._begun(self._claim())
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(self._give_back)  # its caller is gone and cannot complete the claim
+            raise
+
+    @to_the_end
+    async def complete(self, claim: Claim) -> None:
+        """Delete a job whose effects are stored; does nothing if the claim has already ended."""
+        async with self._job_locks.of(claim.job.id):
+            if (entry := self._entry_of_claim(claim)) is not None:
+                await self._run(self._files.forget, entry)
+                self._schedule.drop(entry)
+
+    async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
+        """Put the job back in its place, and claim no job of its scope for ``delay`` seconds.
+
+        Its attempt counts only if ``counted``.
+        """
+        await self.finished(self._requeue(claim, delay=delay, counted=counted))
+
+    @to_the_end
+    async def bury(self, claim: Claim, error: str) -> None:
+        """Move the job to failed, with its error on one line and without secrets, and keep it for :meth:`revive`."""
+        async with self._job_locks.of(claim.job.id):
+            if (entry := self._entry_of_claim(claim)) is not None:
+                await self._bury(entry, error)
+
+    @to_the_end
+    async def recover(self) -> int:
+        """Requeue the jobs that an ended process had claimed; return how many. Call it once, before the first claim.
+
+        A job that was being processed at too many crashes is buried.
+        """
+        back = 0
+        async with self._queue_lock:
+            while self._orphaned:
+                entry = self._orphaned[0]
+                async with self._job_locks.of(entry.job_id):
+                    await self._recover_one(entry)
+                back += entry.state is JobState.WAITING
+                self._orphaned.remove(entry)
+        return back
+
+    @to_the_end
+    async def revive(self, job_id: str | None = None) -> int:
+        """Move one failed job, or all, back to pending with zero attempts; return how many."""
+        revived = 0
+        async with self._queue_lock:
+            for entry in self._schedule.failed():
+                if job_id in (None, entry.job_id):
+                    async with self._job_locks.of(entry.job_id):
+                        revived += await self._has_revived(entry)
+            if job_id is None:
+                self._schedule.end_pauses()
+        return revived
+
+    def knows(self, job_id: str) -> bool:
+        """Return whether the job is pending, processing or failed."""
+        entry = self._schedule.find(job_id)
+        return entry is not None and entry.state is not JobState.ARRIVING
+
+    @to_the_end
+    async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the messages of a scope that are input of a job, in any state.
+
+        The input of a turn are its ``message_ids``, not its recent lines; that of a dialogue are its lines.
+        """
+        wanted = frozenset(message_ids)
+        found: set[str] = set()
+        await self._all_arrived(scope)
+        entries = [entry for message_id in wanted for entry in self._schedule.with_message(scope, message_id)]
+        for entry in {entry.job_id: entry for entry in entries}.values():
+            async with self._job_locks.of(entry.job_id):
+                found |= await self._run(self._files.learned_from, entry)
+        return wanted & found
+
+    def counts(self) -> QueueCounts:
+        """Return the job counts by state, without I/O."""
+        return replace(self._schedule.counts(), removed=self._removed)
+
+    def waiting_memos(self, scope: Scope) -> list[Memo]:
+        """Return the memos of pending and processing jobs of a scope, oldest first; a memo's id is its job's."""
+        return self._schedule.memos(scope)
+
+    async def failed(self) -> list[FailedJob]:
+        """Return the failed jobs, oldest first, including unreadable ones."""
+        found = await self.finished(self._run(self._files.reports, self._schedule.failed()))
+        return sorted(found, key=lambda failed: failed.failed_at)
+
+    @to_the_end
+    async def withdraw(self, scope: Scope, message_id: str) -> int:
+        """Remove a withdrawn message from the jobs that contain it, in every state, and from disk.
+
+        A dialogue loses the line, a turn its recent line. A turn all of whose ``message_ids`` are withdrawn, or a
+        dialogue without remaining lines of people, is deleted with its memo; a claimed job is deleted when its claim
+        ends in any way. Returns the number of changed jobs.
+        """
+        changed = 0
+        await self._all_arrived(scope)
+        for entry in self._schedule.with_message(scope, message_id):
+            async with self._job_locks.of(entry.job_id):
+                with self._schedule.locked(entry):
+                    changed += await self._has_changed(entry, partial(self._files.withdraw, message_id=message_id))
+        return changed
+
+    @to_the_end
+    async def names_of(self, user_id: str) -> set[str]:
+        """Return the names that a person has in jobs; the ledger may not have them yet."""
+        await self._all_arrived()
+        async with self._queue_lock, self._job_locks.all():
+            return await self._run(self._files.names_of, self._entries_on_disk(), user_id)
+
+    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
+        """Remove a person from all jobs, of every agent; return how many changed.
+
+        Their own turns and jobs of their private chat are deleted. Other dialogues lose their lines and what the bot
+        said to them, and are deleted if no person's line remains; other turns lose their recent lines. In all other
+        texts and in errors ``hide`` removes the person. An unreadable job that mentions them is deleted.
+        """
+        cleaning = partial(file_erasure.without_person, user_id=user_id, hide=hide)
+        return await self.finished(self._erase(cleaning, lambda _: True))
+
+    async def erase_place(self, scope: Scope) -> int:
+        """Delete all jobs of a place, and unreadable ones that mention it; return how many."""
+        cleaning = partial(file_erasure.without_place, scope=scope)
+        return await self.finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
+
+    @to_the_end
+    async def copy_to(self, folder: Path) -> None:
+        """Write a durable, consistent copy of all jobs to a folder from which a queue can be opened."""
+        async with self._queue_lock, self._job_locks.all():
+            await self._run(self._files.copy_to, folder)
+
+    @to_the_end
+    async def refresh(self) -> None:
+        """Index files that something other than :meth:`enqueue` put into pending, such as an operator.
+
+        The folder is listed only if it changed since the last call.
+        """
+        async with self._queue_lock:
+            for found in await self._run(self._files.unindexed, self._is_indexed):
+                await self._adopt(found)
 
     def _arrival(self, job: Job, size: int) -> JobEntry:
         if not is_job_id(job.id):
@@ -311,12 +369,6 @@ class FileQueue:
         entry = self._schedule.find(claim.job.id)
         return entry if entry is not None and entry.state is JobState.CLAIMED and entry.name == claim.ticket else None
 
-    async def _complete(self, claim: Claim) -> None:
-        async with self._job_locks.of(claim.job.id):
-            if (entry := self._entry_of_claim(claim)) is not None:
-                await self._run(self._files.forget, entry)
-                self._schedule.drop(entry)
-
     async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
         async with self._job_locks.of(claim.job.id):
             if (entry := self._entry_of_claim(claim)) is not None:
@@ -331,11 +383,6 @@ class FileQueue:
             self._schedule.put_back(entry, paused_until)
         except Vanished:
             self._schedule.drop(entry)
-
-    async def _bury_claim(self, claim: Claim, error: str) -> None:
-        async with self._job_locks.of(claim.job.id):
-            if (entry := self._entry_of_claim(claim)) is not None:
-                await self._bury(entry, error)
 
     async def _bury(self, entry: JobEntry, error: str) -> None:
         now = self._clock.now()
@@ -361,34 +408,12 @@ class FileQueue:
             self._instants.note(entry.instant)
         return backlog
 
-    async def _recover(self) -> int:
-        back = 0
-        async with self._queue_lock:
-            while self._orphaned:
-                entry = self._orphaned[0]
-                async with self._job_locks.of(entry.job_id):
-                    await self._recover_one(entry)
-                back += entry.state is JobState.WAITING
-                self._orphaned.remove(entry)
-        return back
-
     async def _recover_one(self, entry: JobEntry) -> None:
         if entry.attempts > self._settings.job_max_retries + 1:
             await self._bury(entry, sentences.storage_errors.PROCESS_DIED.format(times=entry.attempts))
         else:
             await self._put_back(entry, entry.attempts)
             entry.is_crash_suspect = entry.attempts >= min(SUSPECT_AFTER, self._settings.job_max_retries + 1)
-
-    async def _revive(self, job_id: str | None) -> int:
-        revived = 0
-        async with self._queue_lock:
-            for entry in self._schedule.failed():
-                if job_id in (None, entry.job_id):
-                    async with self._job_locks.of(entry.job_id):
-                        revived += await self._has_revived(entry)
-            if job_id is None:
-                self._schedule.end_pauses()
-        return revived
 
     async def _has_revived(self, entry: JobEntry) -> bool:
         instant = self._instants.issued(self._clock.now())
@@ -401,29 +426,6 @@ class FileQueue:
         entry.state, entry.failed_at = JobState.WAITING, None
         self._schedule.admit(entry)
         return True
-
-    async def _withdraw(self, scope: Scope, message_id: str) -> int:
-        changed = 0
-        await self._all_arrived(scope)
-        for entry in self._schedule.with_message(scope, message_id):
-            async with self._job_locks.of(entry.job_id):
-                with self._schedule.locked(entry):
-                    changed += await self._has_changed(entry, partial(self._files.withdraw, message_id=message_id))
-        return changed
-
-    async def _holding(self, scope: Scope, wanted: frozenset[str]) -> frozenset[str]:
-        found: set[str] = set()
-        await self._all_arrived(scope)
-        entries = [entry for message_id in wanted for entry in self._schedule.with_message(scope, message_id)]
-        for entry in {entry.job_id: entry for entry in entries}.values():
-            async with self._job_locks.of(entry.job_id):
-                found |= await self._run(self._files.learned_from, entry)
-        return wanted & found
-
-    async def _names_of(self, user_id: str) -> set[str]:
-        await self._all_arrived()
-        async with self._queue_lock, self._job_locks.all():
-            return await self._run(self._files.names_of, self._entries_on_disk(), user_id)
 
     async def _erase(self, cleaning: Cleaning, is_meant: Callable[[JobEntry], bool]) -> int:
         changed = 0
@@ -446,10 +448,6 @@ class FileQueue:
         known = {(entry.folder, entry.name) for entry in self._schedule.all()}
         arriving = {entry.name + TEMP for entry in self._schedule.all() if entry.state is JobState.ARRIVING}
         return [file for file in listed if file not in known and file[1] not in arriving]
-
-    async def _copy_to(self, folder: Path) -> None:
-        async with self._queue_lock, self._job_locks.all():
-            await self._run(self._files.copy_to, folder)
 
     def _entries_on_disk(self) -> list[JobEntry]:
         """Return the index entries of all jobs but those whose file is still being written."""
@@ -481,11 +479,6 @@ class FileQueue:
             entry.memo = None
         else:
             self._schedule.drop(entry)
-
-    async def _refresh(self) -> None:
-        async with self._queue_lock:
-            for found in await self._run(self._files.unindexed, self._is_indexed):
-                await self._adopt(found)
 
     async def _count_claim(self) -> None:
         self._claims += 1
@@ -539,7 +532,8 @@ class FileQueue:
             refusal = sentences.storage_errors.STORAGE_REFUSED.format(path=PENDING, reason=failure)
             raise StorageRefused(refusal) from failure
 
-    async def _finished(self, steps: Coroutine[object, object, T]) -> T:
+    async def finished(self, steps: Coroutine[object, object, T]) -> T:
+        """Run steps to their end, even if the caller is cancelled."""
         return await asyncio.shield(self._begun(steps))
 
     def _begun(self, steps: Coroutine[object, object, T]) -> asyncio.Task[T]:
