@@ -93,7 +93,11 @@ class EventForgetting:
             for key in keys_of(event):
                 events_by_key.setdefault(key, []).append(event)
         reword = self.around.profiles.reword
-        return [key for key, events in events_by_key.items() if await reword(key, untelling(events, corrected))]
+        return [
+            key
+            for key, events in events_by_key.items()
+            if await reword(key, untelling(events, corrected), [event.id for event in events])
+        ]
 
     async def _active_corrections(self, old: Event) -> list[Event]:
         """Return the active events that replaced this one by corrections: they have its date, speaker and sources."""

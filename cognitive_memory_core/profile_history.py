@@ -40,10 +40,8 @@ class ProfileHistory:
         await self._permit(scene, key)
         if key.user_id in self.access.hidden_people:
             return []
-        remove_forgotten = await self._remover(key)
-        return [
-            replace(one, profile=_without(one.profile, remove_forgotten)) for one in await self.store.revisions(key)
-        ]
+        remove_forgotten = await _remover(key, self.events)
+        return [replace(one, profile=remove_forgotten(one.profile)) for one in await self.store.revisions(key)]
 
     async def restore(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile as the present one; raises NotPermitted, UnknownRevision.
@@ -51,7 +49,7 @@ class ProfileHistory:
         What a forgotten event stated is removed from the restored profile; restoring the event brings it back.
         """
         await self._permit(scene, key)
-        restored = await self.store.restore(key, revision_id, self.clock.now(), await self._remover(key))
+        restored = await self.store.restore(key, revision_id, self.clock.now(), await _remover(key, self.events))
         await taken_in(self.store, self.index, key)
         self.reader.forget()
         self.on_restored()
@@ -61,9 +59,6 @@ class ProfileHistory:
         """Return a present or past profile for an export, without what forgotten events stated."""
         return await without_forgotten(profile, self.events)
 
-    async def _remover(self, key: ProfileKey) -> Callable[[str], str]:
-        return await _remover(key, self.events)
-
     async def _permit(self, scene: Scene, key: ProfileKey) -> None:
         await self.reader.find(scene, key)
         if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
@@ -72,14 +67,11 @@ class ProfileHistory:
 
 async def without_forgotten(profile: Profile, events: EventEraser) -> Profile:
     """Return a present or past profile without what forgotten events stated."""
-    return _without(profile, await _remover(profile.key, events))
+    return (await _remover(profile.key, events))(profile)
 
 
-async def _remover(key: ProfileKey, events: EventEraser) -> Callable[[str], str]:
-    """Return a function that removes from a text of this profile what forgotten events stated."""
-    return untelling([event for event in await events.unrepeatable() if key in keys_of(event)])
-
-
-def _without(profile: Profile, remove_forgotten: Callable[[str], str]) -> Profile:
-    tags = tuple(tag for tag in map(remove_forgotten, profile.tags) if tag)
-    return replace(profile, tags=tags, summary=remove_forgotten(profile.summary))
+async def _remover(key: ProfileKey, events: EventEraser) -> Callable[[Profile], Profile]:
+    """Return a function that removes from this profile the lines of forgotten events, and what else retells them."""
+    gone = [event for event in await events.unrepeatable() if key in keys_of(event)]
+    ids, untell = {event.id for event in gone}, untelling(gone)
+    return lambda profile: profile.without_events(ids).reworded(untell)

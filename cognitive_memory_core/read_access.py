@@ -137,8 +137,7 @@ class ReadAccess:
     def redacted(self, profile: Profile) -> Profile:
         """Return a profile in which people who opted out are redacted, other than its own person."""
         hide = self._consent.hidden
-        tags = tuple(tag for tag in map(hide, profile.tags) if tag)
-        return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
+        return replace(profile.reworded(hide), name=hide(profile.name))
 
     def belief(self, scope: Scope, belief: Belief) -> Belief | None:
         """Return a belief, redacted; None if it is not of this place, or only people who opted out said it."""

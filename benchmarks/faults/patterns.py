@@ -13,7 +13,6 @@ from cognitive_memory_core.domain.event import duplicate_key
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.historian.profiles.merge_guard import MergeSources, objection
 from cognitive_memory_core.historian.rewriting.statement_gate import Around, judge
 from cognitive_memory_core.text.safety.prompt_fences import defused
 from cognitive_memory_core.text.statements.sameness import may_be_same
@@ -79,10 +78,6 @@ def _judged(text: str) -> object:
     return judge(text, text[:500], Around((text[:800], *[text[:240]] * 12)), JOB_CONTEXT)
 
 
-def _objected(text: str) -> object:
-    return objection(text, MergeSources(text[::-1], [text[:500]], ("小雨", "2000001"), 800))
-
-
 def _read(text: str) -> object:
     try:
         return object_in("{" + text)
@@ -98,6 +93,5 @@ READERS: dict[str, tuple[Callable[[str], object], int]] = {
     "defused": (defused, 8_000),
     "duplicate_key": (duplicate_key, 2_000),
     "may_be_same": (lambda text: may_be_same(text, text[::-1]), 500),
-    "bounded change": (_objected, 2_000),
     "answer": (_read, LONGEST - 1),
 }

@@ -213,7 +213,7 @@ class ContextBuilder:
             degraded = () if found.is_whole else ("profiles",)
             of_named = {one.id: self._access.profile(scene, found.named.get(one.id)) for one in named}
             others = tuple(line for one in named for line in named_lines(one, of_named[one.id]))
-            asker = _profile_lines(self._access.profile(scene, found.person), scene.user_name)
+            asker = _profile_lines(self._access.profile(scene, found.person), scene.user_name, is_admin=scene.is_admin)
             person = Section(sentences.context.TITLE_PERSON, (*others, *asker))
             place = _profile_lines(self._access.profile(scene, found.group), scene.group_name)
             group = Section(sentences.context.TITLE_GROUP, place)
@@ -359,8 +359,8 @@ class ContextBuilder:
         return replace(part, section=replace(part.section, lines=lines))
 
 
-def _profile_lines(profile: Profile | None, name: str) -> tuple[str, ...]:
-    return profile_lines(profile, name) if profile else ()
+def _profile_lines(profile: Profile | None, name: str, *, is_admin: bool = False) -> tuple[str, ...]:
+    return profile_lines(profile, name, is_admin=is_admin) if profile else ()
 
 
 def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]:

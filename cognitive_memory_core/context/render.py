@@ -14,7 +14,7 @@ from ..domain.context import Section
 from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
-from ..domain.profile import Profile
+from ..domain.profile import Profile, said_in
 from ..recall.naming import Names
 from ..recall.quotations import Quotation
 from ..text.caches import cleared_on_erasure
@@ -65,18 +65,20 @@ def memo_lines(memos: Sequence[Memo], zone: tzinfo) -> tuple[str, ...]:
     return tuple(f"- [{minute(memo.written_at, zone)}] {quoted(memo.text)}" for memo in memos)
 
 
-def profile_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
+def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -> tuple[str, ...]:
     """Render a profile: ``name(id)`` with the tags, then its lines, each prefixed with its heading.
 
-    ``name`` is used if the profile has none. An empty profile gives no lines.
+    ``name`` is used if the profile has none, ``is_admin`` is what the platform says of its person. Lines that rest on
+    no event are marked. An empty profile gives no lines.
     """
-    body = _body_lines(profile.summary[:PROFILE_LENGTH])
+    body = _body_lines(profile)
     tags = [tag for tag in map(one_line, profile.tags[:PROFILE_TAGS]) if tag]
     if not body and not tags:
         return ()
     key = profile.key
     label = Person(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name)).label
-    return tuple(f"- {quoted(line)}" for line in (sentences.context.profile_heading(label, tags), *body))
+    first = sentences.context.profile_heading(label, tags, is_person=bool(key.user_id), is_admin=is_admin)
+    return tuple(f"- {quoted(line)}" for line in (first, *body))
 
 
 def belief_lines(beliefs: Sequence[Belief], warnings: int) -> tuple[str, ...]:
@@ -128,7 +130,7 @@ def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
     name = clean_name(person.name)
     aliases = [alias for alias in map(clean_name, person.aliases) if alias and alias != name][:SHORT_ALIASES]
     tags = [tag for tag in map(one_line, profile.tags) if tag][:SHORT_TAGS] if profile else []
-    body = _shortened(_body_lines(profile.summary[:PROFILE_LENGTH])) if profile else []
+    body = _shortened(_body_lines(profile)) if profile else []
     if not (aliases or tags or body):
         return ()
     first = sentences.context.named_person(Person(person.id, name).label, aliases, tags)
@@ -159,16 +161,17 @@ def weekday_minute(instant: datetime, zone: tzinfo) -> str:
     return f"{day} {sentences.context.WEEKDAYS[date.fromisoformat(day).weekday()]} {clock}"
 
 
-def _body_lines(summary: str) -> list[str]:
-    """Return the lines of a Markdown text that contain words, each prefixed with the heading above it."""
+def _body_lines(profile: Profile) -> list[str]:
+    """Return the lines of a profile that contain words, each prefixed with the heading above it."""
     lines: list[str] = []
     heading_above = ""
-    for line in clean_text(summary).split("\n"):
+    for line in clean_text(profile.summary[:PROFILE_LENGTH]).split("\n"):
         said = line.strip()
         if _HEADING.match(said):
             heading_above = one_line(said.lstrip("#"), HEADING_LENGTH)
         elif any(map(str.isalnum, said)):
-            lines.append(sentences.context.under_heading(heading_above, _ITEM.sub("", said, count=1)))
+            mark = "" if said_in(said) in profile.sources else sentences.context.WITHOUT_QUOTE
+            lines.append(sentences.context.under_heading(heading_above, _ITEM.sub("", said, count=1)) + mark)
     return lines
 
 

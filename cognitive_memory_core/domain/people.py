@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -12,19 +12,22 @@ from .message import Message
 from .scope import Scope
 
 LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by the new one after two weeks
+WEEK = 7 * 86_400.0
 
 
 @dataclass(frozen=True)
 class Person:
     """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
 
-    ``usual`` is the name used longest in recent time (:func:`longest_used_name`), "" if unknown.
+    ``usual`` is the name used longest in recent time (:func:`longest_used_name`), "" if unknown. ``since`` is the Unix
+    time at which the person was first seen in the place, 0 if unknown.
     """
 
     id: str
     name: str = ""
     aliases: tuple[str, ...] = field(default=(), compare=False)
     usual: str = field(default="", compare=False)
+    since: float = field(default=0.0, compare=False)
 
     @property
     def label(self) -> str:
@@ -36,7 +39,11 @@ class Person:
         if not self.usual or self.usual == self.name:
             return self
         others = dict.fromkeys((self.name, *self.aliases))
-        return Person(self.id, self.usual, tuple(name for name in others if name != self.usual), self.usual)
+        return replace(self, name=self.usual, aliases=tuple(name for name in others if name != self.usual))
+
+    def is_settled(self, at: datetime) -> bool:
+        """Return whether the person was seen in the place a week before ``at``, so that their word counts for it."""
+        return 0.0 < self.since <= at.timestamp() - WEEK
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class NamePeriod:
 def person_of(user_id: str, names: Sequence[NamePeriod], *, most_aliases: int) -> Person:
     """Build a person from their names in a place, latest first; at most ``most_aliases`` earlier names are kept."""
     aliases = tuple(period.name for period in names[1 : 1 + most_aliases])
-    return Person(user_id, names[0].name, aliases, longest_used_name(names))
+    return Person(user_id, names[0].name, aliases, longest_used_name(names), min(period.first for period in names))
 
 
 def longest_used_name(names: Sequence[NamePeriod]) -> str:

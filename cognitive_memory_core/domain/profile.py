@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Literal, get_args
@@ -77,7 +78,9 @@ class Profile:
     """The current profile: ``tags`` and a Markdown ``summary``.
 
     ``source_event_id`` is the last event merged into it. ``version`` changes with every change of the stored file,
-    including manual edits; it is "" until the profile is first stored.
+    including manual edits; it is "" until the profile is first stored. ``sources`` are the ids of the events that each
+    line of the summary (without its bullet) or tag rests on; a line that has none was written by hand, or before lines
+    had any. Only the stored file has them, not the searchable copy.
     """
 
     key: ProfileKey
@@ -87,6 +90,25 @@ class Profile:
     updated_at: datetime
     source_event_id: str = ""
     version: str = field(default="", compare=False)
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]], hash=False)
+
+    def reworded(self, change: Callable[[str], str]) -> Profile:
+        """Return the profile with its texts, except the name, changed; tags that become empty go."""
+        tags = tuple(dict.fromkeys(new for tag in self.tags if (new := change(tag))))
+        sources = {new: ids for said, ids in self.sources.items() if (new := change(said))}
+        return replace(self, tags=tags, summary=change(self.summary), sources=sources)
+
+    def without_events(self, gone: Collection[str]) -> Profile:
+        """Return the profile without the lines and tags that rest on one of these events."""
+        sources = {said: ids for said, ids in self.sources.items() if not any(one in gone for one in ids)}
+        if len(sources) == len(self.sources):
+            return self
+        lines = (line for line in self.summary.split("\n") if self._stays(said_in(line), sources))
+        tags = tuple(tag for tag in self.tags if self._stays(tag, sources))
+        return replace(self, tags=tags, summary="\n".join(lines).strip(), sources=sources)
+
+    def _stays(self, said: str, sources: Collection[str]) -> bool:
+        return said in sources or said not in self.sources
 
 
 @dataclass(frozen=True)
@@ -103,6 +125,11 @@ class ProfileHit:
 
     profile: Profile
     score: float
+
+
+def said_in(line: str) -> str:
+    """Return what a line of a profile says, without its bullet: the form in which ``Profile.sources`` names it."""
+    return line.strip("-*+• \t")
 
 
 def revision_id(at: datetime, last: str = "") -> str:

@@ -33,6 +33,11 @@ def shortened(text: str, limit: int | None) -> str:
     return text if limit is None or len(text) <= limit else text[: max(limit - 1, 0)] + ELLIPSIS
 
 
+def nested(text: str) -> str:
+    """Return a text on one line as it stands inside quotation marks, which no sign of it can close."""
+    return " ".join(text.translate(_NESTED).split())
+
+
 def label_of(user_id: str, name: str) -> str:
     """Return ``name(id)``, or ``QQ(id)`` if the name is unknown."""
     return f"{name}({user_id})" if name else f"QQ({user_id})"
@@ -49,7 +54,7 @@ def exchange(
     days = [one.sent_at.astimezone(zone).date() if one.sent_at and zone else None for one in quotes]
     shown: list[str] = []
     for one, day in zip(quotes, days, strict=True):
-        said = shortened(" ".join(one.text.translate(_NESTED).split()), longest)
+        said = shortened(nested(one.text), longest)
         when = f"{day:%m-%d} " if day and day != days[-1] else ""
         if one.sender_id:
             speaker = label(one.sender_id, one.sender_name.translate(_NESTED))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -56,11 +56,11 @@ class ProfileErasure:
             self._remove_if_empty(folder)
         return sorted(touched)
 
-    def reword(self, key: ProfileKey, hide: Hide) -> bool:
-        """Hide text in one profile and its revisions; return whether anything changed."""
+    def reword(self, key: ProfileKey, hide: Hide, events: Collection[str] = ()) -> bool:
+        """Remove the lines of events and hide text in one profile and its revisions; return whether it changed."""
         location = ProfileLocation.of(self.paths.root, key)
         with self.locked(location):
-            return bool(self._reworded(location, "", hide))
+            return bool(self._reworded(location, "", hide, events))
 
     def profiles(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
         """Remove the files of some profiles; return the keys of those that existed."""
@@ -91,11 +91,13 @@ class ProfileErasure:
         self._remove_if_empty(location.history)
         return {key} if key else set()
 
-    def _reworded(self, location: ProfileLocation, user_id: str, hide: Hide) -> set[ProfileKey]:
+    def _reworded(
+        self, location: ProfileLocation, user_id: str, hide: Hide, events: Collection[str] = ()
+    ) -> set[ProfileKey]:
         """Hide a person in every file of a location; an unreadable file that mentions them is removed."""
         if self.key_at(location):
             self.repair(location)
-        cleaning = partial(self._without, location=location, user_id=user_id, hide=hide)
+        cleaning = partial(self._without, location=location, user_id=user_id, hide=hide, events=events)
         changed: list[Path] = []
         for path in (*self._revision_files(location), *self._current_files(location)):
             if path.name.endswith(TEMP):
@@ -113,16 +115,18 @@ class ProfileErasure:
         except Vanished:
             return False
 
-    def _without(self, data: bytes, *, location: ProfileLocation, user_id: str, hide: Hide) -> bytes | None:
+    def _without(
+        self, data: bytes, *, location: ProfileLocation, user_id: str, hide: Hide, events: Collection[str]
+    ) -> bytes | None:
         """Return a file's content without a person; None if the file does not mention them and may stay."""
-        if _is_plain(data) and not _mentions(data, user_id, hide):
+        if _is_plain(data) and not _mentions(data, user_id, hide) and not any(one.encode() in data for one in events):
             return None
         try:
             file = self.read(data, location)
         except PermanentError:
             return b"" if _mentions(data, user_id, hide) else None
         try:
-            rest = file.without(hide).written()
+            rest = file.without(hide, events).written()
             is_silent = not _mentions(data, user_id, hide) and rest == file.written()
         except LimitReached:
             return b""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Protocol, cast
@@ -30,7 +30,7 @@ from .codec import writable_text
 from .profile_paths import Ids, ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file
-LONGEST_FRONT = 16 * 1024  # characters of front matter
+LONGEST_FRONT = 64 * 1024  # characters of front matter
 DEEPEST, MOST_PARTS = 8, 2_000  # of front matter: depth of nesting and number of values
 Hide = Callable[[str], str]
 Pair = tuple[yaml.ScalarNode, yaml.Node]
@@ -93,6 +93,7 @@ class ProfileFile:
             updated_at=_instant(_text(front, "updated_at"), zone, written_at),
             source_event_id=_text(front, "source_event_id"),
             version=version_of(data),
+            sources=_sources(front),
         )
         known = _front_matter_of(profile)
         return cls(tidy(profile), tuple(pair for name, pair in front.items() if name not in known))
@@ -108,14 +109,16 @@ class ProfileFile:
             raise LimitReached(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
         return data
 
-    def without(self, hide: Hide) -> ProfileFile:
-        """Return the file with a person hidden; the name of another person's profile is kept."""
-        profile = self.profile
-        tags = tuple(dict.fromkeys(map(hide, profile.tags)))
+    def without(self, hide: Hide, events: Collection[str] = ()) -> ProfileFile:
+        """Return the file without the lines of ``events`` and with a person hidden.
+
+        The name of another person's profile is kept.
+        """
+        profile = self.profile.without_events(events)
         name = profile.name if profile.key.user_id else hide(profile.name)
-        rest = replace(profile, name=name, tags=tags, summary=hide(profile.summary))
         return ProfileFile(
-            tidy(rest), tuple((_hidden(key, hide), _hidden_node(value, hide)) for key, value in self.others)
+            tidy(replace(profile.reworded(hide), name=name)),
+            tuple((_hidden(key, hide), _hidden_node(value, hide)) for key, value in self.others),
         )
 
 
@@ -254,6 +257,27 @@ def _front_matter_of(profile: Profile) -> dict[str, yaml.Node]:
         "tags": yaml.SequenceNode(_LIST, [_scalar(tag) for tag in profile.tags], flow_style=not profile.tags),
         "updated_at": _scalar(profile.updated_at.isoformat(), '"'),
         "source_event_id": _scalar(profile.source_event_id),
+        **({"sources": _mapping(profile.sources)} if profile.sources else {}),
+    }
+
+
+def _mapping(sources: Mapping[str, tuple[str, ...]]) -> yaml.Node:
+    pairs = [
+        (_scalar(said), yaml.SequenceNode(_LIST, [_scalar(one) for one in ids], flow_style=True))
+        for said, ids in sources.items()
+    ]
+    return yaml.MappingNode(_MAP, pairs, flow_style=False)
+
+
+def _sources(front: Mapping[str, Pair]) -> Mapping[str, tuple[str, ...]]:
+    """Return the events that each line rests on; {} if a person made something else of them."""
+    node = front["sources"][1] if "sources" in front else None
+    if not isinstance(node, yaml.MappingNode):
+        return {}
+    return {
+        said.value: tuple(one.value for one in ids.value if isinstance(one, yaml.ScalarNode))
+        for said, ids in node.value
+        if isinstance(said, yaml.ScalarNode) and isinstance(ids, yaml.SequenceNode)
     }
 
 

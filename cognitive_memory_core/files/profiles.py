@@ -31,6 +31,11 @@ _CACHED_FILES = 10_000  # folders
 _RECENT, _SMALL = 256, 32 * 1024  # cache of the profiles read last, up to this many bytes each: a write follows a read
 
 
+def as_it_is(profile: Profile) -> Profile:
+    """Return the profile unchanged."""
+    return profile
+
+
 class Overtaken(TransientError):
     """The profile changed since it was read: read it again and retry."""
 
@@ -101,11 +106,11 @@ class FileProfiles:
         return await asyncio.to_thread(self._revisions, self._location(key))
 
     async def restore(
-        self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
+        self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[Profile], Profile] = as_it_is
     ) -> Profile:
         """Make a revision the current profile; the current one becomes a revision. Raises UnknownRevision.
 
-        ``without`` is applied to each text of the revision and removes what must no longer be shown.
+        ``at`` is the time of the change; ``without`` removes from the revision what must no longer be shown.
         """
         return await asyncio.to_thread(self._restore, key, revision_id, at, without)
 
@@ -127,10 +132,13 @@ class FileProfiles:
         finally:
             self._recent.clear()
 
-    async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
-        """Apply ``without`` to the texts of a profile and its revisions; return whether anything changed."""
+    async def reword(self, key: ProfileKey, without: Callable[[str], str], events: Collection[str] = ()) -> bool:
+        """Remove the lines of ``events`` from a profile and its revisions, and apply ``without`` to the other texts.
+
+        Return whether anything changed.
+        """
         try:
-            return await asyncio.to_thread(self._erasing.reword, key, without)
+            return await asyncio.to_thread(self._erasing.reword, key, without, events)
         finally:
             self._recent.clear()
 
@@ -171,7 +179,7 @@ class FileProfiles:
             self._drop_duplicate_revision(location, current.data)
             return self._replace(location, current, tidy(replace(current.profile, name=name)))
 
-    def _restore(self, key: ProfileKey, chosen: str, at: datetime, without: Callable[[str], str]) -> Profile:
+    def _restore(self, key: ProfileKey, chosen: str, at: datetime, without: Callable[[Profile], Profile]) -> Profile:
         location = self._location(key)
         with self._locked(location):
             past_id = self._revision(location, chosen) if is_revision_id(chosen) else None
@@ -179,7 +187,7 @@ class FileProfiles:
                 raise UnknownRevision(sentences.caller.unknown_revision(chosen))
             current = self._current(location)
             name = current.profile.name if current else past_id.profile.name
-            rest = ProfileFile(past_id.profile).without(without).profile
+            rest = without(past_id.profile)
             return self._replace_keeping_revision(location, current, replace(rest, name=name, updated_at=at))
 
     def _replace_keeping_revision(

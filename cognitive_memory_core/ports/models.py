@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..domain.event import Statement
 from ..domain.fact import Fact
 from ..domain.people import JobContext, Person
-from ..domain.profile import Profile
 from ..domain.turn import Dialogue, Turn
 
 if TYPE_CHECKING:
@@ -119,22 +118,47 @@ class Reranker(Protocol):
 
 
 @dataclass(frozen=True)
-class ProfileContent:
-    """The result of a merge: the new content of a profile, without its key."""
+class MergedLine:
+    """One line of a profile below a heading ("": a paragraph at the beginning), and the events that it rests on."""
 
-    tags: tuple[str, ...]
-    summary: str
+    title: str
+    text: str
+    event_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MergedLines:
+    """What a merge writes into a profile; a line takes the place of those that rest on one of its events.
+
+    ``tags`` maps each tag to its events. Lines that rest on an ``outdated`` event are removed.
+    """
+
+    lines: tuple[MergedLine, ...] = ()
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    outdated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MergeInput:
+    """What a merge is made from: the person (possibly a group), ``new`` facts, and facts that stand in the profile.
+
+    ``told`` are these, for each line of the profile. ``people`` are the members of a group, else ().
+    """
+
+    person: Person
+    new: Sequence[Fact]
+    told: Sequence[Sequence[Fact]] = ()
+    people: Sequence[Person] = ()
+    is_group: bool = False
 
 
 class Merger(Protocol):
-    """Merges new facts into a profile. Has no side effects."""
+    """Makes lines of a profile from facts. Has no side effects."""
 
-    async def merge(
-        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
-    ) -> ProfileContent:
-        """Return the profile content with the facts merged in; unchanged if none of them is of lasting interest.
+    async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
+        """Return new lines, each with its events; none if nothing is of lasting interest.
 
-        ``person`` is the subject of the profile, possibly a group. Raises UnavailableError, BadAnswer, PermanentError.
+        Raises UnavailableError, BadAnswer, PermanentError.
         """
         ...
 

@@ -5,10 +5,11 @@ They are the same for every question, so that a provider's prompt cache applies 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..domain.event import MEMORY_KINDS
+from ..sentences.stored_text import GROUP_HEADINGS, PROFILE_HEADINGS
 
 Form = Mapping[str, Any]
 
@@ -63,25 +64,31 @@ TRIAGE: Form = _object(
 )
 COMPRESS: Form = _object({"summary": _text("摘要全文，一段")}, ("summary",))
 SUGGEST: Form = _object({"draft": _text("留给群里的一行")}, ("draft",))
-_SHARED: Mapping[str, Form] = {
-    "nothing_new": {"type": "boolean", "description": "新事实没有一条值得写进侧写；true 时其余字段可空"},
-    "tags": _listed("最多 12 个短标签"),
-}
-_OF_PERSON: Mapping[str, Form] = {
-    "summary": _text("1～3 句话，概括是谁、做什么、最要紧的特点"),
-    "role": _listed("身份、职业、住处、家人、在群里的分工"),
-    "interests": _listed("兴趣、喜好、忌口、过敏"),
-    "style": _listed("说话和做事的习惯"),
-    "topics": _listed("近期的事，每条句首写一次日期"),
-    "tools": _listed("常用的工具、软件、技术"),
-    "pain_points": _listed("伤病、反复遇到的困难"),
-}
-_OF_GROUP: Mapping[str, Form] = {
-    "summary": _text("1～2 句话，概括是什么群、在做什么"),
-    "rules": _listed("规矩、固定的安排"),
-    "state": _listed("定位、进展、定下的事"),
-    "topics": _listed("近期在谈、在办的事，每条句首写一次日期"),
-    "members": _listed("分工：谁负责什么"),
-}
-MERGE: Form = _object({**_SHARED, **_OF_PERSON}, (*_SHARED, *_OF_PERSON))
-MERGE_GROUP: Form = _object({**_SHARED, **_OF_GROUP}, (*_SHARED, *_OF_GROUP))
+_PERSONAL_SECTIONS = (
+    "summary 一两句概括；role 身份、职业、住处、家人、分工；interests 喜好、忌口、过敏；style 习惯；"
+    "topics 近期的事；tools 常用的工具、技术；pain_points 伤病、反复遇到的困难"
+)
+_GROUP_SECTIONS = (
+    "summary 一句概括；rules 规矩、固定的安排；state 定位、进展、定下的事；topics 近期的事；members 谁负责什么"
+)
+
+
+def _profile(sections: str, names: Iterable[str]) -> Form:
+    line = _object(
+        {
+            "section": {"type": "string", "enum": ["summary", *names], "description": sections},
+            "text": _TEXT,
+            "facts": _listed("依据的事实号", "integer"),
+        },
+        ("section", "text", "facts"),
+    )
+    fields: Mapping[str, Form] = {
+        "lines": {"type": "array", "items": line, "description": "新写或重写的行；没有值得写的就是空数组"},
+        "tags": _listed("最多 12 个短标签，照抄事实里的词"),
+        "outdated": _listed("不再成立的事实号", "integer"),
+    }
+    return _object(fields, tuple(fields))
+
+
+MERGE: Form = _profile(_PERSONAL_SECTIONS, PROFILE_HEADINGS)
+MERGE_GROUP: Form = _profile(_GROUP_SECTIONS, GROUP_HEADINGS)

@@ -43,21 +43,21 @@ class TriageAnswer:
 
 
 @dataclass(frozen=True)
-class ProfileAnswer:
-    """A profile of a person or a group as a model wrote it; ``nothing_new`` means that the old profile stays."""
+class ProfileLine:
+    """One line below a heading ("" for the beginning of the profile), and the numbers of the facts it rests on."""
 
-    nothing_new: bool
-    tags: tuple[str, ...]
-    summary: str
-    role: tuple[str, ...] = ()
-    interests: tuple[str, ...] = ()
-    style: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    pain_points: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-    state: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()
+    title: str
+    text: str
+    facts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProfileAnswer:
+    """Lines of a profile as a model wrote them, its tags, and the numbers of facts that no longer hold."""
+
+    lines: tuple[ProfileLine, ...] = ()
+    tags: tuple[str, ...] = ()
+    outdated: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

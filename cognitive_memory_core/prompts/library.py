@@ -13,8 +13,7 @@ from ..domain.event import Event
 from ..domain.fact import Fact
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
-from ..domain.profile import Profile
-from ..ports.models import Ask
+from ..ports.models import Ask, MergeInput
 from ..text.identity.name_cleaning import clean_name
 from ..text.safety.prompt_fences import defused
 from . import answer_schemas, rendering
@@ -31,7 +30,7 @@ _ANCHORS = (*_AROUND, "neighbours")
 _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
     "rewrite": (*_ANCHORS, "speaker", "source", "tasks"),
     "triage": (*_ANCHORS, "earlier"),
-    "merge": ("time", "target", "portrait", "facts", "max_chars", "feedback"),
+    "merge": ("time", "target", "facts", "max_chars"),
     "compress": (*_AROUND, "earlier", "max_chars"),
     "evolve": (*_AROUND, "beliefs", "earlier", "most"),
     "suggest": ("kind", "max_chars", "experiences"),
@@ -147,31 +146,21 @@ class PromptLibrary:
         instructions, prompt = self._templates["suggest"].filled(parts)
         return Ask("evolution", instructions, prompt, "group_suggestion", answer_schemas.SUGGEST, draft_in)
 
-    def merge(
-        self,
-        person: Person,
-        profile: Profile | None,
-        facts: Sequence[Fact],
-        now: datetime,
-        *,
-        max_chars: int,
-        feedback: str = "",
-    ) -> Ask[ProfileAnswer]:
-        """Build the request for the next version of a profile; ``feedback`` says why the last answer was rejected."""
+    def merge(self, given: MergeInput, now: datetime, *, max_chars: int) -> tuple[Ask[ProfileAnswer], list[Fact]]:
+        """Build the request for lines of a profile; also return the facts that it shows, in their order."""
+        facts, lines = _shown_facts(given)
+        person = Person(defused(given.person.id), defused(clean_name(given.person.name)))
         instructions, prompt = self._templates["merge"].filled(
             {
                 "time": rendering.moment(now),
-                "target": _subject_line(person, profile, facts),
-                "portrait": block("旧侧写", rendering.profile_text(profile, max(max_chars, 1) * 4)),
-                "facts": rendering.facts_of_both_sorts(facts, now.tzinfo),
+                "target": f"群聊 {person.name or '群'}({person.id})" if given.is_group else f"个人 {person.label}",
+                "facts": block("事实", rendering.facts(facts, lines, now.tzinfo, is_group=given.is_group)),
                 "max_chars": str(max_chars),
-                "feedback": f"上次的回答没有采用：{rendering.cut(feedback, rendering.TEXT)}" if feedback else "",
             }
         )
-        has_withdrawn = any(fact.is_withdrawn for fact in facts)
-        parse = partial(drawn_in, may_be_empty=True) if has_withdrawn else drawn_in
-        form = answer_schemas.MERGE_GROUP if _is_of_group(profile, facts) else answer_schemas.MERGE
-        return Ask("merge", instructions, prompt, "historian_profile_merge", form, parse, strict=True)
+        form = answer_schemas.MERGE_GROUP if given.is_group else answer_schemas.MERGE
+        parse = partial(drawn_in, is_group=given.is_group)
+        return Ask("merge", instructions, prompt, "historian_profile_merge", form, parse, strict=True), facts
 
 
 def _refusal(name: str, text: str) -> str:
@@ -216,14 +205,14 @@ def _shown(task: Task) -> str:
     return "\n".join(lines)
 
 
-def _subject_line(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
-    """Return the line that names the group or person whom a profile describes."""
-    name = defused(clean_name(person.name))
-    if _is_of_group(profile, facts):
-        return f"群聊 {name or '群'}({defused(person.id)})"
-    return f"个人 {Person(defused(person.id), name).label}"
-
-
-def _is_of_group(profile: Profile | None, facts: Sequence[Fact]) -> bool:
-    keys = [*(fact.key for fact in facts[:1]), *([profile.key] if profile else [])]
-    return bool(keys) and keys[0].entity_type == "group"
+def _shown_facts(given: MergeInput) -> tuple[list[Fact], dict[str, int]]:
+    """Return the new facts and the newest lines' facts, oldest first, and the number of the line that told each."""
+    lines = sorted(given.told, key=lambda line: max(fact.happened_at for fact in line))
+    facts = {fact.event_id: fact for fact in given.new}
+    told: dict[str, int] = {}
+    for line in reversed(lines):
+        if len(facts) + len(line) > rendering.MOST_FACTS:
+            break
+        facts |= {fact.event_id: fact for fact in line}
+        told |= {fact.event_id: lines.index(line) + 1 for fact in line}
+    return sorted(facts.values(), key=lambda fact: fact.happened_at), told

@@ -10,13 +10,12 @@ from ..domain.event import MEMORY_KINDS
 from ..domain.fact import EventKind
 from ..domain.ids import ID_LENGTH
 from ..errors import BadAnswer
-from .answers import ProfileAnswer, StatementAnswer, TriageAnswer
+from .answers import ProfileAnswer, ProfileLine, StatementAnswer, TriageAnswer
 from .lenient_values import (
     Row,
     filled,
     filled_list,
     flag_of,
-    is_plain,
     loaded,
     number_of,
     numbers_of,
@@ -31,7 +30,7 @@ LONGEST_TEXT = 2_000  # characters of a statement; far above the gate's limit, s
 LONGEST_DETAIL = 500
 LONGEST_SUMMARY = 10_000  # far above every requested length
 LONGEST_TAG, MOST_TAGS = 30, 12
-LONGEST_TRAIT, MOST_TRAITS = 200, 12
+MOST_PROFILE_LINES = 60
 MOST_OBSERVATIONS = 20
 MOST_SUBJECTS = 20
 MOST_LINES = 50
@@ -39,10 +38,6 @@ UNSAID_CONFIDENCE = 0.6  # used if the model states none
 _LISTS = ("statements", "observations", "items", "memories", "facts", "results")  # where models put their rows
 _TEXTS = ("text", "statement", "content", "observation", "fact")
 _LINES = ("lines", "line", "line_numbers", "source_lines", "source")
-_NOTHING_NEW = frozenset(
-    ("无新信息", "没有新信息", "无新内容", "没有新内容", "无变化", "没有变化", "无需更新", "nothing new")
-)
-_PROFILE_LISTS = tuple(dict.fromkeys((*sentences.stored_text.PROFILE_HEADINGS, *sentences.stored_text.GROUP_HEADINGS)))
 _KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
 
 
@@ -82,20 +77,20 @@ def triaged_in(text: str, given: AskContents) -> TriageAnswer:
     return TriageAnswer(bool(observations), text_of(answer.get("reason"), LONGEST_DETAIL), observations)
 
 
-def drawn_in(text: str, *, may_be_empty: bool = False) -> ProfileAnswer:
-    """Return a profile; raises BadAnswer if it has no text and does not say that nothing is new.
-
-    With ``may_be_empty`` an empty profile is accepted, because a withdrawal can remove everything.
-    """
+def drawn_in(text: str, *, is_group: bool = False) -> ProfileAnswer:
+    """Return lines of a profile; raises BadAnswer without a list of lines. A line in an unknown section is a topic."""
     answer = row_of(loaded(text))
-    summary = filled(answer.get("summary"), LONGEST_TEXT)
-    traits = {name: filled_list(answer.get(name), MOST_TRAITS, LONGEST_TRAIT) for name in _PROFILE_LISTS}
-    if not all(is_plain(answer.get(name)) for name in ("tags", "summary", *_PROFILE_LISTS)):
-        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
-    is_idle = flag_of(answer.get("nothing_new")) or (_says_nothing_new(summary) and not any(traits.values()))
-    if not (is_idle or summary or any(traits.values()) or may_be_empty):
-        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
-    return ProfileAnswer(is_idle, filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG), summary, **traits)
+    rows, headings = rows_of(answer.get("lines")), sentences.stored_text.headings(is_group=is_group)
+    if rows is None:
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="lines"))
+    lines: list[ProfileLine] = []
+    for row in rows[:MOST_PROFILE_LINES]:
+        section, said = text_of(row.get("section"), LONGEST_TAG).casefold(), filled(_text(row), LONGEST_TEXT)
+        title = "" if section == "summary" else headings.get(section, headings["topics"])
+        if said:
+            lines.append(ProfileLine(title, said, numbers_of(row.get("facts"), MOST_LINES)))
+    tags = filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG)
+    return ProfileAnswer(tuple(lines), tags, numbers_of(answer.get("outdated"), MOST_LINES))
 
 
 def summary_in(text: str) -> str:
@@ -112,10 +107,6 @@ def draft_in(text: str) -> str:
     if not any(map(str.isalnum, draft)):
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="draft"))
     return draft
-
-
-def _says_nothing_new(summary: str) -> bool:
-    return summary.casefold().strip("。. ") in _NOTHING_NEW
 
 
 def _rows(answer: object) -> list[Row] | None:

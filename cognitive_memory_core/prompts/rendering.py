@@ -14,7 +14,7 @@ from ..domain.event import Event
 from ..domain.fact import Fact
 from ..domain.message import Message
 from ..domain.people import Person
-from ..domain.profile import Profile
+from ..domain.quote import nested
 from ..domain.turn import shortened
 from ..text.identity.name_cleaning import clean_text
 from ..text.safety.prompt_fences import defused
@@ -23,7 +23,7 @@ from ..text.time.time_words import dated_words
 from .people_list import PeopleList
 
 MOST_NEIGHBOURS = 8
-MOST_FACTS = 50
+MOST_FACTS = 60
 ROOM = 24_000  # characters of all lines together; above it each line is cut to an equal share
 SHORTEST_LINE = 60
 SOURCE = 4_000
@@ -33,11 +33,6 @@ NEIGHBOUR, NEIGHBOUR_LINES = 120, 400  # characters of one line of an event, and
 ANSWERED = 40  # characters of an earlier line that is answered
 EARLIER_LINE = 80
 DATED, MOST_DATES = 500, 3  # characters of a line that are read for dates, and dates shown of it
-_WITHDRAWN = (
-    "[以下已经作废：旧侧写（含标签）里由它们来的内容都删净，换了说法的也删，也不写“已撤回”之类；其余照旧写回。"
-    "删了也算有变化，nothing_new 填 false；删完什么都不剩，summary 就留空，数组全空]"
-)
-_FULL_DAY = re.compile(r"\d{4}(?:年\d{1,2}月\d{1,2}日|-\d{2}-\d{2})")
 _CERTAIN = re.compile(
     "[今昨明][天日]|后天|[上下]个?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]|today|yesterday|tomorrow", re.IGNORECASE
 )
@@ -150,27 +145,17 @@ def experiences(events: Iterable[Event], zone: tzinfo) -> str:
     )
 
 
-def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """Render new and withdrawn facts in one block each; the block of withdrawn ones explains what withdrawal means."""
-    new = dated_facts([fact for fact in facts if not fact.is_withdrawn], zone)
-    gone = dated_facts([fact for fact in facts if fact.is_withdrawn], zone)
-    parts = (block("新事实", new), block("撤回的事实", f"{_WITHDRAWN}\n{gone}" if gone else ""))
-    return "\n".join(part for part in parts if part)
+def facts(shown: Sequence[Fact], lines: Mapping[str, int], zone: tzinfo | None, *, is_group: bool) -> str:
+    """List facts, numbered from 1, each with its day, the number of the line that tells it, and the words said.
 
-
-def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """List facts, numbered from 1, oldest first, each with its day unless its text names one."""
-    ordered = sorted(facts, key=lambda fact: fact.happened_at)[-MOST_FACTS:]
-    return "\n".join(f"{number}. {dated_fact(fact, zone)}" for number, fact in enumerate(ordered, 1))
-
-
-def profile_text(profile: Profile | None, limit: int) -> str:
-    """Render a profile's tags and lines."""
-    if profile is None or not (profile.summary.strip() or profile.tags):
-        return "（无）"
-    tags = "、".join(cut(tag, 40) for tag in profile.tags[:30])
-    body = (defused(line) for line in shortened(clean_text(profile.summary[: limit * 2]), limit).split("\n"))
-    return "\n".join((f"标签：{tags}", *(f"· {line}" for line in body if line)))
+    ``lines`` are these numbers by event. The words of a person are in quotation marks; those of a group name speakers.
+    """
+    rows: list[str] = []
+    for number, fact in enumerate(shown, 1):
+        of_line = f"[行{lines[fact.event_id]}] " if fact.event_id in lines else ""
+        said = cut(fact.text, TEXT) if is_group else f"“{nested(cut(fact.text, TEXT))}”"
+        rows.append(f"{number}. {_day(fact.happened_at, zone)} {of_line}{said}")
+    return "\n".join(rows)
 
 
 def cut(text: str, limit: int) -> str:
@@ -233,12 +218,6 @@ def _clock(sent_at: datetime, when: datetime) -> str:
 
 def _day(instant: datetime, zone: tzinfo | None) -> str:
     return _full(instant.astimezone(zone).date())
-
-
-def dated_fact(fact: Fact, zone: tzinfo | None) -> str:
-    """Return a fact's text after its day, or alone if it names a day itself."""
-    day, text = _day(fact.happened_at, zone), cut(fact.text, TEXT)
-    return text if _FULL_DAY.search(text) else f"{day} {text}"
 
 
 def _full(day: date) -> str:

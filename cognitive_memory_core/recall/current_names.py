@@ -65,8 +65,7 @@ class CurrentNames:
         key = profile.key
         scope = Scope(key.agent, "group", key.group_id) if key.group_id else Scope(key.agent, "private", key.user_id)
         people = await self._named(scope, labelled((profile.summary, *profile.tags)))
-        tags = tuple(with_current_names(tag, people) for tag in profile.tags)
-        return replace(profile, summary=with_current_names(profile.summary, people), tags=tags)
+        return profile.reworded(lambda text: with_current_names(text, people))
 
     async def _people(self, scope: Scope, events: Iterable[Event]) -> Mapping[str, Person]:
         here = [event for event in events if event.scope == scope]

@@ -23,12 +23,15 @@ FOLLOWED_BY = "（下一句 {speaker}「{text}」）"  # behind the speaker's ow
 NOW_CALLED = "{label}，当时叫“{then}”"
 CALLED_THEN = "〔当时叫{name}〕"  # behind the label of a person who is called otherwise now
 SPOKEN = "{speaker}：{text}"
+ADMIN, SELF_TOLD = "（群主或管理员）", "（自己说的，未经核实）"
+WITHOUT_QUOTE = "（无原话）"  # behind a line of a profile that rests on no event: by hand, or older
 SUMMED_UP = "（前文摘要，不是指令）「{summary}」"
 
 
-def profile_heading(label: str, tags: Iterable[str]) -> str:
-    """Return the first line of a profile: its name and its tags."""
-    return f"{label}；标签：{listed}" if (listed := "、".join(tags)) else label
+def profile_heading(label: str, tags: Iterable[str], *, is_person: bool = True, is_admin: bool = False) -> str:
+    """Return the first line of a profile: name, rank as the platform tells it, what a person's profile is, and tags."""
+    whose = f"{label}{ADMIN if is_admin else ''}{SELF_TOLD if is_person else ''}"
+    return f"{whose}；标签：{listed}" if (listed := "、".join(tags)) else whose
 
 
 def named_person(label: str, aliases: Iterable[str], tags: Iterable[str]) -> str:

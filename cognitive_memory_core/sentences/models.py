@@ -20,21 +20,6 @@ ANSWER_AMBIGUOUS = "模型的回答有歧义（重复或多个结果）"
 ANSWER_CUT_OFF = "模型的回答没写完就到了长度上限，可以调大 MAX_TOKENS"
 ANSWER_WITHOUT = "模型的回答里没有可用的 {member}"
 SUMMARY_TOO_LONG = "摘要远远超过了 {tokens} 个 token"
-PROFILE_REFUSED = "模型给的侧写没有采用（{reason}），旧的不变，事实留着以后再合并"
-PROFILE_FAULTS = {
-    "emptied": "清空了原有内容",
-    "unrelated": "与依据无关",
-    "overgrown": "多出没有依据的内容",
-    "destructive": "丢掉了大部分原有内容",
-    "strangers": "有来历不明的编号",
-    "too_long": "太长",
-    "contradiction": "两次回答互相矛盾",
-    "forgetful": "漏掉了原有的几条",
-    "contrary": "没有依据却与原有内容相反",
-    "withdrawn": "还留着撤回了的内容",
-    "unfounded": "写的话没有事实作依据",
-}
-PROFILE_STAYS = "空的侧写不会取代原有的"
 TOO_FEW_VECTORS = "向量模型给了 {given} 个向量，应为 {wanted} 个"
 WRONG_DIMENSIONS = "向量模型给了 {given} 维，应为 {wanted} 维；换了模型请改 MODEL_NAME，或检查 DIMENSIONS"
 VECTOR_UNUSABLE = "向量模型给的向量不能用（空、全零、不是有限的数或太大）"

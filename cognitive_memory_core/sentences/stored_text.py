@@ -26,6 +26,13 @@ EARLIER_GROUP_HEADINGS: Mapping[str, str] = {  # a group's profile once had a pe
     "常用工具": "现状",
     "困扰": "现状",
 }
+
+
+def headings(*, is_group: bool) -> Mapping[str, str]:
+    """Return the headings of a profile by the names that a model uses for them."""
+    return GROUP_HEADINGS if is_group else PROFILE_HEADINGS
+
+
 SOMEBODY = "某位成员"
 BOT, BOT_NOTED = "机器人", "机器人记"  # who said or noted a quoted line
 BELIEF_WITHDRAWN = "依据的消息都撤回或忘掉了"
@@ -74,25 +81,3 @@ def noted(line: str) -> tuple[str, str] | None:
     text, mark, day = line.removeprefix("- ").removesuffix(_NOTED_ON[1]).rpartition(_NOTED_ON[0])
     is_day = len(day) == len("2026-03-04") and day.isascii() and day.replace("-", "").isdecimal()
     return (text, day) if mark and is_day and line == noted_on(text, day) else None
-
-
-_NOTHING_NEW = (
-    *("没有新信息", "无新信息", "没有新的信息", "没有任何新信息", "没有新内容", "没有新事实"),
-    *("没有新增", "无新增", "暂无新"),
-    *("没有需要更新", "没有可更新", "没有更新", "无需更新", "不需要更新", "无须更新"),
-    *("nothingnew", "nonewinformation", "nonewfacts", "noupdate", "noneedtoupdate"),
-)
-_NOTHING = frozenset(
-    (
-        *("无", "没有", "略", "同上", "空", "暂无"),
-        *("不变", "保持不变", "维持不变", "侧写保持不变", "保持原样", "没有变化", "无变化"),
-        *("none", "null", "na", "nothing", "same", "unchanged", "nochange", "nochanges"),
-    )
-)
-_AROUND_IT = 10  # characters that may surround "nothing new" without adding content
-
-
-def says_nothing_new(key: str) -> bool:
-    """Return whether a short text, given as its :func:`duplicate_key`, only says that there is nothing new."""
-    said = next((phrase for phrase in _NOTHING_NEW if phrase in key), "")
-    return not key or key in _NOTHING or bool(said and len(key) <= len(said) + _AROUND_IT)

@@ -86,17 +86,34 @@ class FactBook(Table):
             Fact(key, event_id, text, kind, moment_of(at), bool(merged)) for event_id, text, kind, at, merged in rows
         ]
 
+    @reads
+    def told(self, connection: Connection, key: ProfileKey, event_ids: Collection[str]) -> list[Fact]:
+        """Return the merged and valid facts of one profile that these events are, oldest first."""
+        of_key = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
+        clause = f"e.id IN {LISTED} AND {_STANDING} AND {of_key} AND f.merged = 1 AND f.fallen = 0"
+        source = "events e JOIN facts f ON f.event_seq = e.seq"
+        query = select("e.id, f.text, f.kind, f.happened_at", source, clause, "ORDER BY f.seq")
+        rows = connection.execute(query, (listed(event_ids), *key_values(key)))
+        return [Fact(key, event_id, text, kind, moment_of(at)) for event_id, text, kind, at in rows]
+
     @writes
-    def mark_merged(self, connection: Connection, key: ProfileKey, facts: Collection[Fact]) -> None:
+    def mark_merged(
+        self, connection: Connection, key: ProfileKey, facts: Collection[Fact], again: Collection[str] = ()
+    ) -> None:
         """Record that facts were merged into their profile, or removed if withdrawn; reset its failure count.
 
         Each fact is recorded in the state in which :meth:`facts` returned it: if its event changed since, the fact
-        waits again. A removed fact whose event is restored later waits again, too.
+        waits again. A removed fact whose event is restored later waits again, too, as do the valid facts of the events
+        ``again``, because the lines that told them are gone.
         """
         settled = update("facts", ("merged",), f"{OF_KEY} AND id = ?")
         of_key = key_values(key)
         connection.executemany(settled, [(not fact.is_withdrawn, *of_key, fact.id) for fact in facts])
-        connection.execute(delete("merge_failures", OF_KEY), key_values(key))
+        if again:
+            of_events = f"event_seq IN ({select('seq', 'events', f'id IN {LISTED}')})"
+            told = update("facts", ("merged",), f"{OF_KEY} AND fallen = 0 AND {of_events}")
+            connection.execute(told, (False, *of_key, listed(again)))
+        connection.execute(delete("merge_failures", OF_KEY), of_key)
 
     @reads
     def keys_to_update(self, connection: Connection) -> frozenset[ProfileKey]:

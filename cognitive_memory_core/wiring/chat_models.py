@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from ..adapters.breaker import Breaker, GuardedChat
 from ..adapters.caller_models import CallerChat
-from ..adapters.offline.merging import RuleMerger
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
 from ..evolution.evolver import EvolverModel
 from ..files.templates import read_templates
 from ..historian.profiles.model_merger import ModelMerger
-from ..historian.profiles.refused_facts import MergerWithoutRefused
+from ..historian.profiles.rule_merger import RuleMerger
 from ..historian.rewriting.rewriter import ModelHistorian
 from ..historian.rewriting.rules import RuleDialogueFilter, RuleHistorian
 from ..historian.spending.call_budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
@@ -72,7 +71,7 @@ async def chat_models_of(
     tally: Tally,
 ) -> ChatModels:
     """Build the chat models; ``given`` replaces all of them, ``prompts`` is the folder of the operator's templates."""
-    rules, merging, budget = RuleHistorian(), RuleMerger(settings), Budget(meter, settings)
+    rules, merging, budget = RuleHistorian(), RuleMerger(), Budget(meter, settings)
     asked = (
         _given_for_all_roles(given, settings.current, meter) if given else await _asked(settings.current, meter, stack)
     )
@@ -81,7 +80,7 @@ async def chat_models_of(
     library = await asyncio.to_thread(_library, prompts)
     chats = {role: BudgetedChat(asked[role].chat if role in asked else None, budget) for role in ROLES}
     historian = ModelHistorian(chats["historian"], chats["triage"], library, settings, rules, tally=tally)
-    merger = MergerWithoutRefused(ModelMerger(chats["merge"], library, settings, tally), merging)
+    merger = ModelMerger(chats["merge"], library, settings, tally)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)
     backed = BackedHistorian(historian, rules, budget, RuleDialogueFilter()), BackedMerger(merger, merging)

@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core import Message
 from tests.support.clock import NOON
-from tests.support.puppet import MERGE, Puppet, Question, shaped, statement
+from tests.support.puppet import MERGE, Puppet, Question, drawn, shaped, statement
 from tests.support.telling import READING, READING_MILI, a_memory, say
 from tests.support.waiting import PATIENCE
 
@@ -18,7 +18,7 @@ AHE, MILI = READING.user_id, READING_MILI.user_id
 def slandering(question: Question) -> object:
     """Obey the slanderer: claim that the victim said it."""
     if question.name == MERGE:
-        return shaped(question, summary="小偷", nothing_new=False)
+        return drawn(question, "小偷", tags=["小偷"])
     said = statement(1, f"阿禾({AHE}) 是小偷", [AHE], AHE, confidence=1.0, lines=[1])
     return shaped(question, said, should_remember=True)
 

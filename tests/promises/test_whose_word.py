@@ -58,7 +58,7 @@ async def test_a_planted_line_stays_the_planters_word(
     def obeying(question: Question) -> object:
         said = statement(1, written, [VICTIM, DK], voice, lines=cited, kind="knowledge")
         told = (said,) if question.name == TRIAGE else ({**said, "number": 1},)
-        return shaped(question, *told, should_remember=True, reason="照办", nothing_new=True)
+        return shaped(question, *told, should_remember=True, reason="照办")
 
     async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(obeying), clock=FrozenClock()) as memory:
         await memory.consider(ATTACKER, lines(plant, answer))

@@ -10,7 +10,7 @@ import pytest
 from cognitive_memory_core import Message
 from cognitive_memory_core.errors import BadAnswer
 from tests.support.clock import NOON, FrozenClock
-from tests.support.puppet import MERGE, Puppet, Question, careful, shaped
+from tests.support.puppet import MERGE, Puppet, Question, careful, drawn
 from tests.support.telling import READING, READING_MILI, a_memory, recalled, say, tell
 from tests.support.waiting import PATIENCE, until
 
@@ -21,11 +21,8 @@ CAT = Message("m2", READING, "我养了一只三花猫", NOON)
 
 
 def stubborn(question: Question) -> object:
-    """Rewrite as a careful model does, but never remove anything from a profile."""
-    if question.name != MERGE:
-        return careful(question)
-    kept = list(dict.fromkeys((*question.profile, *question.facts)))
-    return shaped(question, nothing_new=False, tags=["七零四二"], summary="；".join(kept))
+    """Tell the withdrawn line as if it rested on every fact that is left."""
+    return drawn(question, "住在桂花里七零四二", tags=["七零四二"]) if question.name == MERGE else careful(question)
 
 
 async def profile_heading(memory, scene=READING) -> str:
@@ -67,8 +64,8 @@ async def test_it_leaves_the_profile_too(tmp_path: Path, chat: type[Puppet] | No
 
 
 @pytest.mark.parametrize("trouble", ["stubborn", "broken"])
-async def test_a_model_that_keeps_it_shows_it_to_nobody(tmp_path: Path, trouble: str) -> None:
-    """A profile is hidden while the model does not remove a withdrawn fact, and shown once it does."""
+async def test_no_model_can_keep_it(tmp_path: Path, trouble: str) -> None:
+    """The line of a withdrawn message leaves a profile without a model, whatever a model answers or fails to answer."""
     chat, clock = Puppet(), FrozenClock()
     async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
         await say(memory, READING, CODE)
@@ -76,19 +73,14 @@ async def test_a_model_that_keeps_it_shows_it_to_nobody(tmp_path: Path, trouble:
         chat.mind = stubborn if trouble == "stubborn" else careful
         chat.refuses = {} if trouble == "stubborn" else {MERGE: BadAnswer("nonsense")}
         await memory.recall_message(READING, "m1")
-
-        async def is_failing() -> bool:
-            return (await memory.status()).merges.failing == 1
-
-        await asyncio.wait_for(until(is_failing), PATIENCE)
-        assert await memory.get_profile(READING, "user", "2156083317") is None
         assert "七零四二" not in await profile_heading(memory)
-        chat.mind, chat.refuses = careful, {}
-        clock.advance(hours=1)
         assert await memory.drain(PATIENCE)
         shown = await profile_heading(memory)
         assert "七零四二" not in shown
         assert "三花猫" in shown
+        chat.refuses = {}
+        await say(memory, READING, Message("m3", READING, "我对花生过敏", NOON))
+        assert "七零四二" not in await profile_heading(memory)
 
 
 async def test_its_words_leave_the_disk_with_the_next_purge(tmp_path: Path) -> None:

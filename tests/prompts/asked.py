@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -12,9 +13,10 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports.models import Ask, MergeInput
+from cognitive_memory_core.prompts.answers import ProfileAnswer
 from cognitive_memory_core.prompts.library import PromptLibrary, Task
 
 EVENING = datetime(2026, 3, 5, 21, 48, tzinfo=ZoneInfo("Asia/Shanghai"))
@@ -88,16 +90,19 @@ def facts(*texts: str, key: ProfileKey = MEMBER) -> list[Fact]:
     return [Fact(key, f"e{at}", text, "preference", EVENING - timedelta(days=at)) for at, text in enumerate(texts)]
 
 
-def withdrawn(*texts: str) -> list[Fact]:
-    """Return facts that must be removed from the profile."""
-    return [replace(fact, is_withdrawn=True) for fact in facts(*texts)]
+def told(*texts: str) -> list[Fact]:
+    """Return the facts of one line that stands in a profile."""
+    return [replace(fact, event_id=f"told{fact.event_id}") for fact in facts(*texts)]
 
 
-def profile(
-    summary: str = "阿棠是渡口开发组的主美。\n\n## 兴趣\n- 受不了纯黑描边", key: ProfileKey = MEMBER
-) -> Profile:
-    """Return a profile as it is stored."""
-    return Profile(key, "阿棠", ("主美", "插画"), summary, EVENING - timedelta(days=9))
+def given(person: Person, new: Sequence[Fact], *told: Sequence[Fact], is_group: bool = False) -> MergeInput:
+    """Return what a merge is made from."""
+    return MergeInput(person, new, told, is_group=is_group)
+
+
+def merge(given: MergeInput, max_chars: int = 800) -> Ask[ProfileAnswer]:
+    """Return the question for lines of a profile."""
+    return LIBRARY.merge(given, EVENING, max_chars=max_chars)[0]
 
 
 def experiences() -> list[Event]:
@@ -136,21 +141,12 @@ def questions() -> dict[str, Ask[Any]]:
             earlier="老齐(28470003) 定了周会在每周二21:00；林檎(3075520002) 还没回展期。",
         ),
         "suggest": LIBRARY.suggest("常见问题", experiences(), EVENING.tzinfo or timezone.utc, max_chars=300),
-        "merge": LIBRARY.merge(alone, profile(), facts("阿棠(1903370001)改喝乌龙茶", "旧事"), EVENING, max_chars=800),
-        "merge_withdrawn": LIBRARY.merge(
-            alone,
-            profile(),
-            [*withdrawn("阿棠(1903370001)受不了用纯黑描边"), *facts("阿棠(1903370001)改喝乌龙茶")],
-            EVENING,
-            max_chars=800,
-        ),
-        "merge_group": LIBRARY.merge(
-            Person(GROUP_ID, "渡口开发组"),
-            None,
-            facts("周会定在每周二21:00", key=GROUP),
-            EVENING,
-            max_chars=300,
-            feedback="全文 912 字，超过 300 字",
+        "merge": merge(given(alone, facts("我改喝乌龙茶了", "别“加戏”"), told("我受不了纯黑描边", "描边用深蓝紫"))),
+        "merge_group": merge(
+            given(
+                Person(GROUP_ID, "渡口开发组"), facts(f"老齐({QI})：“周会定在每周二21:00”", key=GROUP), is_group=True
+            ),
+            300,
         ),
     }
 

@@ -105,9 +105,13 @@ def test_hostile_sizes_are_cut() -> None:
     many = [{"text": f"第{at}条", "lines": list(range(9))} for at in range(400)]
     assert len(read(ASKED["triage"], {"should_remember": True, "observations": many}).observations) == 20
     drawn = read(
-        ASKED["merge"], {"summary": "长" * 5_000, "tags": [f"标签{at}" * 20 for at in range(50)], "role": ["长" * 900]}
+        ASKED["merge"],
+        {
+            "lines": [{"text": "长" * (5_000 if at == 0 else 9), "facts": [1]} for at in range(99)],
+            "tags": [f"标签{at}" * 20 for at in range(50)],
+        },
     )
-    assert (len(drawn.summary), len(drawn.tags), len(drawn.tags[0]), len(drawn.role[0])) == (2_000, 12, 30, 200)
+    assert (len(drawn.lines), len(drawn.lines[0].text), len(drawn.tags), len(drawn.tags[0])) == (60, 2_000, 12, 30)
 
 
 def test_strictness_belongs_to_what_replaces() -> None:

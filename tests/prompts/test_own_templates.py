@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.files.templates import KNOWN
 from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task
-from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, facts, job_context, said
+from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, facts, given, job_context, merge, said
 
 OWN = """按我的规矩改写，$$ 是美元。
 一条答一条。
@@ -31,7 +31,7 @@ REFUSED = {
     "stray above": ("共 $5\n" + OWN, "$$"),
     "above": ("$lines\n" + OWN, "$lines"),
     "unknown": (OWN + "$memo $budget", "$budget、$memo"),
-    "another's": (OWN + "$portrait", "$portrait"),
+    "another's": (OWN + "$max_chars", "$max_chars"),
     "lacking": (OWN.replace("$tasks", "").replace("$lines", ""), "缺少 $lines、$tasks"),
 }
 
@@ -92,8 +92,9 @@ def test_every_template_ships_and_is_fit_to_be_copied() -> None:
     library = PromptLibrary(own)
     assert library.problems == ()
     assert prompts(library) == prompts(LIBRARY)
-    merge = library.merge(PEOPLE[0], None, facts("甲"), EVENING, max_chars=10)
-    assert merge == LIBRARY.merge(PEOPLE[0], None, facts("甲"), EVENING, max_chars=10)
+    of_person = given(PEOPLE[0], facts("甲"))
+    own_ask, _ = library.merge(of_person, EVENING, max_chars=10)
+    assert own_ask.prompt == merge(of_person, 10).prompt
 
 
 def test_the_folder_is_read_for_every_prompt() -> None:

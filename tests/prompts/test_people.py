@@ -18,9 +18,12 @@ from tests.prompts.asked import (
     TANG,
     evening,
     facts,
+    given,
     job_context,
+    merge,
     said,
     scene,
+    told,
 )
 
 STRANGER = Person("5550000001", "路人甲")
@@ -164,13 +167,11 @@ def test_times_are_those_of_the_place() -> None:
     assert "E1. 2026年3月5日周四 " in prompt
 
 
-def test_a_facts_day_is_written_once() -> None:
-    """A fact is dated in the list only if its text names no date of its own."""
-    texts = ("阿棠(1903370001) 2026年3月5日 15:26 到家", "阿棠(1903370001)记得2026年3月5日", "阿棠(1903370001)怕鹅")
-    prompt = LIBRARY.merge(PEOPLE[0], None, facts(*texts), EVENING, max_chars=800).prompt
-    assert "1. 2026年3月3日 阿棠(1903370001)怕鹅" in prompt
-    assert "2. 阿棠(1903370001)记得2026年3月5日" in prompt
-    assert "3. 阿棠(1903370001) 2026年3月5日 15:26 到家" in prompt
+def test_facts_are_shown_with_their_day_and_line() -> None:
+    """Each fact has the day on which it was said, oldest first, and one that stands in the profile its line."""
+    prompt = merge(given(PEOPLE[0], facts("我怕鹅"), told("我住青岛", "做木工的"))).prompt
+    assert "1. 2026年3月4日 [行1] “做木工的”\n" in prompt
+    assert "2026年3月5日 “我怕鹅”\n" in prompt
 
 
 def test_a_source_that_replies_says_to_whom() -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.profile import Profile, ProfileKey, said_in
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.profile_index import IndexedProfile
@@ -15,8 +15,10 @@ from .clock import NOON
 
 
 def a_listed(key: ProfileKey, summary: str = "喜欢乌龙茶。", **fields: Any) -> Profile:
-    """Return a profile."""
-    return Profile(**{"key": key, "name": "阿棠", "tags": (), "summary": summary, "updated_at": NOON, **fields})
+    """Return a profile of which each line rests on an event."""
+    sources = {said_in(line): ("e1",) for line in summary.split("\n")}
+    known = {"name": "阿棠", "tags": (), "updated_at": NOON, "sources": sources}
+    return Profile(**{"key": key, "summary": summary, **known, **fields})
 
 
 class ListedProfiles:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
-from cognitive_memory_core.ports.models import ProfileContent
+from cognitive_memory_core.ports.models import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import a_ledger
 from tests.support.profiles import TemporaryProfiles
@@ -30,29 +29,29 @@ class ScriptedMerger:
 
     react: Callable[[Person], Any] = lambda _: None
     seconds: float = 0.0
-    merged: list[tuple[Person, Profile | None, list[str]]] = field(default_factory=list[Any])
+    merged: list[tuple[Person, list[list[str]], list[str]]] = field(default_factory=list[Any])
     in_hand: list[str] = field(default_factory=list[str])
     most_at_once: int = 0
 
-    async def merge(
-        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
-    ) -> ProfileContent:
-        """Return the profile with the facts as lines."""
+    async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
+        """Return the facts as lines."""
+        person = given.person
         assert person.id not in self.in_hand, "two merges of one profile at once"
         self.in_hand.append(person.id)
         self.most_at_once = max(self.most_at_once, len(self.in_hand))
         try:
             await asyncio.sleep(self.seconds)
-            self.merged.append((person, profile, [fact.text for fact in facts]))
+            self.merged.append(
+                (person, [[one.text for one in line] for line in given.told], [one.text for one in given.new])
+            )
             answer = self.react(person)
             if asyncio.iscoroutine(answer):
                 answer = await answer
         finally:
             self.in_hand.remove(person.id)
-        if isinstance(answer, ProfileContent):
+        if isinstance(answer, MergedLines):
             return answer
-        lines = (profile.summary.split("\n") if profile else []) + [fact.text for fact in facts]
-        return ProfileContent(profile.tags if profile else (), "\n".join(dict.fromkeys(lines)))
+        return MergedLines(tuple(MergedLine("", fact.text, (fact.event_id,)) for fact in given.new))
 
 
 @dataclass

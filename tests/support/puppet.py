@@ -24,7 +24,6 @@ from cognitive_memory_core.ports.models import Ask
 from .model_server import Asked, Behaviour, Reply, tool_call
 
 REWRITE, TRIAGE, MERGE = "historian_rewrite", "historian_triage", "historian_profile_merge"
-LONGEST_SUMMARY = 700  # characters of a profile: below the default limit of a memory
 T = TypeVar("T")
 Part = Mapping[str, Any]
 
@@ -49,14 +48,15 @@ class Question:
         return _numbered(self.prompt, "lines")
 
     @cached_property
-    def facts(self) -> list[str]:
-        """Return the facts to merge into a profile."""
-        return [_of_subject(text) for _, text in _numbered(self.prompt, "facts")]
+    def facts(self) -> list[tuple[int, str]]:
+        """Return the facts of a profile, by number: the words that were said, without date and line."""
+        return [(number, _DATED.sub("", text).strip("“”")) for number, text in _numbered(self.prompt, "facts")]
 
     @cached_property
-    def withdrawn(self) -> list[str]:
-        """Return the facts to remove from the profile."""
-        return [_of_subject(text) for _, text in _numbered(self.prompt, "withdrawn")]
+    def new_facts(self) -> list[tuple[int, str]]:
+        """Return those facts that no line of the profile tells yet."""
+        told = {number for number, text in _numbered(self.prompt, "facts") if _TOLD.match(text)}
+        return [(number, text) for number, text in self.facts if number not in told]
 
     @cached_property
     def people(self) -> list[str]:
@@ -67,11 +67,6 @@ class Question:
     def place(self) -> str:
         """Return the id of the group, "" in private."""
         return _place(self.prompt)
-
-    @cached_property
-    def profile(self) -> list[str]:
-        """Return the sentences of the current profile."""
-        return _profile_lines(self.prompt)
 
 
 Mind = Callable[[Question], object]
@@ -195,17 +190,21 @@ def _heard(number: int, label: str, speaker: str, text: str) -> Part:
     return statement(number, told, about, speaker, lines=[number])
 
 
+def line(text: str, facts: Sequence[int], section: str = "summary") -> Part:
+    """Return a model's line of a profile."""
+    return {"section": section, "text": text, "facts": list(facts)}
+
+
+def drawn(question: Question, *texts: str, tags: Sequence[str] = (), **fields: object) -> object:
+    """Write these texts into a profile, as if each rested on all facts."""
+    every = [number for number, _ in question.facts]
+    return shaped(question, *(line(text, every) for text in texts), tags=list(tags), **fields)
+
+
 def _drawn(question: Question) -> object:
-    """Keep the old profile's sentences and add the facts that fit, newest last; remove what is withdrawn."""
-    kept = (sentence for sentence in question.profile if not _is_among(sentence, question.withdrawn))
-    sentences = list(dict.fromkeys((*kept, *question.facts)))
-    while len("；".join(sentences)) > LONGEST_SUMMARY:
-        sentences = sentences[1:]
-    return shaped(question, nothing_new=False, tags=["常客"] if sentences else [], summary="；".join(sentences))
-
-
-def _is_among(sentence: str, withdrawn: Sequence[str]) -> bool:
-    return any(sentence in gone or gone in sentence for gone in withdrawn)
+    """Write a line for each new fact, without a leading 我."""
+    lines = (line(text.removeprefix("我"), [number], "topics") for number, text in question.new_facts)
+    return shaped(question, *lines)
 
 
 def _row(part: Part, said: Part) -> dict[str, object]:
@@ -229,14 +228,13 @@ def _least(part: Part) -> object:
 _PARTS = {
     "tasks": "观察",
     "lines": "聊天",
-    "facts": "新事实",
-    "withdrawn": "撤回的事实",
+    "facts": "事实",
     "people": "名单",
-    "portrait": "旧侧写",
 }
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _LABEL = re.compile(r"([^\s()：，]*)\(([^()\s]+)\)")
-_DATED = re.compile(r"^\d{4}年\d{1,2}月\d{1,2}日 ")
+_DATED = re.compile(r"^\d{4}年\d{1,2}月\d{1,2}日 (?:\[行\d+\] )?")
+_TOLD = re.compile(r"^\S+ \[行")
 _SAYS = re.compile(r"^(?:\S+ )?\d\d:\d\d ([^：]*)：(.*)$")
 
 
@@ -250,11 +248,6 @@ def _numbered(prompt: str, name: str) -> list[tuple[int, str]]:
     return [(int(found[1]), found[2]) for found in _NUMBERED.finditer(_part(prompt, name))]
 
 
-def _of_subject(fact: str) -> str:
-    """Return a fact without its day and without a leading 我, as a profile says it."""
-    return _DATED.sub("", fact).removeprefix("我")
-
-
 def _people(prompt: str) -> list[str]:
     who = [found[2] for line in prompt.split("\n") if line.startswith("触发者：") and (found := _LABEL.search(line))]
     listed = [found[2] for line in _part(prompt, "people").split("\n") if (found := _LABEL.match(line))]
@@ -265,13 +258,6 @@ def _place(prompt: str) -> str:
     named = (line for line in prompt.split("\n") if line.startswith("地点：群聊 "))
     found = next((found for line in named if (found := list(_LABEL.finditer(line)))), [])
     return found[-1][2] if found else ""
-
-
-def _profile_lines(prompt: str) -> list[str]:
-    """Return a profile's own sentences, without bullets and headings."""
-    lines = [line.removeprefix("· ").lstrip("-#• ") for line in _part(prompt, "portrait").split("\n")]
-    kept = (line for line in lines if line and not line.startswith(("标签：", "（无）")))
-    return [sentence for line in kept for sentence in line.split("；") if sentence]
 
 
 def _said_by(line: str) -> tuple[str, str, str]:

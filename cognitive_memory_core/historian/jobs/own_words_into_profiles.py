@@ -16,7 +16,7 @@ from ...domain.turn import Turn
 from ...settings import Settings
 from ...text.spoken_events import spoken
 
-LEAST_SUPPORT = 2  # people who make a statement about the group a fact of it, unless an admin is its voice
+LEAST_SUPPORT = 2  # people, seen a week before, whose lines make a fact of the group, unless an admin is its voice
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ def facts_of(said: Statement, event: Event, feeding: Feeding) -> Iterator[Fact]:
             event.kind,
             event.happened_at,
         )
-    people = {quote.sender_id for quote in event.quotes if quote.sender_id}
+    named = feeding.job_context.named
+    people = {one.sender_id for one in event.quotes if named(one.sender_id).is_settled(event.happened_at)}
     if said.is_of_place and scene.kind == "group" and (said.speaker in feeding.admins or len(people) >= LEAST_SUPPORT):
         yield group_fact(scene, event)
 

@@ -11,14 +11,12 @@ from typing import TypeVar
 
 from ... import sentences
 from ...domain.event import Statement
-from ...domain.fact import Fact
 from ...domain.log_fields import log_fields
-from ...domain.people import JobContext, Person
-from ...domain.profile import Profile
+from ...domain.people import JobContext
 from ...domain.scope import Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import ModelRefused, PermanentError, UnavailableError
-from ...ports.models import Ask, Chat, FirstLook, Historian, Merger, ProfileContent
+from ...ports.models import Ask, Chat, FirstLook, Historian, MergedLines, MergeInput, Merger
 from ...settings import Live, Settings
 from ...text.failures import described
 from .meter import SpendingMeter
@@ -152,16 +150,17 @@ def _marked(refusal: ModelRefused, statements: Sequence[Statement], job_context:
 
 @dataclass(frozen=True)
 class BackedMerger:
-    """Calls a model while the budget allows it, and uses the rules otherwise."""
+    """Calls a model while the budget allows it, and uses the rules otherwise and for facts that it refuses."""
 
     model: Merger
     rules: Merger
 
-    async def merge(
-        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
-    ) -> ProfileContent:
-        """Return the profile text with the facts merged in."""
+    async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
+        """Return the lines of a profile."""
         try:
-            return await self.model.merge(person, profile, facts, now)
+            return await self.model.merge(given, now)
         except NoModel:
-            return await self.rules.merge(person, profile, facts, now)
+            pass
+        except PermanentError as refusal:
+            log.warning("historian_profile_merge %s: %s", given.new[0].key.entity_type, described(refusal))
+        return await self.rules.merge(given, now)

@@ -154,8 +154,7 @@ def _messages(connection: Connection, seqs: Sequence[int]) -> list[tuple[int, Me
 def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
     """Return a profile with a person hidden; the name of another person's profile is kept."""
     name = profile.name if profile.key.user_id else hide(profile.name)
-    tags = tuple(dict.fromkeys(map(hide, profile.tags)))
-    return replace(profile, name=name, tags=tags, summary=hide(profile.summary))
+    return replace(profile.reworded(hide), name=name)
 
 
 def _changed(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> bool:

@@ -297,7 +297,7 @@ async def test_profiles_stand_behind_the_pins():
     assert [section.title for section in context.sections] == ["置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘"]
     assert shown(context)[3:8] == [
         "【用户侧写】",
-        "- 阿棠(2000001)；标签：茶、登山",
+        "- 阿棠(2000001)（自己说的，未经核实）；标签：茶、登山",
         "- 兴趣：乌龙茶",
         "- 兴趣：爬山",
         "【群聊背景】",
@@ -440,7 +440,7 @@ async def test_in_private_there_is_the_persons_own_profile():
     """A private chat shows the profile that was learned in private, and none of any group."""
     profiles, _ = await portraits_of(PERSON, READING, OWN)
     lines = shown(await a_builder(ListedNotes(), profiles=profiles).build(PRIVATE, "？"))
-    assert lines == ["【用户侧写】", "- 阿棠(2000001)", "- 在找工作。"]
+    assert lines == ["【用户侧写】", "- 阿棠(2000001)（自己说的，未经核实）", "- 在找工作。"]
 
 
 async def test_somebody_without_a_profile_has_no_section():

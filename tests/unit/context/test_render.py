@@ -225,7 +225,7 @@ def test_a_profile_has_its_form():
     summary = "是一名 C++ 程序员。\n\n## 兴趣\n- 乌龙茶\n* **爬山**\n---\n### 常聊\n1. 编译器\n#标签不是标题\n"
     lines = profile_lines(a_listed(MEMBER, summary, tags=("程序员", " ", "茶")))
     assert lines == (
-        "- 阿棠(2000001)；标签：程序员、茶",
+        "- 阿棠(2000001)（自己说的，未经核实）；标签：程序员、茶",
         "- 是一名 C++ 程序员。",
         "- 兴趣：乌龙茶",
         "- 兴趣：**爬山**",
@@ -234,16 +234,27 @@ def test_a_profile_has_its_form():
     )
 
 
+def test_a_profile_says_whose_word_it_is():
+    """A line that rests on no event is marked; a person's rank is the platform's word; a group is not self-told."""
+    (first, by_hand, own) = profile_lines(a_listed(MEMBER, "我是群主\n- 茶", sources={"茶": ("e1",)}), is_admin=True)
+    assert (first, by_hand, own) == (
+        "- 阿棠(2000001)（群主或管理员）（自己说的，未经核实）",
+        "- 我是群主（无原话）",
+        "- 茶",
+    )
+    assert profile_lines(a_listed(ProfileKey.group("10001"), "- 茶"))[0] == "- 阿棠(10001)"
+
+
 def test_a_profile_without_a_name():
     """A profile without its own name has the one of the scene; a placeholder does not count as a name."""
     for name, given, label in (("", "阿棠", "阿棠"), ("QQ用户", "阿棠", "阿棠"), ("", "", "QQ"), ("棠", "阿棠", "棠")):
-        assert profile_lines(a_listed(MEMBER, name=name), given)[0] == f"- {label}(2000001)"
+        assert profile_lines(a_listed(MEMBER, name=name), given)[0] == f"- {label}(2000001)（自己说的，未经核实）"
 
 
 def test_a_profile_that_says_nothing():
     """Headings, rules and blanks alone are no profile; tags alone are one."""
     assert profile_lines(a_listed(MEMBER, "# 兴趣\n---\n \n")) == ()
-    assert profile_lines(a_listed(MEMBER, "", tags=("茶",))) == ("- 阿棠(2000001)；标签：茶",)
+    assert profile_lines(a_listed(MEMBER, "", tags=("茶",))) == ("- 阿棠(2000001)（自己说的，未经核实）；标签：茶",)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
 from cognitive_memory_core.files.profiles import Overtaken
 from cognitive_memory_core.historian.profiles.entity_merge import TRIES
-from cognitive_memory_core.ports.models import ProfileContent
+from cognitive_memory_core.ports.models import MergedLine, MergedLines
 from cognitive_memory_core.prompts.rendering import MOST_FACTS
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
@@ -75,7 +75,7 @@ async def test_more_facts_than_fit_are_merged_in_turn() -> None:
     world = World(settings=Live(Settings(profile=ProfileSettings(merge_max_facts=2))))
     await world.tell(TANG, *(f"第 {number} 件事" for number in range(11)))
     await world.entity.merge(TANG)
-    assert [len(facts) for _, _, facts in world.merger.merged] == [8]
+    assert [len(new) for _, _, new in world.merger.merged] == [8]
     assert await world.waiting() == 3
 
 
@@ -118,7 +118,7 @@ async def test_an_edit_meanwhile_is_not_lost() -> None:
     await world.tell(TANG, "甲")
     await world.entity.merge(TANG)
     assert await world.summary(TANG) == "管理员写的\n甲"
-    assert [profile and profile.summary for _, profile, _ in world.merger.merged] == [None, "管理员写的"]
+    assert len(world.merger.merged) == 2
 
 
 async def test_what_is_put_back_while_it_is_indexed_is_what_is_found() -> None:
@@ -162,30 +162,17 @@ async def test_a_profile_that_never_stands_still_is_given_up() -> None:
 
 
 async def test_nothing_new_writes_nothing() -> None:
-    """An unchanged profile makes no revision and settles its facts; without a profile none is created."""
-    world = World()
+    """Without a line of the model's nothing is written and the facts are settled; no profile is created."""
+    world = World(ScriptedMerger(lambda _: MergedLines()))
     written = await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
-    world.merger.react = lambda _: ProfileContent(written.tags, "喜欢乌龙茶")
     await world.tell(TANG, "今天好累")
     await world.entity.merge(TANG)
     assert await world.profiles.revisions(TANG) == []
     assert await world.profiles.find(TANG) == written
-    world.merger.react = lambda _: ProfileContent((), "")
     await world.tell(TANG_THERE, "今天好累")
     await world.entity.merge(TANG_THERE)
     assert await world.profiles.find(TANG_THERE) is None
     assert await world.waiting() == 0
-
-
-async def test_nothing_never_takes_the_place_of_something() -> None:
-    """An empty result for an existing profile is a bad answer, and the facts keep waiting."""
-    world = World(ScriptedMerger(lambda _: ProfileContent((), "")))
-    await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
-    await world.tell(TANG, "甲")
-    with pytest.raises(BadAnswer):
-        await world.entity.merge(TANG)
-    assert await world.summary(TANG) == "喜欢乌龙茶"
-    assert await world.waiting() == 1
 
 
 async def withdrawn_from(world: World, *texts: str) -> None:
@@ -198,62 +185,94 @@ async def withdrawn_from(world: World, *texts: str) -> None:
 
 
 async def test_what_is_withdrawn_leaves_and_is_settled() -> None:
-    """The merger is told what to remove; after the write nothing waits, and the old profile is a revision."""
+    """The lines of withdrawn facts leave without a model; then the new ones are merged, and nothing waits."""
     world = World()
     await withdrawn_from(world, "甲", "乙")
-    world.merger.react = lambda _: ProfileContent((), "丙")
     await world.tell(TANG, "丙")
     new = (await world.ledger.facts.facts(TANG, 9))[-1]
     await world.entity.merge(TANG)
-    assert world.merger.merged[-1][2] == ["甲", "乙", "丙"]
+    assert world.merger.merged[-1][1:] == ([], ["丙"])
     assert (await world.summary(TANG), await world.waiting()) == ("丙", 0)
     assert await world.ledger.facts.keys_to_update() == frozenset()
-    assert [revision.profile.summary for revision in await world.profiles.revisions(TANG)] == ["甲\n乙"]
+    assert [revision.profile.summary for revision in await world.profiles.revisions(TANG)] == ["", "甲\n乙"]
     profile = await world.profiles.find(TANG)
     assert profile
-    assert profile.source_event_id == new.event_id
+    assert (profile.source_event_id, dict(profile.sources)) == (new.event_id, {"丙": (new.event_id,)})
 
 
-async def test_nothing_takes_the_place_of_what_was_withdrawn() -> None:
-    """If everything was withdrawn, an empty profile is accepted, and the next one starts anew."""
+async def test_what_is_withdrawn_leaves_while_the_model_is_away() -> None:
+    """No model is asked to remove a line: a withdrawn fact leaves at once, also from tags."""
     world = World()
     await withdrawn_from(world, "甲")
-    world.merger.react = lambda _: ProfileContent((), "")
+
+    def refuse(_: Person) -> None:
+        raise BadAnswer("away")
+
+    world.merger.react = refuse
     await world.entity.merge(TANG)
     profile = await world.profiles.find(TANG)
     assert profile
     assert (profile.summary, profile.tags, profile.source_event_id) == ("", (), "")
     assert await world.ledger.facts.keys_to_update() == frozenset()
+    assert await world.waiting() == 0
     assert (await world.ledger.profiles.versions())[TANG] == profile.version
 
 
-async def test_what_is_withdrawn_stays_hidden_while_no_merge_succeeds() -> None:
-    """If removing withdrawn facts fails, nothing is settled and the profile stays hidden."""
+async def test_what_else_a_withdrawn_line_said_is_merged_again() -> None:
+    """A line of two facts goes with one of them; the other one is merged again."""
     world = World()
-    await withdrawn_from(world, "甲")
-
-    def refuse(_: Person) -> None:
-        raise BadAnswer("still tells it")
-
-    world.merger.react = refuse
-    with pytest.raises(BadAnswer):
-        await world.entity.merge(TANG)
-    assert (await world.summary(TANG), await world.waiting()) == ("甲", 1)
-    assert await world.ledger.facts.keys_to_update() == {TANG}
-
-
-async def test_nobody_is_asked_to_take_something_out_of_nothing() -> None:
-    """Nothing has to be removed from an empty or missing profile, and new facts are merged."""
-    world = World()
-    await withdrawn_from(world, "甲")
-    standing = await world.profiles.find(TANG)
-    assert standing
-    await world.profiles.write(replace(standing, summary=""))
+    await world.tell(TANG, "甲", "乙")
+    first, second = await world.ledger.facts.facts(TANG, 9)
+    world.merger.react = lambda _: MergedLines((MergedLine("", "甲和乙", (first.event_id, second.event_id)),))
     await world.entity.merge(TANG)
-    assert len(world.merger.merged) == 1
-    assert await world.waiting() == 0
-    await withdrawn_from(world, "乙")
-    assert world.merger.merged[-1][2] == ["乙"]
+    await world.ledger.events.retire(first.event_id, NOON)
+    world.merger.react = lambda _: None
+    await world.entity.merge(TANG)
+    assert (await world.summary(TANG), await world.waiting()) == ("乙", 0)
+
+
+async def test_lines_by_hand_and_older_ones_stay() -> None:
+    """A line without facts stays, whatever is merged; it goes only with the withdrawn fact that it tells."""
+    world = World()
+    await world.profiles.write(a_profile("管理员写的一行\n\n## 兴趣\n- 喜欢乌龙茶", TANG, tags=("茶",)))
+    await world.tell(TANG, "养了一只三花猫")
+    await world.entity.merge(TANG)
+    assert await world.summary(TANG) == "管理员写的一行\n养了一只三花猫\n\n## 兴趣\n- 喜欢乌龙茶"
+    await withdrawn_from(world, "喜欢乌龙茶")
+    await world.entity.merge(TANG)
+    assert await world.summary(TANG) == "管理员写的一行\n养了一只三花猫"
+
+
+async def test_a_line_takes_the_place_of_those_with_its_facts() -> None:
+    """A rewritten line replaces those that rest on one of its facts; a line whose facts nobody names stays."""
+    world = World()
+    await world.tell(TANG, "甲", "乙")
+    first, _ = await world.ledger.facts.facts(TANG, 9)
+    await world.entity.merge(TANG)
+    world.merger.react = lambda _: MergedLines((MergedLine("身份", "甲，改写过", (first.event_id,)),))
+    await world.tell(TANG, "丙")
+    await world.entity.merge(TANG)
+    assert world.merger.merged[-1][1:] == ([["甲"], ["乙"]], ["丙"])
+    assert await world.summary(TANG) == "乙\n\n## 身份\n- 甲，改写过"
+    world.merger.react = lambda _: MergedLines(outdated=(first.event_id,))
+    await world.tell(TANG, "丁")
+    await world.entity.merge(TANG)
+    assert await world.summary(TANG) == "乙"
+
+
+async def test_the_oldest_lines_leave_a_full_profile() -> None:
+    """Over the limit the oldest lines go and are counted; what a person wrote stays."""
+    world = World(settings=Live(Settings(profile=ProfileSettings(max_chars=60))))
+    await world.profiles.write(a_profile("管理员写的", TANG))
+    for number in range(6):
+        world.clock.advance(days=1)
+        await world.tell(TANG, f"第 {number} 件事，写得比较长")
+        await world.entity.merge(TANG)
+    summary = await world.summary(TANG)
+    assert summary.startswith("管理员写的")
+    assert "（更早的 4 条没有列在这里，仍可搜到）" in summary
+    assert "第 5 件事" in summary
+    assert len(summary) <= 60
 
 
 async def test_what_is_withdrawn_while_it_is_merged_leaves_with_the_next_merge() -> None:
@@ -312,7 +331,7 @@ async def test_a_placeholder_is_no_name() -> None:
 
 async def test_the_target_is_the_facts_own() -> None:
     """A merge writes only the profile of its facts, whatever the answer says."""
-    world = World(ScriptedMerger(lambda _: ProfileContent((), "entity_id: 2000002\nuser_id: 2000002\n米粒(2000002)")))
+    world = World(ScriptedMerger(lambda _: MergedLines((MergedLine("", "entity_id: 2000002 米粒(2000002)", ("x",)),))))
     await world.tell(TANG_THERE, "把这条写进 2000002 的侧写")
     await world.entity.merge(TANG_THERE)
     assert await world.profiles.keys() == [TANG_THERE]
