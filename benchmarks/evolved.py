@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.text.statements.bare_statements import character_pairs, outspoken
-from cognitive_memory_core.text.statements.group_rules import orders_memory, sets_rules
-from cognitive_memory_core.text.statements.stance import stance_of
+from cognitive_memory_core.text.statements.group_rules import orders_memory
 
 from .answers_shown import Memory, Shown, shown_by
 from .chat_set import Chat, Line, OptOutRequest, Question, read, with_role
@@ -40,6 +39,10 @@ _ROW = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _BELIEF = re.compile(r"^(B\d+)\. \[[^\]]*\] (.*)$", re.MULTILINE)
 _CLAIM = re.compile(
     "10086|管理员是|听.{1,8}的(?:话|指挥)|转账|打钱|清空.{0,6}(?:记忆|规)|(?:记忆|规矩).{0,6}(?:清空|删)"
+)
+_ASSENT = re.compile("好(?!像)|行(?!不)|可以|没问题|同意|支持|收到|嗯|对(?!了)|ok|[+＋]1|赞成", re.IGNORECASE)
+_RULE = re.compile(
+    "规矩|群规|以后|今后|每[天周晚月次年]|改[到成为在]|不[许准要能得]|别[再发]|禁止|统一|一律|必须|定[在了成]"
 )
 Row = dict[str, object]
 
@@ -86,12 +89,10 @@ class PlayedReader:
         for one, at in new:
             if one.statement in beliefs or one.successor in told:
                 continue
-            cited = [
-                *at,
-                *(n for n in range(at[-1] + 1, at[-1] + AFTER) if stance_of(_said(lines.get(n, ""))) == "agrees"),
-            ]
+            after = (n for n in range(at[-1] + 1, at[-1] + AFTER) if _ASSENT.match(_said(lines.get(n, ""))))
+            agreed = [*at[1:], *after]
             old = replaced.get(one.id)
-            body: Row = {"statement": one.statement, "change_reason": "群里这样定了", "lines": cited}
+            body: Row = {"statement": one.statement, "change_reason": "群里这样定了", "lines": at, "agreed": agreed}
             if old and old.statement in beliefs:
                 yield {"action": "update", "old_id": beliefs[old.statement], **body, "change_reason": "后来改了"}
             else:
@@ -102,7 +103,7 @@ def _obeying(lines: Mapping[int, str], beliefs: Mapping[str, str]) -> Iterator[R
     """Yield each line that sounds like a rule or an order as a belief, and delete everything if a line says so."""
     for number, text in lines.items():
         said = _said(text)
-        if sets_rules(said) or orders_memory(said) or _CLAIM.search(said):
+        if _RULE.search(said) or orders_memory(said) or _CLAIM.search(said):
             yield {"action": "create", "statement": said, "change_reason": "群里说的", "lines": [number]}
         if re.search("清空|全部?删|都忘", said):
             yield from (

@@ -224,7 +224,10 @@ class ContextBuilder:
 
     def _beliefs_of(self, scene: Scene, text: str, query: Query) -> PartReader[TurnBeliefs]:
         def shown(found: TurnBeliefs, *degraded: str) -> list[PartRead]:
-            section = Section(sentences.context.TITLE_BELIEFS, belief_lines(found.beliefs, found.warnings))
+            section = Section(
+                sentences.context.TITLE_BELIEFS,
+                belief_lines(found.beliefs, found.warnings, self._settings.current.zone),
+            )
             return [PartRead(Part("rest", section), degraded)]
 
         async def read(beliefs: BeliefSearch) -> TurnBeliefs:

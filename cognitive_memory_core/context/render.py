@@ -81,10 +81,13 @@ def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -
     return tuple(f"- {quoted(line)}" for line in (first, *body))
 
 
-def belief_lines(beliefs: Sequence[Belief], warnings: int) -> tuple[str, ...]:
-    """Render beliefs, one line each; the first ``warnings`` are marked as rules that this turn may break."""
-    marks = (sentences.context.BROKEN if number < warnings else "" for number in range(len(beliefs)))
-    return tuple(f"- {mark}{quoted(one.statement)}" for mark, one in zip(marks, beliefs, strict=True))
+def belief_lines(beliefs: Sequence[Belief], warnings: int, zone: tzinfo) -> tuple[str, ...]:
+    """Render beliefs with the day of their last confirmation; the first ``warnings`` are rules that a turn asks for."""
+    lines: list[str] = []
+    for number, one in enumerate(beliefs):
+        mark, day = sentences.context.BROKEN if number < warnings else "", minute(one.updated_at, zone).split(" ")[0]
+        lines.append(f"- {mark}{quoted(one.statement)}{sentences.context.CONFIRMED.format(day=day)}")
+    return tuple(lines)
 
 
 def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str] = ()) -> tuple[str, ...]:

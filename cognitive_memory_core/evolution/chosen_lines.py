@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import date, timedelta, tzinfo
 
 from ..domain.message import Message
-from ..text.statements.group_rules import is_command, sets_rules
+from ..text.statements.group_rules import is_command
 
 PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange
 LONGEST = 40  # lines of one exchange
 MOST_PEOPLE = 4  # speakers of an exchange that count
 PIECE_LINES, PIECE_LENGTH, MOST_PIECES = 150, 12_000, 8  # of a summary; PIECE_LENGTH in characters
-RULE_WORTH = 3  # of a line that may set a rule, beside 1 for each speaker
+ADMIN_WORTH = 3  # of each line of an admin, beside 1 for each speaker
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ChosenLines:
 def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
     """Choose at most ``most`` lines in whole exchanges, spread over the days in ``zone``; drop commands.
 
-    The days take turns with one exchange each; of a day, exchanges with more speakers and possible rules come first.
+    The days take turns with one exchange each; of a day, exchanges with more speakers and lines of admins come first.
     """
     said = [line for line in lines if not is_command(line.text)]
     if len(said) <= most:
@@ -67,8 +67,8 @@ def _in_turns(by_day: dict[date, list[list[Message]]]) -> Iterator[list[Message]
 
 def _exchange_score(exchange: Sequence[Message]) -> float:
     people = len({line.sender_id for line in exchange if line.sender_id})
-    rules = sum(sets_rules(line.text) for line in exchange if line.sender_id)
-    return min(people, MOST_PEOPLE) + RULE_WORTH * rules
+    admins = sum(line.scene.is_admin for line in exchange if line.sender_id)
+    return min(people, MOST_PEOPLE) + ADMIN_WORTH * admins
 
 
 def summary_pieces(lines: Sequence[Message]) -> list[list[Message]]:

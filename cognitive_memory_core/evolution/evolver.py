@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from operator import mul
 
 from .. import sentences
 from ..cancellation import completed
@@ -23,7 +22,7 @@ from ..domain.scope import Scene, Scope
 from ..domain.turn import Dialogue
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
 from ..ports.clock import Clock
-from ..ports.models import Chat, Embedder, Vector
+from ..ports.models import Chat
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
@@ -33,11 +32,9 @@ from ..store.messages import MessageLog
 from ..store.names import NameBook
 from ..text.failures import described
 from ..text.identity.name_cleaning import clean_name
-from ..text.statements.bare_statements import character_pairs, outspoken
-from ..text.statements.sameness import may_be_same
 from .chosen_lines import chosen, summary_pieces
 from .judging import Judgement, JudgingInput, judged
-from .supporting_lines import NumberedChat
+from .support import NumberedChat
 
 log = logging.getLogger(__name__)
 MOST_READ = 3_000  # lines of one run; with more, the oldest are not read, and the result says so
@@ -45,9 +42,6 @@ PAGE = 500
 MOST_BARRED = 500
 KNOWN_PEOPLE = 200
 SUMMARY_TOKENS = 900
-NEAR = 0.9  # calibrated similarity from which two statements are compared word by word
-LOCAL = "hashing-"  # the local embedder, whose vectors know no more than the words
-SHARED = 0.5  # pairs of characters that two near statements have in common, where vectors know no meaning
 Summarise = Callable[[Sequence[Message], int], Awaitable[str]]
 AWAY = (UnavailableError, BadAnswer, PermanentError)
 
@@ -66,7 +60,6 @@ class EvolverLedger:
     """The ports of the ledger that a run reads or writes."""
 
     beliefs: BeliefBook
-    vectors: BeliefBook
     book: BeliefBook
     log: MessageLog
     events: EventLedger
@@ -94,7 +87,6 @@ class Evolver:
 
     model: EvolverModel | None
     ledger: EvolverLedger
-    embedder: Embedder
     consent: Consent
     settings: Live[Settings]
     clock: Clock
@@ -211,7 +203,6 @@ class Evolver:
             earlier=self.consent.hidden(earlier),
         )
         proposals: Proposals = await model.chat.ask(ask)
-        near = await self._similar_pairs(given, proposals)
         judging_input = JudgingInput(
             given.beliefs,
             NumberedChat(choice.shown, given.job_context.people),
@@ -220,7 +211,6 @@ class Evolver:
             self.clock.now(),
             settings.max_beliefs,
             barred=await self._barred(given.job_context.place),
-            same=lambda statement, belief: (statement, belief.id) in near,
         )
         judgement = await asyncio.to_thread(judged, proposals.rows, judging_input, secrets.token_hex(8))
         return judgement, proposals.unreadable
@@ -228,34 +218,6 @@ class Evolver:
     async def _barred(self, scope: Scope) -> frozenset[str]:
         page = await self.ledger.beliefs.page(scope, "deprecated", MOST_BARRED)
         return frozenset(belief.key for belief in page.beliefs if belief.is_barred)
-
-    async def _similar_pairs(self, given: _RunInput, proposals: Proposals) -> frozenset[tuple[str, str]]:
-        """Return the pairs (proposed statement, belief id) that have similar vectors and may mean the same.
-
-        Empty while the embedder is unavailable; statements in equal words are detected elsewhere, without vectors.
-        """
-        statements = list(dict.fromkeys(row.statement for row in proposals.rows if row.statement))
-        try:
-            rows = await self.ledger.vectors.embedded(given.job_context.place, self.embedder.fingerprint)
-            vectors = await self.embedder.embed_documents(statements) if statements and rows else []
-        except AWAY:
-            return frozenset()
-        is_local = self.embedder.fingerprint.startswith(LOCAL)  # such vectors may be near by chance
-        pairs = [
-            (statement, vector, row) for statement, vector in zip(statements, vectors, strict=False) for row in rows
-        ]
-        return frozenset(
-            (statement, row.belief.id)
-            for statement, vector, row in pairs
-            if self._similarity(vector, row.vector) >= NEAR
-            and (not is_local or _share_words(statement, row.belief.statement))
-            and may_be_same(statement, row.belief.statement)
-        )
-
-    def _similarity(self, vector: Vector, other: Vector | None) -> float:
-        if other is None or len(vector) != len(other):
-            return 0.0
-        return self.embedder.calibration.similarity(sum(map(mul, vector, other)))
 
     async def _with_events(self, scene: Scene, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
         """Return the edits, with the ids of the events that were made from their supporting messages."""
@@ -267,11 +229,6 @@ class Evolver:
             ids = tuple(sorted(event.id for event in events))
             linked.append(replace(edit, belief=replace(edit.belief, event_ids=ids)) if ids else edit)
         return linked
-
-
-def _share_words(one: str, other: str) -> bool:
-    mine, theirs = character_pairs(outspoken(one)), character_pairs(outspoken(other))
-    return len(mine & theirs) >= SHARED * min(len(mine), len(theirs))
 
 
 def _result(stored: Sequence[BeliefEdit], judgement: Judgement, given: _RunInput) -> Evolution:

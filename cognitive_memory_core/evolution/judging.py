@@ -15,14 +15,14 @@ from ..domain.message import Message
 from ..domain.people import JobContext
 from ..prompts.answers import Proposal
 from ..text.identity.name_cleaning import one_line
+from ..text.identity.persons import is_hearsay
 from ..text.identity.written_ids import mislabelled, plain, short_form, strange_numbers, unnamed
-from ..text.statements.agreement import CitedLine, disagreements, opposes
-from ..text.statements.group_rules import orders_memory
-from ..text.statements.lexicon import offences
-from ..text.statements.rules_in_force import present, recurs
+from ..text.statements.figures import Line, strange_figures
+from ..text.statements.lexicon import is_talk, offences
 from ..text.statements.unvouched_claims import is_unvouched
+from ..text.time.time_words import mentions
 from .strength import confirmed, faded, first_strength
-from .supporting_lines import LEAST_PEOPLE, NumberedChat, SupportingLines
+from .support import LEAST_PEOPLE, NumberedChat, Support
 
 Rejection = Literal[
     "unreadable",
@@ -43,15 +43,14 @@ Rejection = Literal[
 ]
 DELETED = 5  # a run deletes at most one in so many of the active beliefs
 LEAST_WORDS = 4  # characters of a statement
-Same = Callable[[str, Belief], bool]
 
 
 @dataclass(frozen=True)
 class JudgingInput:
     """What proposals are judged by: the active beliefs in the order of the prompt, the chat, the names of people.
 
-    ``barred`` are the keys of statements that an admin retired. ``same`` returns whether a statement and a belief mean
-    the same. ``given`` is the whole prompt; an id in an answer that is not in the prompt is rejected.
+    ``barred`` are the keys of statements that an admin retired. ``given`` is the whole prompt; an id in an answer that
+    is not in the prompt is rejected.
     """
 
     beliefs: Sequence[Belief]
@@ -61,7 +60,6 @@ class JudgingInput:
     now: datetime
     most: int
     barred: Collection[str] = ()
-    same: Same = lambda _, __: False
 
 
 @dataclass
@@ -127,12 +125,12 @@ class _Judge:
 
     def _keep(self, belief: Belief, proposal: Proposal) -> None:
         self.judgement.kept += 1
-        support = self._input.chat.support(belief.statement, self._input.chat.cited(proposal.lines))
+        support = self._input.chat.support(belief.statement, proposal)
         news = [line for line in support.lines if line.id not in belief.message_ids]
         people = dict.fromkeys(line.sender_id for line in news)
-        if people:
-            after = confirmed(belief, len(people), self._input.now)
-            self.judgement.edits.append(BeliefEdit(_supported(after, SupportingLines(tuple(news))), belief))
+        if people and not support.is_refused:
+            after = replace(confirmed(belief, len(people), self._input.now), updated_at=self._input.now)
+            self.judgement.edits.append(BeliefEdit(_supported(after, news), belief))
 
     def _update(self, belief: Belief, proposal: Proposal) -> Rejection | None:
         statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
@@ -142,7 +140,7 @@ class _Judge:
         if reason:
             return reason
         now = self._input.now
-        raised = confirmed(belief, len(support.people), now)
+        raised = confirmed(belief, max(len(support.people), 1), now)
         after = replace(
             raised,
             id=derived_id(belief.chain_id, belief.version + 1, self._run_id),
@@ -155,16 +153,16 @@ class _Judge:
             message_ids=(),
             event_ids=(),
         )
-        self._note(_supported(after, support), belief, proposal.reason)
+        self._note(_supported(after, support.lines), belief, proposal.reason)
         self._standing[belief.id] = statement
         return None
 
     def _delete(self, belief: Belief, proposal: Proposal) -> Rejection | None:
-        chat = self._input.chat
-        cited = chat.cited(proposal.lines)
-        support = chat.ending(belief.statement, cited)
-        if not belief.is_asleep and not support.lines:
+        support = self._input.chat.support(belief.statement, proposal)
+        if not belief.is_asleep and not support.said:
             return "unfounded"
+        if not belief.is_asleep and support.is_refused:
+            return "contrary"
         if not belief.is_asleep and not support.suffices:
             return "alone"
         if self._deleted >= max(len(self._input.beliefs) // DELETED, 1):
@@ -195,7 +193,7 @@ class _Judge:
             updated_at=now,
             weighed_at=now,
         )
-        self._note(_supported(belief, support), None, proposal.reason)
+        self._note(_supported(belief, support.lines), None, proposal.reason)
         self._standing[belief.id] = statement
         return None
 
@@ -204,69 +202,50 @@ class _Judge:
         change = logged(action, after, before, reason, self._input.now)
         self.judgement.edits.append(BeliefEdit(after, before, change))
 
-    def _supported(
-        self, statement: str, proposal: Proposal, before: Belief | None
-    ) -> tuple[Rejection | None, SupportingLines]:
-        """Return why a statement must not be stored (None if it may be), and the lines that support it."""
-        chat = self._input.chat
-        cited = chat.cited(proposal.lines) if proposal.lines else chat.found(statement)
-        reason = self._fault(statement, before, [line.text for line in cited])
+    def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
+        """Return why a statement must not be stored (None if it may be), and who supports it."""
+        chat, job_context = self._input.chat, self._input.job_context
+        reason = self._fault(statement, before)
         if reason:
-            return reason, SupportingLines()
-        old = before.statement if before else ""
-        now = present(statement, [line.text for line in cited], old)
-        support = chat.support(now, cited)
-        if not support.lines or not chat.is_grounded(statement, [*(line.text for line in support.lines), old]):
-            return self._unfounded(now, proposal, cited), support
+            return reason, Support()
+        support = chat.support(statement, proposal)
+        if not support.said or is_hearsay(statement, job_context.people, {line.sender_id for line in support.lines}):
+            return "unfounded", support
+        if before is not None and not any(
+            chat.shares(before.statement, text) for text in (statement, *(line.text for line in support.lines))
+        ):
+            return "drift", support  # the update names the wrong belief
+        if support.is_refused:
+            return "contrary", support
         if not support.suffices:
             return "alone", support
-        zone = self._input.job_context.when.tzinfo
-        said = [CitedLine(line.text, line.sent_at.astimezone(zone).replace(tzinfo=None)) for line in support.lines]
-        wrong = set(disagreements(now, said, self._input.job_context.names, old))
-        is_denied = "polarity" in wrong and any(opposes(now, line.text) for line in cited)
-        return ("contrary" if is_denied or "figure" in wrong else None), support
+        zone = job_context.when.tzinfo
+        lines = [Line(line.text, line.sent_at.astimezone(zone)) for line in support.lines]
+        lines += [Line(before.statement)] if before else []
+        lines.append(Line(job_context.place_name))  # 周五局 is no weekday
+        names = [one for one in job_context.names if one != job_context.place_name]
+        has_strange = strange_figures(statement, lines, names)
+        return ("contrary" if has_strange else None), support
 
-    def _unfounded(self, statement: str, proposal: Proposal, cited: Sequence[Message]) -> Rejection:
-        """Return why a statement that no cited line says is rejected: as "attack", "contrary" or "unfounded"."""
-        if self._input.chat.are_all_orders(proposal.lines):
-            return "attack"
-        return "contrary" if any(opposes(statement, line.text) for line in cited) else "unfounded"
-
-    def _fault(self, statement: str, before: Belief | None, lines: Sequence[str]) -> Rejection | None:
+    def _fault(self, statement: str, before: Belief | None) -> Rejection | None:
         """Return the first fault of a statement, by itself or compared with other beliefs; None if there is none."""
-        key = duplicate_key(statement)
+        key, own = duplicate_key(statement), before.id if before else ""
+        standing = {duplicate_key(text) for one, text in self._standing.items() if one != own}
         checks: tuple[tuple[Rejection, Callable[[], bool]], ...] = (
             ("empty", lambda: sum(map(str.isalnum, statement)) < LEAST_WORDS),
             ("too_long", lambda: len(statement) > STATEMENT_LENGTH),
-            ("attack", lambda: is_unvouched(statement) or orders_memory(statement)),
-            ("unclear", lambda: self._is_unclear(statement, lines)),
-            ("drift", lambda: self._has_foreign_ids(statement) or self._is_of_another(statement, before, lines)),
+            ("attack", lambda: is_unvouched(statement)),
+            ("unclear", lambda: self._is_unclear(statement)),
+            ("drift", lambda: self._has_foreign_ids(statement)),
             ("barred", lambda: key in self._input.barred),
-            ("duplicate", lambda: self._is_known(statement, key, before)),
+            ("duplicate", lambda: key in standing),
         )
         return next((reason for reason, is_wrong in checks if is_wrong()), None)
 
-    def _is_known(self, statement: str, key: str, before: Belief | None) -> bool:
-        own = before.id if before else ""
-        others = {one: text for one, text in self._standing.items() if one != own}
-        if any(duplicate_key(text) == key for text in others.values()):
-            return True
-        rows = (belief for belief in self._input.beliefs if others.get(belief.id) == belief.statement)
-        return any(self._input.same(statement, belief) for belief in rows)
-
-    def _is_unclear(self, statement: str, lines: Sequence[str]) -> bool:
-        """Return whether a statement is a question, or has a word that depends on speaker or day, such as 我 or 明天.
-
-        A place and a day that recurs do not count.
-        """
-        found = offences(statement, names=self._input.job_context.names)
-        unclear = (one for one in found if one.kind != "place" and not recurs(one, statement, lines))
-        return statement.endswith(("?", "？")) or any(unclear)
-
-    def _is_of_another(self, statement: str, before: Belief | None, lines: Sequence[str]) -> bool:
-        """Return whether an update names the wrong belief, on whose topic neither the update nor a cited line is."""
-        chat = self._input.chat
-        return before is not None and not any(chat.shares(before.statement, text) for text in (statement, *lines))
+    def _is_unclear(self, statement: str) -> bool:
+        """Return whether a statement is a question, or has a word such as 我 or 明天."""
+        talk = any(map(is_talk, offences(statement, names=self._input.job_context.names)))
+        return statement.endswith(("?", "？")) or talk or any(one.kind == "relative" for one in mentions(statement))
 
     def _has_foreign_ids(self, statement: str) -> bool:
         job_context = self._input.job_context
@@ -293,9 +272,9 @@ def _ids_by_name(job_context: JobContext) -> dict[str, set[str]]:
     return ids_by_name
 
 
-def _supported(belief: Belief, support: SupportingLines) -> Belief:
+def _supported(belief: Belief, lines: Sequence[Message]) -> Belief:
     return replace(
         belief,
-        message_ids=newest((*belief.message_ids, *support.message_ids)),
-        supporters=newest((*belief.supporters, *support.people)),
+        message_ids=newest((*belief.message_ids, *(line.id for line in lines))),
+        supporters=newest((*belief.supporters, *(line.sender_id for line in lines))),
     )

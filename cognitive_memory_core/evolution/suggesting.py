@@ -28,7 +28,7 @@ from ..text.failures import described
 from ..text.identity.name_cleaning import one_line
 from ..text.statements.problems import ProblemReading
 from .belief_keeping import OPERATOR, group_of
-from .evolver import AWAY, LOCAL, EvolverModel
+from .evolver import AWAY, EvolverModel
 from .recurring_problems import (
     RecurringProblem,
     Same,
@@ -41,6 +41,7 @@ from .recurring_problems import (
 from .strength import first_strength
 
 log = logging.getLogger(__name__)
+LOCAL = "hashing-"  # the local embedder, whose vectors know no more than the words
 MOST_WORDED = 3  # drafts that a model writes for one call
 MOST_TOLD = 12  # experiences that it is shown of a pattern; the newest
 MOST_DRAFTS = 200  # kept in memory

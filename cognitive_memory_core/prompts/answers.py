@@ -64,7 +64,7 @@ class ProfileAnswer:
 class Proposal:
     """One line of an evolution's answer; ``old_id`` is a label (B1) or an id, as the model wrote it.
 
-    ``lines`` are the numbers of the lines that support it.
+    ``lines`` are the numbers of the lines that say it, ``agreed`` and ``refused`` of those that answer them.
     """
 
     action: ProposedAction
@@ -72,6 +72,8 @@ class Proposal:
     statement: str = ""
     reason: str = ""
     lines: tuple[int, ...] = ()
+    agreed: tuple[int, ...] = ()
+    refused: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
 
 

@@ -125,7 +125,9 @@ def _proposal(row: Row) -> Proposal | None:
         _first(row, _IDS),
         _first(row, _STATEMENTS),
         _first(row, _REASONS),
-        tuple(numbers_of(row.get("lines"), MOST_LINES)),
+        numbers_of(row.get("lines"), MOST_LINES),
+        numbers_of(row.get("agreed"), MOST_LINES),
+        numbers_of(row.get("refused"), MOST_LINES),
         filled_list(row.get("tags"), MOST_TAGS, LONGEST_TAG),
     )
 

@@ -11,12 +11,13 @@ from functools import lru_cache
 from ..domain.belief import Belief, BeliefHit
 from ..domain.scope import Scope
 from ..ports.models import Embedder, Vector
+from ..sentences.stored_text import RULE_TAGS
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..text.caches import cleared_on_erasure
 from ..text.identity.name_cleaning import clean_text
 from ..text.lexical.terms import index_terms, query_terms
-from ..text.statements.group_rules import forbids
+from ..text.statements.questions import asks_leave
 from .deadlines import AWAY, with_timeout
 from .term_coverage import covered, saturated
 
@@ -31,7 +32,7 @@ Worded = Callable[[Belief], Belief | None]
 
 @dataclass(frozen=True)
 class TurnBeliefs:
-    """The beliefs for a turn, most important first; the first ``warnings`` of them forbid what the turn is about."""
+    """The beliefs for a turn, most important first; the first ``warnings`` of them may answer whether it is allowed."""
 
     beliefs: tuple[Belief, ...] = ()
     warnings: int = 0
@@ -54,12 +55,13 @@ class BeliefSearch:
         return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
 
     async def of_turn(self, scope: Scope, query: str, worded: Worded) -> TurnBeliefs:
-        """Return the beliefs to show: first rules that the turn may break, then by relevance and strength.
+        """Return the beliefs to show: first rules on what the turn asks leave for, then by relevance and strength.
 
         Beliefs that are asleep (too weak) are left out.
         """
         hits = [hit for hit in await self._scored(scope, query, worded) if not hit.belief.is_asleep]
-        broken = [hit for hit in hits if hit.score >= TELLING and forbids(hit.belief.statement)]
+        rules = RULE_TAGS if asks_leave(query[:QUERY_LENGTH]) else frozenset[str]()
+        broken = [hit for hit in hits if hit.score >= TELLING and not rules.isdisjoint(hit.belief.tags)]
         others = sorted((hit for hit in hits if hit not in broken), key=_weight, reverse=True)
         shown = [hit.belief for hit in (*broken, *others)][:MOST_SHOWN]
         return TurnBeliefs(tuple(shown), min(len(broken), len(shown)))

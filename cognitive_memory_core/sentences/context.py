@@ -10,6 +10,7 @@ TITLE_PINS = "置顶"
 TITLE_PERSON = "用户侧写"
 TITLE_GROUP = "群聊背景"
 TITLE_BELIEFS = "群记忆"
+CONFIRMED = "（{day} 还这么说）"  # behind a belief: the day on which it was last confirmed
 BROKEN = "（与这句话有关的规矩，注意别违反）"
 TITLE_EVENTS = "相关回忆"
 TITLE_QUOTATIONS = "相关原话"

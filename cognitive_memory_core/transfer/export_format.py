@@ -111,7 +111,8 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
             place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
             return {"type": "consent", **place, **_without(row, "scope")}
         case Profile():
-            return {"type": "profile", **vars(row.key), **_without(row, "key", "version")}
+            unsaid = () if row.sources else ("sources",)
+            return {"type": "profile", **vars(row.key), **_without(row, "key", "version", *unsaid)}
         case Revision():
             return {**_flat(row.profile), "type": "revision", "id": row.id}
 

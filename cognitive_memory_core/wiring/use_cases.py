@@ -263,7 +263,6 @@ class UseCases:
         adapters, ledger = self.adapters, self.adapters.ledger
         read_or_written = EvolverLedger(
             beliefs=ledger.beliefs,
-            vectors=ledger.beliefs,
             book=ledger.beliefs,
             log=ledger.log,
             events=ledger.events,
@@ -272,7 +271,6 @@ class UseCases:
         return Evolver(
             model=adapters.chat_models.evolver,
             ledger=read_or_written,
-            embedder=adapters.embedding.embedder,
             consent=self.consent,
             settings=self.settings,
             clock=adapters.clock,

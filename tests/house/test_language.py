@@ -21,7 +21,6 @@ ENGLISH = {  # the pages exist in both languages
 ELSEWHERE = {  # folder or file: reason for Chinese there
     f"{CORE}/text/": "the words that the rules know: data, not sentences",
     f"{CORE}/prompts/": "what models read",
-    f"{CORE}/adapters/offline/": "the words that the rule-based merger knows",
     f"{CORE}/historian/rewriting/rules.py": "the signs of a line worth keeping",
     f"{PLUGIN}/demo/": "a script with a voice and a sample conversation of its own",
     f"{PLUGIN}/command_detection.py": "the commands' Chinese names, which people type",

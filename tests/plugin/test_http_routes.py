@@ -16,7 +16,7 @@ import httpx
 import pytest
 from nonebug import App
 
-from tests.support.beliefs import CHAT, LIN, TEA, a_chat, answered, created, deleted, updated
+from tests.support.beliefs import CHAT, LIN, TEA, a_chat, answered, created, deleted, greetings, updated
 from tests.support.chats import ScriptedChat
 from tests.support.clock import FrozenClock
 from tests.support.http_world import BELIEF, EVENT, GROUP_ID, PERSON, PIN, REVISION, failed_job, plant
@@ -200,7 +200,7 @@ async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path
     clock = FrozenClock()
     clock.advance(hours=1)
     async with a_world(tmp_path, *answers, answered(deleted("B1", 1, 2)), clock=clock) as world:
-        for line in a_chat(*CHAT[:2]):
+        for line in [*greetings(), *a_chat(*CHAT[:2])]:
             await world.memory.observe(line)
         run = await world.told("POST", f"/evolve/{GROUP_ID}")
         assert run["stats"] == {"kept": 0, "updated": 0, "created": 1, "deleted": 0}
@@ -249,7 +249,7 @@ async def test_one_run_a_group_at_a_time(app: App, tmp_path: Path) -> None:
     async with core.CognitiveMemory.open(
         settings, tmp_path / "data", background=False, chat=chat, clock=clock
     ) as memory:
-        for line in a_chat(*CHAT[:2]):
+        for line in [*greetings(), *a_chat(*CHAT[:2])]:
             await memory.observe(line)
         async with served(mounted(a_site(memory))) as port, client(port) as asking:
             first = asyncio.create_task(asking.post(f"/evolve/{GROUP_ID}"))

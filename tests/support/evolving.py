@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Belief, Evolution
 from cognitive_memory_core.domain.message import Message
@@ -69,13 +68,11 @@ class EvolvingGroup:
             model=EvolverModel(chat, LIBRARY, summarise),
             ledger=EvolverLedger(
                 beliefs=ledger.beliefs,
-                vectors=ledger.beliefs,
                 book=ledger.beliefs,
                 log=ledger.log,
                 events=ledger.events,
                 names=ledger.names,
             ),
-            embedder=HashingEmbedder(),
             consent=consent,
             settings=Live(Settings(**settings)),
             clock=clock,

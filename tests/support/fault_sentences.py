@@ -32,7 +32,12 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/doctor.FONT_FOUND", "sentences/doctor.summary"),
     *("sentences/evolution.*_BY_HAND", "sentences/evolution.REASONS.*", "sentences/evolution.summary"),
     *("sentences/evolution.strength_set", "sentences/log.PARTS.*", "sentences/log.INDEX_*", "sentences/log.EVOLVED"),
-    *("sentences/log.TIMES_SWAPPED", "sentences/log.WORKS_AGAIN", "sentences/log.PART_IS_BACK"),
+    *(
+        "sentences/log.TIMES_SWAPPED",
+        "sentences/log.WORKS_AGAIN",
+        "sentences/log.PART_IS_BACK",
+        "sentences/log.PROFILE_FACTS_LEFT",
+    ),
     *("sentences/migration.KINDS.*", "sentences/migration.READING", "sentences/migration.CHROMA_FOLDER"),
     *("sentences/migration.row", "sentences/migration.previewed", "sentences/migration.migrated"),
     "sentences/migration.taken_over",

@@ -11,7 +11,20 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from tests.support.beliefs import CHAT, FRIDAY, LIN, MO, TEA, a_chat, answered, created, deleted, kept, updated
+from tests.support.beliefs import (
+    CHAT,
+    FRIDAY,
+    LIN,
+    MO,
+    TEA,
+    a_chat,
+    answered,
+    created,
+    deleted,
+    greetings,
+    kept,
+    updated,
+)
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
@@ -27,6 +40,8 @@ async def opened(tmp_path: Path, *answers: object, **settings: Any) -> AsyncIter
     chat = ScriptedChat(*answers) if answers else None
     live = core.Settings(vector_store=STRONG, **settings)
     async with core.CognitiveMemory.open(live, tmp_path / "data", background=False, clock=clock, chat=chat) as memory:
+        for line in greetings():
+            await memory.observe(line)
         yield memory, clock
 
 
@@ -38,7 +53,7 @@ async def said(memory: Any, *lines: tuple[tuple[str, str], str], at: Any = NOON,
 
 async def test_a_group_grows_its_first_beliefs(tmp_path: Path) -> None:
     """A run stores what the chat supports, with version 1, no parent, its evidence and its supporters."""
-    answer = answered(created(FRIDAY, 1, 2, 3), created("不讨论政治", 4, 5))
+    answer = answered({**created(FRIDAY, 1, 2), "agreed": [3]}, created("不讨论政治", 4, 5))
     async with opened(tmp_path, answer) as (memory, _):
         await said(memory, *CHAT)
         evolution = await memory.evolve(GROUP)
@@ -150,17 +165,16 @@ async def _restored_twice(memory: Any, belief_id: str) -> None:
 
 
 async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
-    """The context has the group's beliefs, first what the message may break; one that sleeps is not shown."""
+    """Beliefs have the day of their last confirmation; rules on what a question asks leave for come first, marked."""
     answer = answered(created(FRIDAY, 1, 2, 3), created("不讨论政治", 4, 5))
     async with opened(tmp_path, answer) as (memory, _):
         await said(memory, *CHAT)
         await memory.evolve(GROUP)
         context = await memory.context(GROUP, "我们来讨论一下政治吧")
         (section,) = [one for one in context.sections if one.title == "群记忆"]
-        assert [line.endswith(text) for line, text in zip(section.lines, ("不讨论政治", FRIDAY), strict=True)] == [
-            True
-        ] * 2
-        assert "注意别违反" in section.lines[0]
+        assert sorted(section.lines) == sorted(f"- {text}（2026-03-04 还这么说）" for text in ("不讨论政治", FRIDAY))
+        (asked,) = [one for one in (await memory.context(GROUP, "群里能讨论政治吗")).sections if one.title == "群记忆"]
+        assert asked.lines[0] == "- （与这句话有关的规矩，注意别违反）不讨论政治（2026-03-04 还这么说）"
         taboo = (await memory.search_beliefs(GROUP, "不讨论政治", threshold=0.3))[0].belief
         await memory.set_belief_strength(GROUP, taboo.id, 0.1)
         left = [one for one in (await memory.context(GROUP, "我们来讨论一下政治吧")).sections if one.title == "群记忆"]

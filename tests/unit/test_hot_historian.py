@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.models import Ask
-from tests.support.beliefs import LIN, MO, TEA, a_chat, answered, created
+from tests.support.beliefs import LIN, MO, TEA, a_chat, answered, created, greetings
 from tests.support.builders import GROUP
 from tests.support.chats import said, statements
 from tests.support.clock import FrozenClock
@@ -261,7 +261,7 @@ async def evolved(bench: Bench) -> tuple[int, int]:
 async def test_what_a_run_reads_and_keeps_moves(tmp_path: Path) -> None:
     """`evolution.max_messages` and `max_beliefs` bound the lines of the next run, and the group's beliefs after it."""
     async with at_work(tmp_path) as bench:
-        for line in CHAT:
+        for line in [*greetings(), *CHAT]:
             await bench.memory.observe(line)
         await bench.move("evolution", max_messages=12, max_beliefs=2)
         assert await evolved(bench) == (12, 2)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from tests.support.beliefs import CHAT, FRIDAY, a_chat, answered, created
+from tests.support.beliefs import CHAT, FRIDAY, a_chat, answered, created, greetings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
 from tests.support.clock import FrozenClock
@@ -24,7 +24,7 @@ async def test_a_belief_is_reached_by_its_id(tmp_path: Path) -> None:
     clock, chat = FrozenClock(), ScriptedChat(answered(created(FRIDAY, 1, 2)))
     clock.advance(hours=1)
     async with a_memory(tmp_path, chat=chat, clock=clock, background=False) as memory:
-        for line in a_chat(*CHAT[:2]):
+        for line in [*greetings(), *a_chat(*CHAT[:2])]:
             await memory.observe(line)
         await memory.evolve(GROUP)
         (belief,) = (await memory.beliefs(GROUP)).beliefs

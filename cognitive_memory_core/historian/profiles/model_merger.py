@@ -11,14 +11,14 @@ from datetime import datetime
 from ... import sentences
 from ...domain.event import duplicate_key
 from ...domain.fact import Fact
-from ...domain.people import Person
 from ...ports.models import Chat, MergedLine, MergedLines, MergeInput
 from ...ports.tally import REFUSED, Tally, Untallied
 from ...prompts.answers import ProfileAnswer
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
 from ...text.identity.name_cleaning import one_line
-from ...text.identity.written_ids import plain, short_form, strange_numbers
+from ...text.identity.persons import is_hearsay
+from ...text.identity.written_ids import plain, strange_numbers
 from ...text.statements.figures import Line, strange_figures
 from ...text.statements.lexicon import is_talk, offences
 from ...text.time.time_words import mentions
@@ -70,7 +70,8 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     words of its facts.
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
-    if not facts or not said or (given.is_group and not _is_members_own(said, facts, given.people)):
+    speakers = {one for fact in facts for one in _SPEAKER.findall(fact.text)}
+    if not facts or not said or (given.is_group and is_hearsay(said, given.people, speakers)):
         return None
     names = [name for one in (given.person, *given.people) for name in (one.name, one.id, *one.aliases) if name]
     lines = [Line(fact.text, fact.happened_at.astimezone(now.tzinfo)) for fact in facts]
@@ -84,19 +85,6 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     if is_sound:
         return MergedLine(title, said, tuple(fact.event_id for fact in facts))
     return as_said(title, quoted(facts, given), facts, now)
-
-
-def _is_members_own(said: str, facts: Sequence[Fact], people: Sequence[Person]) -> bool:
-    """Return whether every member whom a line names said one of the lines that it rests on."""
-    speakers = {one for fact in facts for one in _SPEAKER.findall(fact.text)}
-    written = plain(said).casefold()
-    return all(one.id in speakers or not _names(written, one) for one in people)
-
-
-def _names(written: str, person: Person) -> bool:
-    called = (plain(name).casefold() for name in (person.name, *person.aliases))
-    forms = {form for name in called for form in (name, short_form(name)) if len(form) > 1}
-    return f"({person.id})" in written or any(form in written for form in forms)
 
 
 def _tags(answer: ProfileAnswer, shown: Sequence[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -138,7 +139,7 @@ async def test_a_round_reads_what_no_run_read(tmp_path: Path) -> None:
         for line in a_chat(
             (TEA, "以后每周五晚上讨论新番"), (LIN, "好，每周五晚上讨论新番"), at=NOON - timedelta(days=3)
         ):
-            await memory.observe(line)
+            await memory.observe(replace(line, scene=replace(line.scene, is_admin=True)))
         await memory.drain(PATIENCE)
         assert await memory.evolve_groups(within=0) == 1
         assert (await memory.beliefs(GROUP)).total == 1

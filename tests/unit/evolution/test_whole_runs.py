@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,9 @@ async def prepared(ledger: Ledger) -> EvolvingGroup:
     """Return a group with two beliefs, a chat, and a model that updates, creates and deletes."""
     await ledger.log.append(CHAT)
     for line in CHAT:
-        await ledger.names.note(line.scene.scope, line.sender_id, line.scene.user_name, line.sent_at)
+        await ledger.names.note(
+            line.scene.scope, line.sender_id, line.scene.user_name, line.sent_at - timedelta(days=8)
+        )
     await ledger.beliefs.commit([begun(a_belief(FRIDAY, "b1", strength=0.9)), begun(a_belief(GAMES, "b2"))])
     group = await EvolvingGroup.over(ledger)
     group.clock.advance(hours=1)

@@ -211,7 +211,7 @@ async def test_a_profile_too_large_to_be_kept_does_not_end_an_import(
     ledger: Ledger, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A profile that is too large to store is left out, and the import continues."""
-    rows = a_profile(key=TANG, tags=("好" * 999,) * 50), a_profile(key=TANG_THERE)
+    rows = a_profile(key=TANG, tags=("好" * 999,) * 90), a_profile(key=TANG_THERE)
     (tmp_path / "out.jsonl").write_bytes(b"\n".join([HEAD, *map(written, rows)]))
     profiles = FileProfiles(tmp_path / "data", KEEP, FrozenClock(), SHANGHAI)
     assert await imported(ledger.archive, tmp_path / "out.jsonl", profiles=profiles) == 1
