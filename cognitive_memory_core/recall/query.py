@@ -79,7 +79,11 @@ def query_of(
 
 
 def _window(said: str, reference: datetime, names: Names) -> Interval | None:
-    """Return the window that a text names; None if it names none. A person's name such as 周末 is not a time."""
+    """Return the window that a text names; None if it names none. A person's name such as 周末 is not a time.
+
+    Sentences around a question do not count: 今天天气真不错。我们三月去了哪里？ is about March.
+    """
+    said = " ".join(asked_sentences(said)) or said
     window = time_window(said, reference)
     if window is None:
         return None

@@ -103,7 +103,7 @@ async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> No
     ledger = await Ledger.open(tmp_path / "ledger.db")
     small = Scene.group("10009", "1")
     await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
-    lexical = SqliteLexical(ledger._database, held_bytes=50_000)
+    lexical = SqliteLexical(ledger._database, held_bytes=100_000)
     await found(lexical, "乌龙", scene=small)
     before = lexical._cache.bytes
     for _ in range(2):

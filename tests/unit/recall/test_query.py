@@ -147,6 +147,13 @@ def test_the_time_named_becomes_the_window():
     assert query_of("谁说要请客", GROUP, NOON).window is None
 
 
+def test_a_time_beside_the_question_is_no_window():
+    """A time counts only in the sentences that ask, if there are others beside them."""
+    assert query_of("今天天气真不错。我真正想问的是，谁说要请客？", GROUP, NOON).window is None
+    asked, alone = (query_of(text, GROUP, NOON).window for text in ("今天好冷。昨天谁说要请客？", "昨天谁说要请客？"))
+    assert asked == alone is not None
+
+
 @pytest.mark.parametrize("text", ["明天谁请客", "下周谁请客", "月底谁请客", "in 3 days", "下个月聚会", "2030年谁结婚"])
 def test_a_time_to_come_is_no_window(text):
     """A time in the future gives no window, because nothing was said then."""
