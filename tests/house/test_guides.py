@@ -11,6 +11,7 @@ from .sources import CORE, PLUGIN, ROOT
 GUIDES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/glossary.md"]
 CODE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+|[\w-]+\.(?:md|py|toml))`")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
+DEFINED = re.compile(r"`([\w/]+\.py)`(?:,| \()\s?(\w[\w.]*(?:, \w[\w.]*)*)\)")
 PLACE = re.compile(r"\b(README|docs/[\w/-]+\.md)(?=[ 「])(?:「([^」]+)」)?")
 ROOMS = ["historian", "text", "store"]
 
@@ -27,6 +28,19 @@ def test_every_path_exists(guide: str) -> None:
     named = [*(ROOT / path for path in CODE.findall(text)), *(folder / path for path in LINK.findall(text))]
     assert named
     assert not [path for path in named if not path.exists()]
+
+
+def test_every_name_beside_a_path_is_defined_there() -> None:
+    """The functions, classes and methods that the architecture names beside a file are defined in it."""
+    named = [
+        (path, name)
+        for path, names in DEFINED.findall(text_of("docs/architecture.md"))
+        for name in re.findall(r"\w+", names)
+    ]
+    assert len(named) > 60
+    assert not [
+        one for one in named if not re.search(rf"^ *(class|def|async def) {one[1]}\b", text_of(one[0]), re.MULTILINE)
+    ]
 
 
 def test_the_picture_shows_the_layers() -> None:
