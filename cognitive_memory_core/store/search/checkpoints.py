@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from ..database.database import Database
 from ..database.rows import bound
+from ..database.table import Table, reads, writes
 
 
 @dataclass(frozen=True, order=True)
@@ -17,49 +17,33 @@ class Checkpoint:
     seq: int = 0
 
 
-class CheckpointBook:
+class CheckpointBook(Table):
     """The checkpoint of each generation of a vector store.
 
     It is stored in the ledger, so that after a crash or a restored backup it is never ahead of the ledger's changes.
     """
 
-    def __init__(self, database: Database) -> None:
-        """Keep checkpoints in a database."""
-        self._database = database
-
-    async def checkpoint(self, build_id: str) -> Checkpoint | None:
+    @reads
+    def checkpoint(self, connection: Connection, build_id: str) -> Checkpoint | None:
         """Return the checkpoint of the generation with this ``build_id``; None if none was stored."""
-        return await self._database.read(_checkpoint, build_id)
+        row = connection.execute("SELECT revision, seq FROM index_marks WHERE birth = ?", bound(build_id)).fetchone()
+        return None if row is None else Checkpoint(*row)
 
-    async def furthest(self) -> Checkpoint | None:
+    @reads
+    def furthest(self, connection: Connection) -> Checkpoint | None:
         """Return the furthest checkpoint of all generations; None if none was stored."""
-        return await self._database.read(_furthest)
+        row = connection.execute(
+            "SELECT revision, seq FROM index_marks ORDER BY revision DESC, seq DESC LIMIT 1"
+        ).fetchone()
+        return None if row is None else Checkpoint(*row)
 
-    async def note(self, build_id: str, checkpoint: Checkpoint) -> None:
+    @writes
+    def note(self, connection: Connection, build_id: str, checkpoint: Checkpoint) -> None:
         """Store a generation's checkpoint; those of other generations are kept."""
-        await self._database.write(_note, build_id, checkpoint)
+        query = "INSERT OR REPLACE INTO index_marks VALUES (?, ?, ?)"
+        connection.execute(query, bound(build_id, checkpoint.revision, checkpoint.seq))
 
-    async def keep_only(self, build_id: str) -> None:
+    @writes
+    def keep_only(self, connection: Connection, build_id: str) -> None:
         """Delete the checkpoints of all other generations."""
-        await self._database.write(_keep_only, build_id)
-
-
-def _checkpoint(connection: Connection, build_id: str) -> Checkpoint | None:
-    row = connection.execute("SELECT revision, seq FROM index_marks WHERE birth = ?", bound(build_id)).fetchone()
-    return None if row is None else Checkpoint(*row)
-
-
-def _furthest(connection: Connection) -> Checkpoint | None:
-    row = connection.execute(
-        "SELECT revision, seq FROM index_marks ORDER BY revision DESC, seq DESC LIMIT 1"
-    ).fetchone()
-    return None if row is None else Checkpoint(*row)
-
-
-def _note(connection: Connection, build_id: str, checkpoint: Checkpoint) -> None:
-    query = "INSERT OR REPLACE INTO index_marks VALUES (?, ?, ?)"
-    connection.execute(query, bound(build_id, checkpoint.revision, checkpoint.seq))
-
-
-def _keep_only(connection: Connection, build_id: str) -> None:
-    connection.execute("DELETE FROM index_marks WHERE birth <> ?", bound(build_id))
+        connection.execute("DELETE FROM index_marks WHERE birth <> ?", bound(build_id))
