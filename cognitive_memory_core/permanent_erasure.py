@@ -25,11 +25,9 @@ from .historian.messages.message_buffer import MessageBuffer
 from .ports.clock import Clock
 from .ports.vectors import EmbeddedEvent
 from .purge_schedule import Purge
-from .store.all_rows import Archive
-from .store.erasure.eraser import ErasedRows, Eraser
-from .store.facts import FactBook
-from .store.names import MOST_NAMES, Alias, NameBook
-from .store.notes import NoteBook
+from .store.erasure.eraser import ErasedRows
+from .store.ledger import Ledger
+from .store.names import MOST_NAMES, Alias
 from .text.identity.name_cleaning import clean_name
 from .text.safety.redaction import Redaction
 
@@ -52,17 +50,6 @@ class ErasureSurroundings:
 
 
 @dataclass(frozen=True)
-class LedgerErasure:
-    """The ports of the ledger that an erasure reads or writes."""
-
-    eraser: Eraser
-    names: NameBook
-    archive: Archive
-    notes: NoteBook
-    facts: FactBook
-
-
-@dataclass(frozen=True)
 class PermanentErasure:
     """Erases persons and places in an order that can be interrupted anywhere and repeated.
 
@@ -70,7 +57,7 @@ class PermanentErasure:
     Stores that may have been written during the erasure are cleaned once more afterwards.
     """
 
-    ledger: LedgerErasure
+    ledger: Ledger
     around: ErasureSurroundings
     queue: FileQueue
     mirror: EndSummaries

@@ -26,10 +26,7 @@ from ..ports.models import Chat
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..store.beliefs import BeliefBook
-from ..store.events import EventLedger
-from ..store.messages import MessageLog
-from ..store.names import NameBook
+from ..store.ledger import Ledger
 from ..text.failures import described
 from ..text.identity.name_cleaning import clean_name
 from .chosen_lines import chosen, summary_pieces
@@ -56,17 +53,6 @@ class EvolverModel:
 
 
 @dataclass(frozen=True)
-class EvolverLedger:
-    """The ports of the ledger that a run reads or writes."""
-
-    beliefs: BeliefBook
-    book: BeliefBook
-    log: MessageLog
-    events: EventLedger
-    names: NameBook
-
-
-@dataclass(frozen=True)
 class _RunInput:
     """The input of a run: lines, the number of older lines left out, the active beliefs, the people and the place."""
 
@@ -86,7 +72,7 @@ class Evolver:
     """
 
     model: EvolverModel | None
-    ledger: EvolverLedger
+    ledger: Ledger
     consent: Consent
     settings: Live[Settings]
     clock: Clock
@@ -148,7 +134,7 @@ class Evolver:
 
     async def _stored(self, scope: Scope, edits: Sequence[BeliefEdit], lines: Sequence[Message]) -> list[BeliefEdit]:
         stored = await self.ledger.beliefs.commit(edits)
-        await self.ledger.book.note(scope, [line.id for line in lines])
+        await self.ledger.beliefs.note(scope, [line.id for line in lines])
         return stored
 
     async def _run_input(self, scene: Scene, since: datetime) -> _RunInput:

@@ -19,7 +19,7 @@ from ..event_correcting import EventCorrecting
 from ..event_forgetting import EventForgetting
 from ..evolution.belief_indexer import BeliefIndexer
 from ..evolution.belief_keeping import BeliefKeeping
-from ..evolution.evolver import Evolver, EvolverLedger
+from ..evolution.evolver import Evolver
 from ..evolution.schedule import EvolutionRounds
 from ..evolution.suggesting import Suggesting
 from ..historian.indexing.indexer import Indexer
@@ -44,7 +44,7 @@ from ..historian.spending.call_budget import EVOLUTION
 from ..listings import Listings
 from ..memory_reads import Reads
 from ..migration.takeover import SummaryTakeover
-from ..permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure
+from ..permanent_erasure import ErasureSurroundings, PermanentErasure
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
@@ -260,17 +260,10 @@ class UseCases:
         )
 
     def _evolver(self) -> Evolver:
-        adapters, ledger = self.adapters, self.adapters.ledger
-        read_or_written = EvolverLedger(
-            beliefs=ledger.beliefs,
-            book=ledger.beliefs,
-            log=ledger.log,
-            events=ledger.events,
-            names=ledger.names,
-        )
+        adapters = self.adapters
         return Evolver(
             model=adapters.chat_models.evolver,
-            ledger=read_or_written,
+            ledger=adapters.ledger,
             consent=self.consent,
             settings=self.settings,
             clock=adapters.clock,
@@ -309,11 +302,8 @@ class UseCases:
         )
 
     def _forgetting(self) -> PermanentErasure:
-        ledger = self.adapters.ledger
         return PermanentErasure(
-            ledger=LedgerErasure(
-                eraser=ledger.eraser, names=ledger.names, archive=ledger.archive, notes=ledger.notes, facts=ledger.facts
-            ),
+            ledger=self.adapters.ledger,
             around=self._around_erasures(),
             queue=self.adapters.queue,
             mirror=self.adapters.mirror,

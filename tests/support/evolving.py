@@ -12,7 +12,7 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Belief, Evolution
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.evolution.belief_keeping import BeliefKeeping
-from cognitive_memory_core.evolution.evolver import Evolver, EvolverLedger, EvolverModel
+from cognitive_memory_core.evolution.evolver import Evolver, EvolverModel
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
@@ -66,13 +66,7 @@ class EvolvingGroup:
 
         evolver = Evolver(
             model=EvolverModel(chat, LIBRARY, summarise),
-            ledger=EvolverLedger(
-                beliefs=ledger.beliefs,
-                book=ledger.beliefs,
-                log=ledger.log,
-                events=ledger.events,
-                names=ledger.names,
-            ),
+            ledger=ledger,
             consent=consent,
             settings=Live(Settings(**settings)),
             clock=clock,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -27,7 +28,7 @@ from cognitive_memory_core.historian.messages.message_buffer import MessageBuffe
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
-from cognitive_memory_core.permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure
+from cognitive_memory_core.permanent_erasure import ErasureSurroundings, PermanentErasure
 from cognitive_memory_core.purge_schedule import Purge
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.database.copies import Copy
@@ -85,16 +86,11 @@ class World:
         self.rebuilt = 0
         self.fails_at = 0
         self.is_away = False
-        eraser = Step(self.ledger.eraser, self, "ledger")
+        ledger = copy(self.ledger)
+        ledger.eraser = Step(self.ledger.eraser, self, "ledger")  # type: ignore[assignment]
         self.purge = Purge(self.ledger.eraser, self.clock, self.rebuild)
         self.forgetting = PermanentErasure(
-            LedgerErasure(
-                eraser,  # type: ignore[arg-type]
-                self.ledger.names,
-                self.ledger.archive,
-                self.ledger.notes,
-                self.ledger.facts,
-            ),
+            ledger,
             ErasureSurroundings(
                 self.journal,
                 Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
