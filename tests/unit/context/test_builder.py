@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import replace
 from datetime import timedelta
 
@@ -362,6 +363,19 @@ async def test_a_line_that_an_event_was_made_of_is_not_told_again():
         lines = of_section(await (await quoting(*TALK, event=event)).build(GROUP, "乌龙茶在哪买"), "相关原话")
         assert any("乌龙茶在南门买" in line for line in lines if "回复" in line) == is_quoted
         assert lines
+
+
+async def test_an_explanation_ranks_the_lines_and_tells_why_others_are_left_out():
+    """The lines shown have the ranks from 1 on; a line whose event is shown, or beyond the limit, says so."""
+    told, settings = replace(TEA, message_ids=("answered",)), Settings(query=QuerySettings(auto_messages_k=1))
+    explanation = await (await quoting(*TALK, event=told, settings=settings)).explained(GROUP, "乌龙茶在哪买")
+    assert [one.rank for one in explanation.lines] == [1, *[0] * (len(explanation.lines) - 1)]
+    cuts = {one.line.id: one.cut for one in explanation.lines}
+    assert cuts["answered"] == "shown_as_event"
+    assert [cut for name, cut in cuts.items() if name != "answered"] == [None, *["limit"] * (len(cuts) - 2)]
+    for one in explanation.lines:
+        assert one.relevance == pytest.approx(sum(part for _, part in one.parts))
+        assert one.score == pytest.approx(one.relevance * math.prod(factor for _, factor in one.factors))
 
 
 async def test_the_lines_after_a_quoted_one_stand_beside_it():
