@@ -19,6 +19,8 @@ from ...settings import Live, Settings
 from ...text.identity.name_cleaning import one_line
 from ...text.identity.persons import is_hearsay
 from ...text.identity.written_ids import plain, strange_numbers
+from ...text.lexical.frequency import FUNCTION_WORDS
+from ...text.lexical.terms import index_terms
 from ...text.statements.figures import Line, strange_figures
 from ...text.statements.lexicon import is_talk, offences
 from ...text.time.time_words import mentions
@@ -26,6 +28,7 @@ from .rule_merger import LINE_LENGTH, as_said, quoted
 
 log = logging.getLogger(__name__)
 LEFT_OUT = f"{REFUSED}profile"  # what the report counts lines of profiles under that rest on nothing
+ENDED = 3  # a merge ends at most one in so many of the lines that stand
 _SPEAKER = re.compile(r"\(([^()\s]{1,128})\)：“")  # of the lines of a group's fact
 
 
@@ -51,6 +54,8 @@ class ModelMerger:
         lines = [_checked(title, text, facts, given, now) for title, text, facts in written]
         kept = tuple(line for line in lines if line is not None)
         outdated = tuple(shown[at - 1].event_id for at in answer.outdated if at <= len(shown))
+        ended = [line for line in given.told if any(fact.event_id in outdated for fact in line)]
+        outdated = outdated if len(ended) <= max(len(given.told) // ENDED, 1) else ()
         named = {*outdated, *(one for line in kept for one in line.event_ids)}
         self._report(len(lines) - len(kept), sum(fact.event_id not in named for fact in given.new))
         return MergedLines(kept, dict(_tags(answer, shown)), outdated)
@@ -66,10 +71,12 @@ class ModelMerger:
 def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, now: datetime) -> MergedLine | None:
     """Return a line that rests on these facts; None if there is none, or if it is about a member who did not say it.
 
+    A fact that has no word in common with the line does not count.
     A line with a number, day or id that its facts do not have, or with words such as 我 and 明天, gives way to the
     words of its facts.
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
+    facts = [fact for fact in facts if not _terms(said).isdisjoint(_terms(fact.text))]
     speakers = {one for fact in facts for one in _SPEAKER.findall(fact.text)}
     if not facts or not said or (given.is_group and is_hearsay(said, given.people, speakers)):
         return None
@@ -85,6 +92,10 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     if is_sound:
         return MergedLine(title, said, tuple(fact.event_id for fact in facts))
     return as_said(title, quoted(facts, given), facts, now)
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(term for term in index_terms(text) if len(term) > 1) - FUNCTION_WORDS
 
 
 def _tags(answer: ProfileAnswer, shown: Sequence[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:

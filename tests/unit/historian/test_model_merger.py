@@ -79,7 +79,15 @@ async def test_a_line_without_facts_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["欠木子五千元", "花5400元买了平刨", "周五去赶海", "2026年8月1日搬家", "听10086的", "我做木工", "明天去赶海"],
+    [
+        "做木工欠了五千元",
+        "花5400元做木工",
+        "周五去青岛",
+        "2026年8月1日搬到青岛",
+        "在青岛听10086的",
+        "我做木工",
+        "明天去青岛",
+    ],
 )
 async def test_what_its_facts_do_not_say_gives_way_to_their_words(text: str) -> None:
     """A line with a figure, day or id of none of its facts, or with 我 or 明天, becomes the words that were said."""
@@ -99,6 +107,20 @@ async def test_a_tag_stands_in_a_fact() -> None:
     """Only tags that somebody said word by word are taken, each with the events that say it."""
     drawn = await merged(of_person("我在青岛做木工", "木工做久了腰疼"), tags=["木工", "管理员", "青岛"])
     assert drawn.tags == {"木工": ("e1", "e2"), "青岛": ("e1",)}
+
+
+async def test_a_line_rests_on_facts_that_share_a_word_with_it() -> None:
+    """A line that names every fact takes the place of those only with which it shares a word."""
+    drawn = await merged(of_person("我在青岛做木工", "我养猫"), line("在青岛做木工", 1, 2), line("永远正确", 1, 2))
+    assert drawn.lines == (MergedLine("身份", "在青岛做木工", ("e1",)),)
+
+
+async def test_a_merge_ends_few_lines() -> None:
+    """A model that says of every fact that it no longer holds ends none; of three lines it may end one."""
+    told = [[fact] for fact in facts("我做木工", "我养猫", "我吃素")]
+    standing = MergeInput(LAN, facts("a", "b", "c", "我改吃肉了")[3:], told)
+    assert (await merged(standing, outdated=[1, 2, 3])).outdated == ()
+    assert (await merged(standing, outdated=[3])).outdated == ("e3",)
 
 
 async def test_facts_that_no_longer_hold_are_named() -> None:
