@@ -42,7 +42,7 @@ ACCOUNTS = tuple(str(2_000_001 + number) for number in range(5))
 PATIENCE, MERGED = 120.0, 3.0  # seconds
 PROFILE = {"merge_delay_seconds": 0}
 FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
-KEYS = {"entity_type", "entity_id", "name", "tags", "updated_at", "source_event_id", "group_id"}
+KEYS = {"entity_type", "entity_id", "name", "tags", "updated_at", "source_event_id", "group_id", "sources"}
 
 
 def there(user_id: str = ATTACKER, name: str = "小雨", group_name: str = "茶会") -> core.Scene:
