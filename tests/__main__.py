@@ -1,4 +1,4 @@
-"""Run the test suite: ``python -m tests [checks | companions | nightly | release] [arguments for pytest]``.
+"""Run the test suite: ``python -m tests [checks | companions | mutants | nightly | release] [arguments for pytest]``.
 
 Every step runs even if others fail; the exit status is 0 only if none failed. The plugin's tests are a separate pytest
 run, because nonebug starts NoneBot for every test of its run. Both pytest runs use six worker processes, each with
@@ -6,7 +6,8 @@ its own folders; ``-n 0`` among the arguments runs them in one process.
 
 ``checks`` runs the static checks, ruff, pyright and import-linter, and prints the shape of the code, which forbids
 nothing. ``companions`` installs the chat plugins to which there are bridges, each into an environment of its own, and
-runs the tests that start them. ``nightly`` adds these and the tests marked nightly, and runs every property and every
+runs the tests that start them. ``mutants`` puts faults into copies of the code and expects the tests to fail.
+``nightly`` adds these and the tests marked nightly, and runs every property and every
 fault test at its larger size. ``release`` builds the archives, installs the wheel into a fresh environment, and makes
 the check of NoneBot's store there.
 """
@@ -144,12 +145,14 @@ def steps(arguments: Sequence[str]) -> list[Step]:
             return checks()
         case ["companions", *rest]:
             return companions(rest)
+        case ["mutants", *rest]:
+            return [Step("mutants", ("-m", "tests.mutants", *rest))]
         case ["release", *rest]:
             return release(rest)
         case ["nightly", *rest]:
             os.environ[SIZE] = NIGHTLY
             os.environ.setdefault("TEST_PATIENCE", PATIENT)
-            return [*checks(), installing(), *tests(["-m", "", "--timeout", LONGEST, *rest])]
+            return [*checks(), installing(), *tests(["-m", "", "--timeout", LONGEST, *rest]), *steps(["mutants"])]
         case _:
             return [*checks(), *tests(arguments)]
 

@@ -94,7 +94,7 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
             unsaid = () if scene.is_admin else ("is_admin",)
             place = {
                 "request_type": "group" if scene.kind == "group" else "private",
-                **_without(scene, "kind", *unsaid),
+                **_without(scene, "kind", "nickname", *unsaid),  # names have lines of their own
             }
             return {"type": "message", **place, **_without(row, "scene")}
         case Memo(scope=scope) | Pin(scope=scope) | Alias(scope=scope) | Belief(scope=scope) | Change(scope=scope):

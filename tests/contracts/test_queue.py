@@ -107,9 +107,14 @@ async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: FileQueu
     await queue.enqueue(second)
     claim = await taken(queue)
     assert claim.job == first
+    third = a_job()
+    await queue.enqueue(third)
     assert await queue.claim() is None
     await queue.complete(claim)
-    assert (await taken(queue)).job == second
+    claim = await taken(queue)
+    assert claim.job == second
+    await queue.complete(claim)
+    assert (await taken(queue)).job == third
 
 
 async def test_scopes_take_turns(queue: FileQueue):

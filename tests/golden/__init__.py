@@ -23,7 +23,7 @@ _MOVING = ("meta",)
 
 def names() -> list[str]:
     """Return the names of the archives, oldest format first."""
-    return sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}"))
+    return sorted((path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}")), key=format_of)
 
 
 def unpacked(name: str, folder: Path) -> Path:

@@ -130,7 +130,7 @@ async def grown(data_dir: Path) -> None:
     open_settings = core.Settings.model_validate(chosen)
     async with core.CognitiveMemory.open(open_settings, data_dir, clock=Clock(), chat=Grower()) as memory:
         for number, (user_id, name, text) in enumerate(RULES):
-            scene = core.Scene.group(CLUB.group_id, user_id, user_name=name, group_name="开发组")
+            scene = core.Scene.group(CLUB.group_id, user_id, user_name=name, group_name="开发组", is_admin=True)
             await memory.observe(core.Message(f"g{number}", scene, text, NOON - timedelta(minutes=9 - number)))
         await asyncio.sleep(0.6)
         evolution = await memory.evolve(CLUB)

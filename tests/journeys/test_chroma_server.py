@@ -37,13 +37,15 @@ def on(url: str, database: str, token: str = TOKEN) -> Settings:
 
 
 def told(bot: str, number: int) -> str:
-    """Return one fact that only one bot was told."""
-    return f"阿棠(2000001) 第{number}次把{bot}的桂花糕带到读书会"
+    """Return one fact that only one bot was told, as it is kept."""
+    return f"机器人记：阿棠(2000001) 第{number}次把{bot}的桂花糕带到读书会"
 
 
 async def tell(memory: CognitiveMemory, bot: str, first: int = 0) -> None:
     """Tell a bot its facts and wait until the index has them."""
-    await memory.remember(Turn(HERE, observations=[told(bot, number) for number in range(first, first + FACTS)]))
+    await memory.remember(
+        Turn(HERE, observations=[told(bot, number).partition("：")[2] for number in range(first, first + FACTS)])
+    )
     assert await memory.drain(2 * PATIENCE)
 
 

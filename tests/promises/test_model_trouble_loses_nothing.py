@@ -13,11 +13,12 @@ from cognitive_memory_core.errors import BadAnswer, ModelRefused, PermanentError
 from cognitive_memory_core.historian import retry
 from cognitive_memory_core.historian.profiles.merge_times import PAUSES
 from cognitive_memory_core.historian.spending import call_budget
+from cognitive_memory_core.settings import QueueSettings
 from tests.support.clock import FrozenClock
 from tests.support.model_server import Behaviour, ModelServer, Reply, status
 from tests.support.puppet import MERGE, REWRITE, TRIAGE, Puppet
 from tests.support.served_models import MISSING
-from tests.support.telling import READING, a_memory
+from tests.support.telling import EXACT, READING, a_memory
 from tests.support.waiting import PATIENCE, until
 
 FACT = f"阿禾({READING.user_id}) 喜欢喝乌龙茶"
@@ -72,6 +73,18 @@ async def test_a_dialogue_that_no_model_judges_is_judged_by_rules(
         assert await memory.drain(PATIENCE)
         assert [event.sender_id for event in await memory.events(READING)] == [READING.user_id]
         assert (await memory.status()).jobs.failed == 0
+
+
+async def test_an_outage_is_no_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the model was away, an invalid answer after it is one attempt, and the job is asked again."""
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    settings = EXACT.model_copy(update={"queue": QueueSettings(job_max_retries=1)})
+    chat = Puppet(failures=[*[UnavailableError("away")] * 3, BadAnswer("nonsense")])
+    async with a_memory(tmp_path, settings, chat=chat) as memory:
+        await memory.remember(Turn(READING, observations=(FACT,)))
+        assert await memory.drain(PATIENCE)
+        (event,) = await memory.events(READING)
+        assert (event.text, event.is_absolute) == (FACT, True)
 
 
 async def test_facts_wait_for_their_profile(tmp_path: Path) -> None:

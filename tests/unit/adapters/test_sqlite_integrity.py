@@ -100,7 +100,7 @@ UNREADABLE = {
 @pytest.mark.parametrize("damage", UNREADABLE)
 async def test_a_row_that_cannot_be_read_stops_no_start(data: Path, damage: str) -> None:
     """A memory opens with a row that cannot be read, also if it makes its word index and hidden lines anew."""
-    changed("INSERT OR IGNORE INTO forgotten SELECT max(seq) FROM events")(data)
+    changed("INSERT OR IGNORE INTO forgotten (seq) SELECT max(seq) FROM events")(data)
     changed(UNREADABLE[damage])(data)
     changed("UPDATE meta SET value = '' WHERE key IN ('terms', 'veils')")(data)
     async with core.CognitiveMemory.open(SETTINGS, data, background=False) as memory:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection, connect
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,11 @@ def connection() -> Iterator[Connection]:
         yield connection
 
 
+def withdraw(connection: Connection, *which: Any) -> None:
+    """Withdraw a message, in this thread."""
+    messages.MessageLog.withdraw.__wrapped__(None, connection, *which)  # type: ignore[attr-defined]
+
+
 def kept(connection: Connection, table: str) -> list[str]:
     """List all words of an index."""
     connection.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_held USING fts5vocab (main, {table}, row)")
@@ -45,7 +51,7 @@ def test_a_withdrawn_message_leaves_no_word_behind(connection: Connection) -> No
     messages.append(connection, lines)
     assert "乌龙" in kept(connection, "message_words")
     for line in lines:
-        messages._withdraw(connection, line.scene.scope, line.id, NOON)
+        withdraw(connection, line.scene.scope, line.id, NOON)
     assert kept(connection, "message_words") == []
 
 

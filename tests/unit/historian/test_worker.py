@@ -193,9 +193,10 @@ async def test_a_revived_job_is_worked_again() -> None:
 
 
 async def test_a_store_that_is_away_burns_no_attempts() -> None:
-    """A failing store uses no attempt, and the job is stored later."""
-    historian = ScriptedHistorian(甲=raising(StorageRefused("满了"), times=1))
-    async with at_work(historian, retries=0) as (queue, ledger, worker):
+    """A failing store uses no attempt: a job that fails once afterwards is tried again, and stored."""
+    errors = iter([StorageRefused("满了"), StorageRefused("满了"), TransientError("一次")])
+    historian = ScriptedHistorian(甲=lambda: raising(error)() if (error := next(errors, None)) else None)
+    async with at_work(historian, retries=1) as (queue, ledger, worker):
         job = a_job("甲")
         await queue.enqueue(job)
         worker.nudge()

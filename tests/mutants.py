@@ -1,0 +1,377 @@
+"""Faults put into the code one by one, and whether the tests see them: ``python -m tests mutants``.
+
+Each mutant must be caught twice: by a promise or a fault row, which speaks to the
+whole memory and survives a rewrite of the code, and by a nearer test, which names the place. A mutant whose text is no
+longer in its file fails the run, so that it is written anew with the code it damages.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = "cognitive_memory_core"
+LONGEST = 600  # seconds for the tests of one mutant
+COPIED = ("cognitive_memory_core", "nonebot_plugin_cognitive_memory", "benchmarks", "tests", "pyproject.toml")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A replacement in a file of the core."""
+
+    path: str
+    before: str
+    after: str
+
+    def make(self, root: Path) -> None:
+        """Replace the text in a copy of the repository; raise ValueError if it is not there exactly once."""
+        file = root / CORE / self.path
+        text = file.read_text("utf-8")
+        if text.count(self.before) != 1:
+            message = f"{self.path} has {text.count(self.before)} times: {self.before!r}"
+            raise ValueError(message)
+        file.write_text(text.replace(self.before, self.after), "utf-8")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault: what it breaks, how (where two checks guard one another, both are broken), and who must notice."""
+
+    breaks: str
+    edits: tuple[Edit, ...]
+    promise: str
+    near: str
+
+
+MUTANTS = (
+    Mutant(
+        "queue: two jobs of one scope run at once",
+        (Edit("files/schedule_index.py", "return is_there and not self.claimed and", "return is_there and"),),
+        "tests/properties/test_queue_machine.py",
+        "tests/contracts/test_queue.py",
+    ),
+    Mutant(
+        "queue: a turn is accepted before it is on the disk",
+        (
+            Edit(
+                "files/durable_queue.py",
+                "                    await self._run(self._files.arrive, entry, data)",
+                "                    _ = asyncio.ensure_future(self._run(self._files.arrive, entry, data))",
+            ),
+        ),
+        "tests/promises/test_turn_is_on_disk_before_return.py",
+        "tests/contracts/test_queue.py",
+    ),
+    Mutant(
+        "worker: a job is completed although it failed",
+        (
+            Edit(
+                "historian/jobs/worker.py",
+                "            await self._retry_until_done(partial(self._settle, claim, error))",
+                "            await self._retry_until_done(partial(self._queue.complete, claim))",
+            ),
+        ),
+        "tests/promises/test_model_trouble_loses_nothing.py tests/promises/test_failed_jobs_are_kept.py",
+        "tests/unit/historian/test_worker.py",
+    ),
+    Mutant(
+        "worker: an outage counts as an attempt",
+        (
+            Edit(
+                "historian/jobs/worker.py",
+                "delay=outcome.delay, counted=outcome.counted)",
+                "delay=outcome.delay, counted=True)",
+            ),
+        ),
+        "tests/promises/test_model_trouble_loses_nothing.py",
+        "tests/unit/historian/test_worker.py",
+    ),
+    Mutant(
+        "isolation: a group reads another group",
+        (
+            Edit(
+                "domain/scope.py",
+                'return self.kind == "group" and self.place_id == scene.group_id',
+                'return self.kind == "group"',
+            ),
+            Edit(
+                "store/search/read_filter_sql.py",
+                'return "e.scope = ?", (scene.scope.key,)\n    own_words',
+                "return \"e.scope LIKE '%group%'\", ()\n    own_words",
+            ),
+        ),
+        "tests/promises/test_groups_do_not_leak.py",
+        "tests/properties/test_scope.py",
+    ),
+    Mutant(
+        "isolation: a private chat reads what others said in groups",
+        (
+            Edit("domain/scope.py", "return bool(sender_id) and sender_id == scene.user_id", "return bool(sender_id)"),
+            Edit(
+                "store/search/read_filter_sql.py",
+                "e.agent = ? AND e.sender_id = ? AND e.request_type = 'group'",
+                "e.agent = ? AND e.sender_id <> ? AND e.request_type = 'group'",
+            ),
+        ),
+        "tests/promises/test_private_recalls_own_words_only.py",
+        "tests/properties/test_scope.py",
+    ),
+    Mutant(
+        "isolation: a group reads private chats",
+        (
+            Edit(
+                "domain/scope.py",
+                'return self.kind == "group" and self.place_id == scene.group_id',
+                'return self.kind == "private" or self.place_id == scene.group_id',
+            ),
+            Edit(
+                "store/search/read_filter_sql.py",
+                'return "e.scope = ?", (scene.scope.key,)\n    own_words',
+                "return \"e.scope = ? OR e.request_type = 'private'\", (scene.scope.key,)\n    own_words",
+            ),
+        ),
+        "tests/promises/test_private_stays_private.py",
+        "tests/properties/test_scope.py",
+    ),
+    Mutant(
+        "isolation: agents read each other",
+        (Edit("domain/scope.py", "        if scene.agent != self.agent:\n            return False\n", ""),),
+        "tests/properties/test_isolation.py",
+        "tests/properties/test_scope.py",
+    ),
+    Mutant(
+        "isolation: a model may name another group",
+        (Edit("domain/scope.py", 'if group_id and self.kind == "group" and group_id != self.group_id:', "if False:"),),
+        "tests/promises/test_foreign_targets_are_refused.py",
+        "tests/unit/domain/test_scope.py",
+    ),
+    Mutant(
+        "erasure: failed recalls of an erased person stay",
+        (
+            Edit(
+                "store/erasure/eraser.py",
+                '    row_deletion.rows(connection, "missed", ("user_id = ?", bound(user_id)))\n',
+                "",
+            ),
+        ),
+        "tests/promises/test_forgotten_person_leaves_no_byte.py",
+        "tests/contracts/test_missed_events.py",
+    ),
+    Mutant(
+        "erasure: others' lines name an erased person",
+        (Edit("store/erasure/eraser.py", "    reworded += rewording.messages(connection)\n", ""),),
+        "tests/promises/test_forgotten_person_leaves_no_byte.py",
+        "tests/contracts/test_erasure.py",
+    ),
+    Mutant(
+        "erasure: bytes stay until the next purge that never comes",
+        (
+            Edit(
+                "store/erasure/byte_purge.py",
+                "    await database.rewrite()\n    await database.empty_log()\n",
+                "",
+            ),
+        ),
+        "tests/promises/test_forgotten_person_leaves_no_byte.py",
+        "tests/contracts/test_erasure.py",
+    ),
+    Mutant(
+        "erasure: an erased person's data can be imported again",
+        (Edit("consent.py", "return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)", "return False"),),
+        "tests/promises/test_forgotten_person_leaves_no_byte.py",
+        "tests/contracts/test_consent.py",
+    ),
+    Mutant(
+        "context: the budget is exceeded",
+        (Edit("context/token_budget.py", "    room = budget - _fence_cost()", "    room = budget * 2"),),
+        "tests/promises/test_context_stays_in_budget.py",
+        "tests/properties/test_budget.py",
+    ),
+    Mutant(
+        "context: a tag in a message stays a tag",
+        (
+            Edit(
+                "text/safety/prompt_fences.py",
+                "    line = one_line(text).translate(_HARMLESS)",
+                "    line = one_line(text)",
+            ),
+        ),
+        "tests/promises/test_stored_text_cannot_break_out.py",
+        "tests/unit/text/test_prompt_fences.py",
+    ),
+    Mutant(
+        "context: line breaks of a message stay",
+        (
+            Edit(
+                "text/safety/prompt_fences.py",
+                "    line = one_line(text).translate(_HARMLESS)",
+                "    line = text.translate(_HARMLESS)",
+            ),
+        ),
+        "tests/promises/test_stored_text_cannot_break_out.py",
+        "tests/unit/text/test_prompt_fences.py",
+    ),
+    Mutant(
+        "consent: who opted out is recorded",
+        (
+            Edit(
+                "consent.py",
+                "return scene.user_id not in self.opted_out and self.is_recorded(scene.scope)",
+                "return self.is_recorded(scene.scope)",
+            ),
+        ),
+        "tests/promises/test_opted_out_person_is_left_out.py",
+        "tests/contracts/test_consent.py",
+    ),
+    Mutant(
+        "consent: who opted out is named in events",
+        (
+            Edit(
+                "consent.py",
+                "            return reworded(left or replace(",
+                "            return item or (replace(",
+            ),
+        ),
+        "tests/promises/test_opted_out_person_is_left_out.py",
+        "tests/contracts/test_consent.py",
+    ),
+    Mutant(
+        "consent: lines said incognito reach the historian",
+        (
+            Edit(
+                "consent.py",
+                " and not self.is_incognito(line.scene, line.sent_at)",
+                "",
+            ),
+        ),
+        "tests/promises/test_what_is_not_recorded.py",
+        "tests/contracts/test_incognito.py",
+    ),
+    Mutant(
+        "consent: a place that is off is recorded",
+        (Edit("consent.py", "        return self.switch(scope) in RECORDING", "        return True"),),
+        "tests/promises/test_what_is_not_recorded.py",
+        "tests/contracts/test_consent.py",
+    ),
+    Mutant(
+        "spending: the day's limit is no limit",
+        (
+            Edit(
+                "historian/spending/call_budget.py",
+                "        return 0 < self._limit <= self._calls\n",
+                "        return False\n",
+            ),
+        ),
+        "tests/promises/test_daily_calls_are_a_bound.py",
+        "tests/unit/historian/test_call_budget.py",
+    ),
+    Mutant(
+        "spending: a place's calls are not charged",
+        (Edit("historian/spending/call_budget.py", "        self._taken[place] += 1\n", ""),),
+        "tests/promises/test_daily_calls_are_a_bound.py",
+        "tests/unit/historian/test_call_budget.py",
+    ),
+    Mutant(
+        "spending: calls under way are not counted",
+        (
+            Edit(
+                "historian/spending/call_budget.py",
+                "        self.budget.under_way[ask.purpose] += 1\n",
+                "        self.budget.under_way[ask.purpose] += 0\n",
+            ),
+        ),
+        "tests/promises/test_daily_calls_are_a_bound.py",
+        "tests/unit/historian/test_call_budget.py",
+    ),
+    Mutant(
+        "truth: somebody's statement needs no line of theirs",
+        (
+            Edit(
+                "historian/rewriting/checks.py",
+                "        len(tokens & told) >= LEAST_OWN * len(tokens)\n        and ",
+                "        True or ",
+            ),
+        ),
+        "tests/promises/test_whose_word.py",
+        "tests/unit/historian/test_checks.py",
+    ),
+    Mutant(
+        "truth: a number that nobody said is stored",
+        (Edit("historian/rewriting/checks.py", "    if strange_figures(text, given, names):", "    if False:"),),
+        "tests/promises/test_whose_word.py",
+        "tests/unit/historian/test_checks.py",
+    ),
+    Mutant(
+        "truth: a line of a profile needs no fact",
+        (
+            Edit(
+                "historian/profiles/model_merger.py",
+                "    if not facts or not said or (",
+                "    if not said or (",
+            ),
+        ),
+        "tests/promises/test_others_words_stay_out_of_profiles.py",
+        "tests/unit/historian/test_model_merger.py",
+    ),
+    Mutant(
+        "truth: one person suffices for a group's belief",
+        (Edit("evolution/support.py", "LEAST_PEOPLE = 2 ", "LEAST_PEOPLE = 1 "),),
+        "tests/promises/test_whose_word.py",
+        "tests/unit/evolution/test_judging.py",
+    ),
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Try the mutants whose description contains an argument, or all; return 1 if one was not caught twice."""
+    chosen = [one for one in MUTANTS if not arguments or any(part in one.breaks for part in arguments)]
+    missed = 0
+    for mutant in chosen:
+        by_promise, by_near = caught(mutant)
+        missed += not (by_promise and by_near)
+        print(f"{mutant.breaks:<70} promise {_said(by_promise):<8} near {_said(by_near)}", flush=True)
+    print(f"{len(chosen)} mutants, {missed} of them not caught twice")
+    return int(missed > 0)
+
+
+def caught(mutant: Mutant) -> tuple[bool, bool]:
+    """Return whether the promise's tests and the nearer ones fail on a copy of the repository with the fault."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(source, root / name)
+        for edit in mutant.edits:
+            edit.make(root)
+        return _fails(root, mutant.promise), _fails(root, mutant.near)
+
+
+def _fails(root: Path, tests: str) -> bool:
+    plugin = "tests/plugin" in tests
+    loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
+    options = loops if plugin else ("-p", "no:nonebug")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", *options, *tests.split()]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, check=False, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        return True
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stdout.decode() + done.stderr.decode())
+    return done.returncode == 1
+
+
+def _said(is_caught: bool) -> str:
+    return "caught" if is_caught else "MISSED"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
