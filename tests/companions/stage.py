@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,8 @@ from .environments import ENVIRONMENTS
 HOUR = 3600
 STARTED = re.compile("已启动；数据目录|已按 .* 停用")
 SOON = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"
+NOT_SOON = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=10"  # the default: lines stay lines meanwhile
+NAMES = ("米粒", "阿禾", "阿衡")
 FACT, QUESTION, KNOWN, UNKNOWN = "我家的猫叫年糕，只吃罐头不吃猫粮", "年糕吃什么来着？", "年糕只吃罐头。", "我不知道。"
 SEARCH, END, REPLY = "cm_search_events", "cm_end", "reply_user"
 
@@ -63,6 +65,11 @@ class Scene:
         """Let somebody say the fact in the group, an hour ago and not to the bot."""
         await self.client.say(FACT, **_line(FACT), user=MILI, name="米粒", group=GROUP, time=int(time.time()) - HOUR)
 
+    async def told(self, lines: Mapping[int, str]) -> None:
+        """Let people say a line each in the group, not to the bot."""
+        for (user, said), name in zip(lines.items(), NAMES, strict=True):
+            await self.client.say(said, **_line(said), user=user, name=name, group=GROUP)
+
     async def is_remembered(self) -> None:
         """Wait until the fact is a memory of the group."""
         command = "/记忆 列表"
@@ -79,6 +86,15 @@ class Scene:
             said = await self.next_words()
             if KNOWN in said or UNKNOWN in said:
                 return said
+
+    async def place_of(self, line: str, question: str) -> str:
+        """Ask the bot in the group; return where the first prompt for it has a line: "quoted", "own" or nowhere, ""."""
+        before = len(self.server.asked)
+        await self.answer(question)
+        asked = self.server.asked[before]
+        quoted = _system(asked).partition("【相关原话】")[2]
+        own = [str(one["content"]) for one in asked.body["messages"] if one["role"] == "user"]
+        return "quoted" if f"：{line}" in quoted else "own" if line in "".join(own) else ""
 
     async def next_words(self) -> str:
         """Return the bot's next message in the group."""

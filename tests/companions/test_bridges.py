@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from .stage import FACT, KNOWN, SEARCH, UNKNOWN, Chat, companion
+from tests.journeys.test_readme_plugin import LINES, QUESTIONS
+
+from .stage import FACT, KNOWN, NOT_SOON, SEARCH, UNKNOWN, Chat, companion
 
 TOML = "config/nonebot_plugin_suggarchat/config.toml"
 CHATS = [
@@ -46,6 +49,16 @@ async def test_it_answers_by_what_was_said_an_hour_before(tmp_path: Path, chat: 
         assert KNOWN in await scene.answer(chat.question)
         assert "罐头" in scene.prompts[0]
         assert (SEARCH in scene.called) is chat.calls_tools
+
+
+@pytest.mark.parametrize(("chat", "first"), [(CHATS[2], "own"), (CHATS[4], "quoted")], ids=["llmchat", "suggarchat"])
+async def test_four_questions_find_what_was_said_five_seconds_before(tmp_path: Path, chat: Chat, first: str) -> None:
+    """Each prompt quotes the answer's line; llmchat's first has it from llmchat itself, and it is not repeated."""
+    async with companion(tmp_path, chat, [NOT_SOON]) as scene:
+        await scene.told(LINES)
+        await asyncio.sleep(5)
+        places = [await scene.place_of(LINES[user], question) for question, user in QUESTIONS.items()]
+        assert places == [first, "quoted", "quoted", "quoted"]
 
 
 @pytest.mark.parametrize("chat", ANY, ids=lambda chat: chat.module)
