@@ -34,8 +34,8 @@ EMPTYING_PAUSE = 0.1  # seconds between two attempts
 EMPTYING_WAIT = 150  # milliseconds that one attempt waits for readers
 READER_CACHE = "-8000"  # KiB of page cache per reading connection
 _PASSING_ON = (sqlite3.IntegrityError, sqlite3.ProgrammingError, CognitiveMemoryError)  # the first two: our mistakes
-_REFUSED_WRITES = (sqlite3.DatabaseError, UnicodeDecodeError)  # SQLite's own message may quote the damage
-_FAILED_READS = (sqlite3.DatabaseError, ValueError)  # ValueError: a damaged row has a value that cannot be one
+_REFUSED_WRITES = (sqlite3.DatabaseError, UnicodeDecodeError, MemoryError)  # SQLite's own message may quote the damage
+_FAILED_READS = (sqlite3.DatabaseError, ValueError, MemoryError)  # ValueError: a damaged row; MemoryError: SQLITE_NOMEM
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -238,7 +238,8 @@ class _Translated:
 
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         if isinstance(failure, self.failures) and not isinstance(failure, _PASSING_ON):
-            raise self.error(self.sentence.format(path=self.path, reason=failure)) from failure
+            reason = str(failure) or type(failure).__name__
+            raise self.error(self.sentence.format(path=self.path, reason=reason)) from failure
 
 
 @contextmanager

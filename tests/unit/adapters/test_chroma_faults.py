@@ -79,9 +79,11 @@ async def whole_again(store: ChromaStore) -> None:
 async def test_a_child_killed_in_a_write_costs_that_write_an_answer(store: ChromaStore) -> None:
     """A write during which the process is killed is reported as failed; repeated, every row is stored once."""
     generation = await filled(store, ROWS[:100])
+    child = the_child()
+    child.suspend()  # or a quick one answers before it is killed
     writing = asyncio.create_task(store.upsert(generation, ROWS))
     await asyncio.sleep(0.02)
-    the_child().kill()
+    child.kill()
     with pytest.raises(UnavailableError):
         await writing
     await whole_again(store)
