@@ -24,11 +24,9 @@ from cognitive_memory_core.historian.rewriting.statement_gate import Around, Ver
 from cognitive_memory_core.text.identity.name_cleaning import clean_name
 from cognitive_memory_core.text.safety.prompt_fences import defused
 from cognitive_memory_core.text.statements.lexicon import offences
-from cognitive_memory_core.text.statements.sameness import may_be_same
 from cognitive_memory_core.text.time.time_words import time_window
 
 from .measure import Report
-from .profile_lines import add_rows
 
 LABELS = Path(__file__).resolve().parent.parent / "tests" / "unit" / "text"
 PRECISION, RECALL, OFFENDING, UNFOUNDED = 98.0, 95.0, 2.0, 1.0  # %
@@ -70,8 +68,6 @@ def run(options: argparse.Namespace) -> Report:
     """Count the findings, then measure the time."""
     report = Report("gate: right, wrong and slow", ("what", "n", "figure", "limit"))
     _labelled(report)
-    _pairs(report)
-    add_rows(report)
     if options.data:
         _gold(report, _facts(json.loads(options.data.read_text("utf-8"))))
     for name, function in TIMED.items():
@@ -109,14 +105,6 @@ def _labelled(report: Report) -> None:
     report.notes.append(f"labelled set: {sentences} sentences, {chinese} of them Chinese, {traps} traps")
     _add(report, "precision %", found.total(), 100 * hits / found.total(), PRECISION, most=False)
     _add(report, "recall %", expected.total(), 100 * hits / expected.total(), RECALL, most=False)
-
-
-def _pairs(report: Report) -> None:
-    pairs = list(_lines("sameness_pairs.tsv"))
-    different = [may_be_same(one, other) for label, one, other in pairs if label == "differ"]
-    same = [may_be_same(one, other) for label, one, other in pairs if label == "same"]
-    _add(report, "different pairs merged", len(different), sum(different), 0, most=True)
-    _add(report, "equal pairs that may merge %", len(same), 100 * sum(same) / len(same), 80, most=False)
 
 
 def _gold(report: Report, facts: list[Fact]) -> None:
@@ -189,7 +177,6 @@ TIMED: dict[str, Callable[[str], object]] = {
     "offences": lambda text: offences(text, names=JOB_CONTEXT.names),
     "judge": lambda text: judge(text, text[::-1], Around((text, text)), JOB_CONTEXT),
     "judge of a fact": lambda text: judge(text, "阿棠(2000001)喜欢乌龙茶", Around(("我喜欢乌龙茶",)), JOB_CONTEXT),
-    "may_be_same": lambda text: may_be_same(text, text[::-1]),
     "time_window": lambda text: time_window(text, NOW),
     "clean_name": clean_name,
     "defused": defused,

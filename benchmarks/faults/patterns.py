@@ -15,7 +15,6 @@ from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.rewriting.statement_gate import Around, judge
 from cognitive_memory_core.text.safety.prompt_fences import defused
-from cognitive_memory_core.text.statements.sameness import may_be_same
 
 from ..fault_row import Extent, Row
 
@@ -92,6 +91,5 @@ READERS: dict[str, tuple[Callable[[str], object], int]] = {
     "clean_name": (core.clean_name, 100_000),
     "defused": (defused, 8_000),
     "duplicate_key": (duplicate_key, 2_000),
-    "may_be_same": (lambda text: may_be_same(text, text[::-1]), 500),
     "answer": (_read, LONGEST - 1),
 }

@@ -20,15 +20,13 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from cognitive_memory_core.domain.fact import Fact
-from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
 from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
 from cognitive_memory_core.historian.profiles.merging import ProfileMerging
-from cognitive_memory_core.ports.models import Merger, ProfileContent
+from cognitive_memory_core.ports.models import MergedLines, MergeInput, Merger
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from cognitive_memory_core.store.ledger import Ledger
 from tests.properties import test_profile_machine as machine
@@ -421,7 +419,7 @@ async def _merged_at_once(seed: int) -> Met:
             await merging.stop()
         await ledger.close()
         found = await opened(data, days=2).find(KEY)
-    summary = found.summary.split("\n") if found else []
+    summary = [line.removeprefix("- ") for line in found.summary.split("\n")] if found else []
     lost = [f"seed {seed}: {one}" for one in (*facts, *disk.words) if one not in summary]
     return Met(sum(merger.merges for merger in mergers), len(disk.words), store.overtaken, stuck, lost)
 
@@ -453,13 +451,11 @@ class _SlowMerger:
         self._dice = dice
         self.merges = 0
 
-    async def merge(
-        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
-    ) -> ProfileContent:
-        """Return the profile with the facts as lines."""
+    async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
+        """Return the facts as lines."""
         self.merges += 1
         self._scripted.seconds = self._dice.random() * SLOWEST
-        return await self._scripted.merge(person, profile, facts, now)
+        return await self._scripted.merge(given, now)
 
 
 def _entity(merger: Merger, store: Any, ledger: Ledger, clock: FrozenClock) -> EntityMerge:

@@ -197,10 +197,11 @@ def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
         return ""
     sent_at, text = line.sent_at.astimezone(when.tzinfo), clean_text(line.text[:DATED])
     dated = dated_words(text, sent_at, people_list.names)
+    words = dict.fromkeys((text[mention.start : mention.stop], date) for mention, date in dated)
     today = f"{when.year}年{when.month}月{when.day}日" if sent_at.date() == when.date() else ""
     notes = [
         f"{defused(word)}={date}"
-        for word, date in dated
+        for word, date in words
         if _CERTAIN.match(word) and not (today and date.startswith(today))
     ]
     return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""

@@ -17,8 +17,8 @@ from ..domain.quality import EventPair, Examination, Flaw, FlawCount, QuotedEven
 from ..domain.scope import Scope
 from ..store.quality import ExaminedEvent
 from ..text.statements.bare_statements import character_pairs, outspoken, unquoted
+from ..text.statements.figures import values_of
 from ..text.statements.lexicon import offences
-from ..text.statements.sameness import may_be_same
 
 V = TypeVar("V")
 NEAR = 0.8  # share of common pairs of characters from which two texts are nearly the same
@@ -146,7 +146,7 @@ def _candidates(rows: Sequence[_EventRow], common: PairTable[int]) -> Iterable[t
 
 def _are_near(older: _EventRow, newer: _EventRow) -> bool:
     is_like = older.key != newer.key and _likeness(older, newer) >= NEAR
-    return is_like and may_be_same(outspoken(older.event.text), outspoken(newer.event.text))
+    return is_like and values_of(outspoken(older.event.text)) == values_of(outspoken(newer.event.text))
 
 
 def _likeness(older: _EventRow, newer: _EventRow) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 PROFILE_HEADINGS: Mapping[str, str] = {  # the headings of a profile, in the order in which they are written
     "role": "身份",
@@ -41,20 +41,6 @@ QUOTED_CLAUSE = "“{clause}”"
 NOTHING_SHOWN = "（内容无法显示）"
 _LEFT_OUT = ("（更早的 ", " 条没有列在这里，仍可搜到）")
 _LEFT_OUT_DIGITS = 8
-
-
-def quoted_line(speaker: str, said: str, notes: Iterable[str] = ()) -> str:
-    """Quote what somebody said; ``notes`` say what its words meant, such as the dates."""
-    beside = "；".join(notes)
-    return f"{speaker}：“{said}”（{beside}）" if beside else f"{speaker}：“{said}”"
-
-
-def quoted_words(text: str, speaker: str) -> tuple[str, str] | None:
-    """Parse a line made by :func:`quoted_line` for this speaker into words and notes; None for any other text."""
-    label, colon, rest = text.partition("：“")
-    said, end, notes = rest.partition("”")
-    is_theirs = bool(colon and end) and label.endswith(f"({speaker})")
-    return (said, notes.removeprefix("（").removesuffix("）")) if is_theirs else None
 
 
 def left_out_lines(count: int) -> str:

@@ -7,6 +7,7 @@ import asyncio
 from starlette.types import Receive
 
 LARGEST = 256 * 1024  # bytes
+READ = 4 * LARGEST  # bytes read before a refusal: a connection closed upon unread bytes may lose the answer
 SECONDS = 10.0  # within which a body must have arrived
 MOST = 64  # unfinished bodies of one reader
 
@@ -35,13 +36,13 @@ class BodyReader:
 
 
 async def _whole(receive: Receive) -> bytes | int:
-    body, more = b"", True
-    while more:
+    body, size, more = b"", 0, True
+    while more and size <= READ:
         message = await receive()
         if message["type"] != "http.request":
             return 408
-        body += message.get("body", b"")
-        if len(body) > LARGEST:
-            return 413
+        part = message.get("body", b"")
+        size += len(part)
+        body = body + part if size <= LARGEST else b""
         more = message.get("more_body", False)
-    return body
+    return body if size <= LARGEST else 413

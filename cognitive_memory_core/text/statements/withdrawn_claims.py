@@ -80,11 +80,6 @@ class WithdrawnClaim:
         shared = self.trace.terms & said.terms
         return len(shared) >= min(len(self.trace.terms), 2) > 0 and self.trace.share_in(said) > RECITED
 
-    def is_told_throughout(self, texts: Iterable[str]) -> bool:
-        """Return whether the texts together contain most of the claim."""
-        said = frozenset(term for text in texts for term in Trace.of(text).terms)
-        return self.trace.share_in(Trace(said)) > MOST
-
     @cached_property
     def _reading(self) -> ValueReading:
         return ValueReading.of(self.text)

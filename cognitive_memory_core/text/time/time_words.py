@@ -13,7 +13,6 @@ from ..caches import cleared_on_erasure
 from ..lexical.folding import folded
 from ..names_and_quotations import TextMask, named, quoted
 from ..patterns import any_of
-from ..text_edits import Edit, edited
 from .chinese_time import CHINESE
 from .holidays import HOLIDAYS
 from .hours import hours_in, latest, narrowed
@@ -140,34 +139,16 @@ def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> 
     return _zoned(time_span, reference)
 
 
-def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
-    """Replace the relative times of a statement made at ``when`` by dates, except ambiguous ones and those in names.
+def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[Mention, str]]:
+    """Return the relative times of a text said at ``when``, each with its date, except ambiguous ones and names.
 
-    Quotations are not changed either.
+    Those in quotations are left out, too.
     """
     mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
-    return edited(text, datings(text, when, mask))
-
-
-def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return the relative times of a text said at ``when`` with the dates by which :func:`with_dates` replaces them."""
-    mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
-    found = ((text[edit.start : edit.stop], edit.text) for edit in datings(text, when, mask))
-    return list(dict.fromkeys(found))
-
-
-def datings(text: str, when: datetime, mask: TextMask) -> list[Edit]:
-    """Return the replacements that :func:`with_dates` makes, without applying them."""
-    found = resolved(text, when, mask)
-    return [Edit(mention.start, mention.stop, time_span.text) for mention, time_span in found if time_span.text]
-
-
-def resolved(text: str, when: datetime, mask: TextMask) -> list[tuple[Mention, TimeSpan]]:
-    """Return the relative times of a statement made at ``when`` with their spans; ambiguous ones are left out."""
     now = when.replace(tzinfo=None)
     found = [mention for mention in leaning(text) if not mask.touches(mention.start, mention.stop)]
     told = ((mention, _told(mention, text, now)) for mention in found)
-    return [(mention, time_span) for mention, time_span in told if time_span]
+    return [(mention, time_span.text) for mention, time_span in told if time_span and time_span.text]
 
 
 def is_time(word: str) -> bool:

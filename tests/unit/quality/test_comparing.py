@@ -50,6 +50,12 @@ def test_nearly_equal_statements_are_paired() -> None:
     assert pair.likeness > 0.8
 
 
+def test_statements_with_other_figures_are_not_paired() -> None:
+    """Statements that differ in a number only are two things, not one said twice."""
+    rows = [an_examined(f"阿棠(2000001)每个月给房东交的房租是 {rent} 元整") for rent in (2500, 3200)]
+    assert compared(*rows).near == 0
+
+
 def test_only_what_an_event_replaces_is_contradicted() -> None:
     """A pair is one that its newer event says to replace, in whatever words; numbers and denials alone make none."""
     older = an_examined("木鱼(76620318)把主旋律暂定为 92bpm")

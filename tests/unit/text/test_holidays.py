@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from cognitive_memory_core.text.time.time_words import is_time, mentions, time_window, with_dates
+from cognitive_memory_core.text.time.time_words import is_time, mentions, time_window
 from tests.support.clock import NOON, SHANGHAI
+from tests.support.dated import with_dates
 
 
 def window(text: str, at: datetime = NOON) -> str | None:

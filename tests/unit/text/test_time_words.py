@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.text.time.time_words import READ, is_time, mentions, time_window, with_dates
+from cognitive_memory_core.text.time.time_words import READ, is_time, mentions, time_window
 from tests.support.clock import NOON, SHANGHAI
+from tests.support.dated import with_dates
 
 PIECES = [
     "昨天",

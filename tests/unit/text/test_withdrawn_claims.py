@@ -61,15 +61,6 @@ def test_what_others_tell_may_stay() -> None:
     assert not WithdrawnClaim(old, (*WHO, new)).is_told_by("最喜欢的是乌龙茶")
 
 
-def test_what_is_told_in_parts_is_told_throughout() -> None:
-    """Several parts together contain a statement even if each of them alone does not."""
-    statement = WithdrawnClaim("阿棠(2000001) 每逢暴雨必在阁楼弹奏祖父留下的月琴", WHO)
-    parts = ["下暴雨就待在阁楼，翻书听唱片", "偶尔弹奏月琴给朋友们助兴热闹", "一直想念故去多年的祖父留下的老房子"]
-    assert not any(map(statement.is_told_by, parts))
-    assert statement.is_told_throughout(parts)
-    assert not statement.is_told_throughout(parts[:1])
-
-
 def test_sentences_go_and_the_rest_stays() -> None:
     """A sentence is removed from its line, a line without rest is removed, and nothing else changes."""
     lines = "- 家门锁密码：七零四二\n- 家门锁密码是七零四二。怕高。"
