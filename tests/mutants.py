@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant(
         "queue: two jobs of one scope run at once",
         (Edit("files/schedule_index.py", "return is_there and not self.claimed and", "return is_there and"),),
-        "tests/properties/test_queue_machine.py",
+        "tests/promises/test_model_trouble_loses_nothing.py",
         "tests/contracts/test_queue.py",
     ),
     Mutant(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -73,6 +74,20 @@ async def test_a_dialogue_that_no_model_judges_is_judged_by_rules(
         assert await memory.drain(PATIENCE)
         assert [event.sender_id for event in await memory.events(READING)] == [READING.user_id]
         assert (await memory.status()).jobs.failed == 0
+
+
+async def test_turns_of_a_place_are_worked_one_after_the_other(tmp_path: Path) -> None:
+    """While the model is slow with a turn, no later one of the same place is begun, and both are stored in order."""
+    chat = Puppet(seconds=0.3)
+    async with a_memory(tmp_path, chat=chat) as memory:
+        await memory.remember(Turn(READING, observations=(FACT,)))
+        await until(lambda: chat.count(REWRITE) == 1)
+        await memory.remember(Turn(READING, observations=(f"阿禾({READING.user_id}) 在学吉他",)))
+        for _ in range(10):
+            assert chat.count(REWRITE) == 1 or await memory.events(READING)
+            await asyncio.sleep(0.05)
+        assert await memory.drain(PATIENCE)
+        assert [event.text[-4:] for event in await memory.events(READING)] == ["在学吉他", FACT[-4:]]
 
 
 async def test_an_outage_is_no_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
