@@ -45,14 +45,15 @@ class LineSearch:
 class FoundLine:
     """A line of the log that answers a question; its score is the ``relevance``, in [0, 1], times all ``factors``.
 
-    ``neighbours`` are the lines just before and after it, and ``replied`` the line to which it replies, that the scene
-    may read. The ``parts`` of the relevance are given only to a search that explains.
+    The lines just ``before`` and ``after`` it, and the one to which it ``replied``, are those that the scene may read.
+    The ``parts`` of the relevance are given only to a search that explains.
     """
 
     line: Message
     relevance: float
     factors: tuple[tuple[str, float], ...] = ()
-    neighbours: Passage = ()
+    before: Passage = ()
+    after: Passage = ()
     replied: Message | None = None
     parts: tuple[tuple[str, float], ...] = ()
 

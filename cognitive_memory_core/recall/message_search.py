@@ -90,9 +90,12 @@ def _admitted(found: FoundLine, read_filter: ReadFilter) -> FoundLine:
     """Return a line with only those lines beside it that the scene may read, whatever the index returned."""
     admits = replace(read_filter, user_id="", kinds=(), window=None).admits_line
     replied = found.replied if found.replied and admits(found.replied) else None
-    return replace(found, neighbours=tuple(filter(admits, found.neighbours)), replied=replied)
+    before, after = (tuple(filter(admits, side)) for side in (found.before, found.after))
+    return replace(found, before=before, after=after, replied=replied)
 
 
 def _hit(found: FoundLine) -> Hit:
     line, relevance = found.line, found.relevance
-    return Hit(line.as_event(), found.score, 0.0, relevance, relevance, found.neighbours, line.reply_to or "")
+    return Hit(
+        line.as_event(), found.score, 0.0, relevance, relevance, (*found.before, *found.after), line.reply_to or ""
+    )

@@ -120,13 +120,12 @@ def _shown(
 
 def _following(found: FoundLine, shown: Collection[LineKey]) -> tuple[Message, ...]:
     """Return the lines that follow a line in its session, up to the first that the caller shows."""
-    said, lines, last = found.line, list[Message](), found.line.sent_at
-    for line in found.neighbours:
-        if line.sent_at >= said.sent_at and line.id != said.id:
-            if line.sent_at - last > PAUSE or key_of(line) in shown:
-                break
-            lines.append(line)
-            last = line.sent_at
+    lines, last = list[Message](), found.line.sent_at
+    for line in found.after:
+        if line.sent_at - last > PAUSE or key_of(line) in shown:
+            break
+        lines.append(line)
+        last = line.sent_at
     return tuple(lines)
 
 

@@ -172,7 +172,7 @@ async def test_a_line_is_found_with_its_neighbours_before_and_after_its_place_is
         for _ in range(2):
             found = (await ledger.lexical.lines(search)).lines
             assert found[0].line.text == "陶艺课几点"
-            assert [line.text for line in found[0].neighbours] == around
+            assert [line.text for line in (*found[0].before, *found[0].after)] == around
             assert {one.line.text for one in found} == {line.text for line in lines if line.sender_id not in without}
     assert await ledger.lexical.lines(replace(search, limit=0)) == FoundLines()
     assert await ledger.lexical.lines(replace(search, terms=())) == FoundLines()

@@ -64,7 +64,9 @@ class WatchedWords:
     async def lines(self, search: LineSearch) -> FoundLines:
         """Return log lines with those around them."""
         found = await self.index.lines(search)
-        self.witness.note(search.read_filter, [line for one in found.lines for line in (one.line, *one.neighbours)])
+        self.witness.note(
+            search.read_filter, [line for one in found.lines for line in (one.line, *one.before, *one.after)]
+        )
         return found
 
     def __getattr__(self, name: str) -> Any:

@@ -256,7 +256,7 @@ def found_lines(
     """Return the best lines, each with those beside it and the one it replies to, as far as the scene may read them."""
     best_rows = scored.rows[: search.limit]
     near = scored.talk.beside(best_rows, SHOWN)
-    lines = read(sorted({*best_rows.tolist(), *(row for some in near for row in some)}))
+    lines = read(sorted({*best_rows.tolist(), *(row for sides in near for side in sides for row in side)}))
     answered = replied([lines[row] for row in best_rows.tolist() if row in lines])
     factors = zip(*(one[: search.limit].tolist() for one in scored.factors.values()), strict=True)
     each = zip(best_rows.tolist(), scored.relevance.tolist(), factors, near, strict=False)
@@ -265,11 +265,12 @@ def found_lines(
             line,
             relevance,
             tuple(zip(scored.factors, factors_of, strict=True)),
-            tuple(lines[other] for other in beside if other in lines),
+            tuple(lines[other] for other in before if other in lines),
+            tuple(lines[other] for other in after if other in lines),
             answered.get((line.scene.scope, line.reply_to or "")),
             () if scored.parts is None else tuple(zip(PARTS, scored.parts[at].tolist(), strict=True)),
         )
-        for at, (row, relevance, factors_of, beside) in enumerate(each)
+        for at, (row, relevance, factors_of, (before, after)) in enumerate(each)
         if (line := lines.get(row)) and search.read_filter.admits_line(line)
     )
     keys = rows.ids.values[scored.rows[:SCORED]].tolist()

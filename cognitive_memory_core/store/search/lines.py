@@ -162,12 +162,17 @@ class Talk:
         position[rows] = np.arange(len(rows))
         return cls(rows, position, session, np.cumsum(in_session % TOPIC_LINES == 0))
 
-    def beside(self, rows: Array, reach: int) -> list[list[int]]:
-        """Return for each row those of the same session up to ``reach`` lines before and after it, in order."""
-        steps = [step for step in range(-reach, reach + 1) if step]
+    def beside(self, rows: Array, reach: int) -> list[tuple[list[int], list[int]]]:
+        """Return for each row those of the same session up to ``reach`` lines before, and after it, each in order."""
         at: Array = self.position[rows][:, np.newaxis]
-        near = np.minimum(np.maximum(at + steps, 0), max(len(self.rows) - 1, 0))
-        same = (self.session[near] == self.session[at]) & (near == at + steps)
+        before, after = (
+            self._same_session(at, at + steps) for steps in (np.arange(-reach, 0), np.arange(1, reach + 1))
+        )
+        return list(zip(before, after, strict=True))
+
+    def _same_session(self, at: Array, others: Array) -> list[list[int]]:
+        near = np.minimum(np.maximum(others, 0), max(len(self.rows) - 1, 0))
+        same = (self.session[near] == self.session[at]) & (near == others)
         both = zip(self.rows[near].tolist(), same.tolist(), strict=True)
         return [[row for row, is_same in zip(some, flags, strict=True) if is_same] for some, flags in both]
 

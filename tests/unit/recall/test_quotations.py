@@ -136,3 +136,10 @@ async def test_a_line_brings_along_the_next_ones_of_its_session() -> None:
     assert lines.scores.keys() >= {line_key(one.said.scope.key, one.said.id) for one in lines.quotations}
     others = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, shown=("second",)))
     assert [[line.id for line in one.following] for one in others.quotations if one.said.id == "asked"] == [["next"]]
+
+
+async def test_lines_of_one_second_follow_in_the_order_in_which_they_came() -> None:
+    """A platform counts whole seconds: of lines with one time, those said earlier do not follow the quoted one."""
+    talk = [a_line(text, id=text) for text in ("猫叫年糕", "我对花生过敏", "下个月去重庆")]
+    quoted = await found(GROUP, "谁去重庆", *talk, wanted=QuotationSearch(limit=1, shown=()))
+    assert [(one.said.id, [line.id for line in one.following]) for one in quoted.quotations] == [("下个月去重庆", [])]
