@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from cognitive_memory_core.adapters.chroma.read_filter_where import chroma_filter, event_metadata
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.vectors.chroma.read_filter_where import chroma_filter, event_metadata
 
 from .topics import BATCH, Matrix, batches, event_of, vectors_of
 from .workload import group_years

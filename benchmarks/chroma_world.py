@@ -17,19 +17,19 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from cognitive_memory_core.adapters.chroma.store import ChromaStore
-from cognitive_memory_core.adapters.chroma.supervisor import Bounds
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
 from cognitive_memory_core.settings import VectorStoreSettings
+from cognitive_memory_core.vectors.chroma.store import ChromaStore
+from cognitive_memory_core.vectors.chroma.supervisor import Bounds
 
 from .workload import NOW
 
 MODEL = "benchmark-faults"
-CHILD = "cognitive_memory_core.adapters.chroma.child"
+CHILD = "cognitive_memory_core.vectors.chroma.child"
 EVERYTHING = ReadFilter(Scene.operator())
 CHROMAS = (".sqlite3", ".sqlite3-journal", ".bin", ".pickle")
 BATCH = 200

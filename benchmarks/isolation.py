@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from cognitive_memory_core.adapters.chroma.read_filter_where import chroma_filter, event_metadata
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.read_filter_sql import scene_filter
+from cognitive_memory_core.vectors.chroma.read_filter_where import chroma_filter, event_metadata
 from tests.support.where import matches
 
 from .isolation_scenes import WAYS, plans, tallied

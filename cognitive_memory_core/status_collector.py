@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 
-from .adapters.chroma import server_refusal
 from .background import ErrorState, restarts
 from .domain.figures import Activity
 from .domain.interval import Interval
 from .domain.scope import Scene
 from .errors import UnavailableError
 from .status import Status
+from .vectors.chroma import server_refusal
 from .wiring import UseCases
 
 SERVER_SECONDS = 2.0  # how long a status waits for a Chroma server

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.chroma.store import ChromaStore
 from cognitive_memory_core.domain.event import Draft
-from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.vectors import VectorRow
+from cognitive_memory_core.vectors.chroma.store import ChromaStore
+from cognitive_memory_core.vectors.reconciler import IndexReconciler
 
 from ..chroma_world import MODEL, known_rows
 from ..fault_row import Extent, Row

@@ -13,12 +13,12 @@ from pathlib import Path
 import orjson
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.chroma.process import ChildProcess
-from cognitive_memory_core.adapters.chroma.protocol import Envelope, Failed
-from cognitive_memory_core.adapters.chroma.store import ChromaStore
-from cognitive_memory_core.historian.indexing import index_sleep
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.store.search.exact_search import SqliteExactSearch
+from cognitive_memory_core.vectors import index_sleep
+from cognitive_memory_core.vectors.chroma.process import ChildProcess
+from cognitive_memory_core.vectors.chroma.protocol import Envelope, Failed
+from cognitive_memory_core.vectors.chroma.store import ChromaStore
 
 from ..kills import exported
 from . import world

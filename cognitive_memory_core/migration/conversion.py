@@ -18,7 +18,6 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from .. import sentences
-from ..adapters.chroma.other_programs_folder import ForeignFolderUnreadable, foreign_rows, size_of
 from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.iso_times import datetime_of
@@ -33,6 +32,7 @@ from ..ports.vectors import EmbeddedEvent
 from ..store.names import Alias
 from ..text.identity.name_cleaning import clean_name
 from ..transfer.export_format import HEAD, ExportedRow, row_of, written
+from ..vectors.chroma.other_programs_folder import ForeignFolderUnreadable, foreign_rows, size_of
 from .json_list import DAMAGED, rows_of
 from .layout import LARGEST_LIST, Layout, written_at
 from .report import MigrationReport

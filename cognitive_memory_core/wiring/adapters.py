@@ -9,8 +9,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
-from ..adapters.chroma.generations_on_disk import clear_generations
-from ..adapters.chroma.store import ChromaStore
 from ..adapters.malloc_tuning import return_large_blocks
 from ..background import BackgroundLoop
 from ..cancellation import released_on_failure
@@ -30,6 +28,8 @@ from ..quality.counting import QualityTally
 from ..settings import Live, Settings, VectorStoreSettings
 from ..store.database.migrations import is_blank
 from ..store.ledger import Ledger
+from ..vectors.chroma.generations_on_disk import clear_generations
+from ..vectors.chroma.store import ChromaStore
 from .chat_models import ChatModels, chat_models_of
 from .embedding import Embedding, embedding_of
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger

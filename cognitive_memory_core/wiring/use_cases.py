@@ -22,9 +22,6 @@ from ..evolution.belief_keeping import BeliefKeeping
 from ..evolution.evolver import Evolver
 from ..evolution.schedule import EvolutionRounds
 from ..evolution.suggesting import Suggesting
-from ..historian.indexing.indexer import Indexer
-from ..historian.indexing.null_reconciler import NullReconciler
-from ..historian.indexing.reconciler import IndexReconciler
 from ..historian.integrity_watch import IntegrityWatch
 from ..historian.jobs.admission import Admission
 from ..historian.jobs.intake import Intake
@@ -60,6 +57,9 @@ from ..recall.quotations import Quotations
 from ..recall.retriever import Retriever
 from ..recall.search import Search
 from ..settings import Live, Settings
+from ..vectors.indexer import Indexer
+from ..vectors.null_reconciler import NullReconciler
+from ..vectors.reconciler import IndexReconciler
 from .adapters import Adapters
 
 

@@ -32,7 +32,7 @@ ALLOWED = {
 HEAD = f"""
 import asyncio, contextlib, os, socket, sys
 from subprocess import run
-from cognitive_memory_core.adapters.chroma.process import clean_environment
+from cognitive_memory_core.vectors.chroma.process import clean_environment
 from tests.support.network_guard import python_path
 BEYOND = {BEYOND!r}
 """

@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.chroma.read_filter_where import chroma_filter, event_metadata
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
@@ -30,6 +29,7 @@ from cognitive_memory_core.store import event_rows, messages
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.database.statements import select
 from cognitive_memory_core.store.search.read_filter_sql import message_filter, scene_filter, sql_filter
+from cognitive_memory_core.vectors.chroma.read_filter_where import chroma_filter, event_metadata
 from tests.support.clock import NOON
 from tests.support.sizes import sized
 from tests.support.where import matches

@@ -6,9 +6,9 @@ import os
 import time
 from collections.abc import Callable
 
-from cognitive_memory_core.adapters.chroma.child import Wire
-from cognitive_memory_core.adapters.chroma.frames import encoded
-from cognitive_memory_core.adapters.chroma.protocol import (
+from cognitive_memory_core.vectors.chroma.child import Wire
+from cognitive_memory_core.vectors.chroma.frames import encoded
+from cognitive_memory_core.vectors.chroma.protocol import (
     Answer,
     Begin,
     Done,

@@ -12,12 +12,12 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_components import SuppliedParts
 from cognitive_memory_core.ports.words import FoundLines, LineSearch
 from cognitive_memory_core.settings import Live, VectorStoreSettings
+from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from cognitive_memory_core.wiring import Adapters, opened_adapters
 
 from .clock import FrozenClock

@@ -18,17 +18,17 @@ from urllib.request import urlopen
 
 import psutil
 
-from cognitive_memory_core.adapters.chroma import ChromaStore
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, SleepingStore
 from cognitive_memory_core.settings import VectorStoreSettings
+from cognitive_memory_core.vectors.chroma import ChromaStore
 from tests.support.vector_store import InMemoryVectorStore
 
 from .ledgers import MODEL
 from .waiting import PATIENCE
 
-CHILD = "cognitive_memory_core.adapters.chroma.child"
+CHILD = "cognitive_memory_core.vectors.chroma.child"
 Make = Literal["in memory", "chroma", "chroma server"]
 _SERVER = "from chromadb.cli.cli import app; app()"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.chroma.protocol import Start
-from cognitive_memory_core.adapters.chroma.supervisor import Bounds, Supervisor
 from cognitive_memory_core.settings import HistorianSettings
+from cognitive_memory_core.vectors.chroma.protocol import Start
+from cognitive_memory_core.vectors.chroma.supervisor import Bounds, Supervisor
 from tests.support import fake_chroma
 from tests.support.cancelling import cancelled_after, cancelled_at, left_over, until_nothing_is_left
 from tests.support.disks import fill, small_disk

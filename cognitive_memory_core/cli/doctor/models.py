@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 
 from ... import sentences
-from ...adapters.chroma import server_refusal
 from ...adapters.openai.client import ModelClient, PostedRequest
 from ...adapters.openai.embedder import OpenAIEmbedder
 from ...adapters.openai.metered_requests import answered
 from ...adapters.openai.rerank import HttpReranker
 from ...errors import CognitiveMemoryError
 from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
+from ...vectors.chroma import server_refusal
 from ...wiring.lost_ledger import LEDGER
 from ...wiring.read_only import opened_reader
 from .findings import ExaminedBot, Finding

@@ -16,16 +16,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ... import sentences
-from ...background import UNTIL_NUDGED, BackgroundLoop
-from ...domain.backlog import IndexActivity, IndexState
-from ...domain.read_filter import ReadFilter
-from ...errors import Busy, UnavailableError
-from ...ports.models import Vector
-from ...ports.vectors import EmbeddedEvent, Generation, SleepingStore
-from ...store.search.checkpoints import Checkpoint, CheckpointBook
-from ...store.search.vector_changes import VectorChange
-from ...store.search.vectors import VectorLedger
+from .. import sentences
+from ..background import UNTIL_NUDGED, BackgroundLoop
+from ..domain.backlog import IndexActivity, IndexState
+from ..domain.read_filter import ReadFilter
+from ..errors import Busy, UnavailableError
+from ..ports.models import Vector
+from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
+from ..store.search.checkpoints import Checkpoint, CheckpointBook
+from ..store.search.vector_changes import VectorChange
+from ..store.search.vectors import VectorLedger
 from .index_check import CHECKED_A_DAY, IndexCheck
 from .index_sleep import IndexSleep
 

@@ -16,10 +16,10 @@ import psutil
 import pytest
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.adapters.chroma.process import clean_environment
-from cognitive_memory_core.adapters.chroma.protocol import Answer, Done, Failed, InUse, Start
-from cognitive_memory_core.adapters.chroma.supervisor import Bounds, ProcessDied, Supervisor
 from cognitive_memory_core.errors import Busy, UnavailableError
+from cognitive_memory_core.vectors.chroma.process import clean_environment
+from cognitive_memory_core.vectors.chroma.protocol import Answer, Done, Failed, InUse, Start
+from cognitive_memory_core.vectors.chroma.supervisor import Bounds, ProcessDied, Supervisor
 from tests.support import fake_chroma
 from tests.support.fake_chroma import asked
 from tests.support.waiting import PATIENCE

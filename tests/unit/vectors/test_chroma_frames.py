@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.chroma import frames
-from cognitive_memory_core.adapters.chroma.frames import BadFrame, Frame, encoded, read_frame
-from cognitive_memory_core.adapters.chroma.protocol import (
+from cognitive_memory_core.ports.vectors import Generation
+from cognitive_memory_core.vectors.chroma import frames
+from cognitive_memory_core.vectors.chroma.frames import BadFrame, Frame, encoded, read_frame
+from cognitive_memory_core.vectors.chroma.protocol import (
     Begin,
     Envelope,
     Failed,
@@ -23,7 +24,6 @@ from cognitive_memory_core.adapters.chroma.protocol import (
     framed,
     unframed,
 )
-from cognitive_memory_core.ports.vectors import Generation
 
 GENERATION = Generation(7, "birth", "model:2", 2)
 JSON = st.recursive(

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.adapters.chroma import ChromaStore
-from cognitive_memory_core.adapters.chroma.collection_owner import FILE, Foreign, Owner
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.vectors import Generation
+from cognitive_memory_core.vectors.chroma import ChromaStore
+from cognitive_memory_core.vectors.chroma.collection_owner import FILE, Foreign, Owner
 from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.vector_stores import chroma_server, chroma_store, rows
