@@ -16,8 +16,8 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, SecretStr
 
 from . import sentences
+from .disk import Disk, Vanished, is_withheld
 from .domain.price import Price
-from .durable_files import Disk, Vanished, is_withheld
 from .errors import BadArgument, BadSetting, PermanentError, StorageRefused
 from .sentences.setting_meanings import MEANINGS
 from .settings import Settings, value_at

@@ -17,14 +17,14 @@ from .domain.message import Message
 from .domain.profile import ProfileKey
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .domain.tombstones import Erasure
+from .end_summaries import EndSummaries
 from .errors import NotPermitted
-from .files.durable_queue import FileQueue
-from .files.end_summaries_mirror import EndSummaries
-from .files.profiles import FileProfiles
 from .historian.messages.message_buffer import MessageBuffer
 from .ports.clock import Clock
 from .ports.vectors import EmbeddedEvent
+from .profiles.files import FileProfiles
 from .purge_schedule import Purge
+from .queue.job_queue import FileQueue
 from .store.erasure.eraser import ErasedRows
 from .store.ledger import Ledger
 from .store.names import MOST_NAMES, Alias

@@ -10,9 +10,9 @@ from .domain.erasure_rules import keys_of
 from .domain.profile import Profile, ProfileKey, Revision
 from .domain.scope import Scene
 from .errors import NotPermitted
-from .files.profiles import FileProfiles
 from .historian.profiles.profile_indexer import taken_in
 from .ports.clock import Clock
+from .profiles.files import FileProfiles
 from .read_access import ReadAccess
 from .recall.profile_reader import ProfileReader
 from .store.erasure.event_eraser import EventEraser

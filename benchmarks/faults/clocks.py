@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.files.profiles import FileProfiles
+from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.recall.ranking import freshness
 from cognitive_memory_core.settings import Decay
 from tests.support.builders import an_event

@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.faults import world
 from benchmarks.faults.steps import PROFILE_STEPS, STEPS, Unwritten
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.files import durable_queue as file_queue
+from cognitive_memory_core.queue import job_queue as file_queue
 
 ORDER = 65_536  # bytes
 

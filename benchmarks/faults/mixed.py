@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import cognitive_memory_core as core
-from cognitive_memory_core import durable_files as disk
+from cognitive_memory_core import disk
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.store.database.database import Database

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import cognitive_memory_core as core
-from cognitive_memory_core.durable_files import TRIES, Disk
-from cognitive_memory_core.files import codec
+from cognitive_memory_core.disk import TRIES, Disk
+from cognitive_memory_core.queue import format as codec
 
 from ..fault_row import Extent, Row
 from . import world

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.files.durable_queue import FileQueue
+from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.disks import fill
 

@@ -9,12 +9,12 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft
-from cognitive_memory_core.durable_files import Disk
-from cognitive_memory_core.files.durable_queue import Claim, FileQueue
-from cognitive_memory_core.files.end_summaries_mirror import EndSummaries
-from cognitive_memory_core.files.profiles import FileProfiles
+from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.memory import CognitiveMemory
+from cognitive_memory_core.profiles.files import FileProfiles
+from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.store.database import migrations, schema
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support import profiles

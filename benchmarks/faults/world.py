@@ -15,6 +15,7 @@ from pathlib import Path
 
 import orjson
 
+from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.job import Job
@@ -22,13 +23,12 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
-from cognitive_memory_core.durable_files import Disk
+from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
-from cognitive_memory_core.files import codec
-from cognitive_memory_core.files.durable_queue import FileQueue
-from cognitive_memory_core.files.end_summaries_mirror import EndSummaries
-from cognitive_memory_core.files.job_file_names import parsed
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue.format import parsed
+from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import (
     CaptureSettings,
     HistorianSettings,

@@ -15,10 +15,10 @@ from urllib.parse import urlunsplit
 
 from .. import mcp_server, sentences
 from ..adapters.bot_client import BotClient
+from ..disk import is_owned
 from ..domain.ids import checked_id
 from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
-from ..files.directory_owner import is_owned
 from ..tools import ToolCaller
 from ..tools.running import failure
 from .bot_directory import BotDirectory, declare_directory

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from .. import sentences
+from ..disk import is_owned
 from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
-from ..files.directory_owner import is_owned
 from ..memory import CognitiveMemory
 from ..settings import Settings
 from ..wiring.lost_ledger import LEDGER

@@ -10,10 +10,10 @@ from datetime import tzinfo
 
 from .. import sentences
 from ..configuration import Configuration
+from ..disk import is_owned
 from ..domain.job import FailedJob
 from ..domain.place_switch import PlaceSwitch
 from ..errors import BadArgument
-from ..files.directory_owner import is_owned
 from ..wiring.read_only import DirectorySnapshot
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, reading, runner

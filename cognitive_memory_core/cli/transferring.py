@@ -12,9 +12,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from .. import sentences
+from ..disk import DirectoryOwner
 from ..domain.ids import checked_id
 from ..errors import CognitiveMemoryError
-from ..files.directory_owner import DirectoryOwner
 from ..memory import CognitiveMemory
 from ..store.database.copies import Copy
 from ..store.ledger import Ledger

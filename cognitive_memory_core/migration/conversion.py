@@ -18,17 +18,17 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from .. import sentences
+from ..disk import Disk
 from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.iso_times import datetime_of
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
 from ..domain.scope import DEFAULT_AGENT, Scope
-from ..durable_files import Disk
 from ..errors import BadArgument, CognitiveMemoryError
-from ..files.job_formats import SEED_ZONE
-from ..files.profile_file import LARGEST, ProfileFile
-from ..files.profile_paths import ProfileLocation
 from ..ports.vectors import EmbeddedEvent
+from ..profiles.format import LARGEST, ProfileFile
+from ..profiles.paths import ProfileLocation
+from ..queue.format import SEED_ZONE
 from ..store.names import Alias
 from ..text.identity.name_cleaning import clean_name
 from ..transfer.export_format import HEAD, ExportedRow, row_of, written

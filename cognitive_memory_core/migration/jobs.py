@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 from .. import sentences
+from ..disk import MAX_BYTES, Disk
 from ..domain.ids import derived_id
 from ..domain.scope import DEFAULT_AGENT
 from ..domain.turn import Turn
-from ..durable_files import MAX_BYTES, Disk
 from ..errors import BadArgument, CognitiveMemoryError
-from ..files.codec import body_of, job_of
+from ..queue.format import body_of, job_of
 from .layout import Layout, written_at
 from .report import MigrationReport
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import sentences
-from ..durable_files import Disk
+from ..disk import Disk
 from ..errors import BadArgument
 
 SUMMARIES, PINS = "end_summaries.json", "memory.json"

@@ -16,7 +16,7 @@ from pathlib import Path
 from .. import sentences
 from ..background import UNTIL_NUDGED, BackgroundLoop
 from ..cancellation import completed
-from ..durable_files import TEMP, Disk, Vanished
+from ..disk import TEMP, Disk, Vanished
 from ..errors import StorageRefused
 from .conversion import Conversion, Destination
 from .layout import LARGEST_LIST, SUMMARIES, Layout

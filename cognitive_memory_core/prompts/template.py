@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from string import Template
 
 from .. import sentences
+from ..disk import Disk, Vanished
+from ..errors import PermanentError, StorageRefused
 
 SEPARATOR = "<!-- prompt -->"
 LONGEST_TEMPLATE = 20_000  # characters
@@ -77,3 +81,29 @@ def _placeholders(text: str) -> tuple[frozenset[str], bool]:
     found = list(Template.pattern.finditer(text))
     names = frozenset(name for match in found if (name := match["named"] or match["braced"]))
     return names, any(match["invalid"] is not None for match in found)
+
+
+KNOWN = ("rewrite", "triage", "merge", "compress", "evolve", "suggest")
+LONGEST = 65_536  # bytes; more than any template may have characters
+_UNREADABLE = ""
+
+
+def read_templates(folder: Path, names: Iterable[str] = KNOWN, disk: Disk | None = None) -> Mapping[str, str]:
+    """Return the text of each ``{name}.md`` in a folder, by name; blocking, bounded in size, never raises.
+
+    The caller validates them: anything but a readable regular file of bounded size gives "", and bytes that are not
+    UTF-8 become U+FFFD. Links are not followed; other files are ignored.
+    """
+    reading = disk or Disk()
+    paths = {name: folder / f"{name}.md" for name in names}
+    return {name: _text(path, reading) for name, path in paths.items() if os.path.lexists(path)}
+
+
+def _text(path: Path, disk: Disk) -> str:
+    try:
+        found = disk.find(path)
+        if found is None or found.size > LONGEST:
+            return _UNREADABLE
+        return disk.read(path).decode("utf-8-sig", "replace")
+    except (PermanentError, StorageRefused, Vanished):
+        return _UNREADABLE

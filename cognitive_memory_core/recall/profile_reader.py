@@ -14,8 +14,8 @@ from ..cancellation import seen
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
 from ..errors import NotPermitted, UnavailableError
-from ..files.profiles import FileProfiles
 from ..ports.models import Embedder, Vector
+from ..profiles.files import FileProfiles
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.facts import FactBook

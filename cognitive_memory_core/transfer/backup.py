@@ -10,10 +10,10 @@ from pathlib import Path
 
 from .. import sentences
 from ..cancellation import completed
-from ..durable_files import Disk, Vanished
+from ..disk import Disk, Vanished
+from ..end_summaries import EndSummaries
 from ..errors import BadArgument, StorageRefused
-from ..files.durable_queue import FileQueue
-from ..files.end_summaries_mirror import EndSummaries
+from ..queue.job_queue import FileQueue
 from ..store.erasure.eraser import Eraser
 from .targets import checked_place, draft_in, removed
 

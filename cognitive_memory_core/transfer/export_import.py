@@ -16,13 +16,13 @@ from pydantic import ValidationError
 
 from .. import sentences
 from ..cancellation import completed
+from ..disk import Disk
 from ..domain.message import Message
 from ..domain.profile import Profile, Revision
 from ..domain.scope import Scope
-from ..durable_files import Disk
 from ..errors import BadArgument, MistakeError, StorageRefused
-from ..files.profiles import FileProfiles
 from ..ports.vectors import EmbeddedEvent
+from ..profiles.files import FileProfiles
 from ..store.all_rows import Archive, ArchiveRow, OptOut
 from ..store.names import Alias
 from ..text.identity.name_cleaning import clean_name

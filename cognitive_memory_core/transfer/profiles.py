@@ -9,7 +9,7 @@ from dataclasses import replace
 from .. import sentences
 from ..domain.profile import Profile, Revision
 from ..errors import MistakeError
-from ..files.profiles import FileProfiles, Overtaken
+from ..profiles.files import FileProfiles, Overtaken
 
 log = logging.getLogger(__name__)
 IsExcluded = Callable[[Profile], bool]

@@ -12,11 +12,8 @@ from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
 from ..adapters.malloc_tuning import return_large_blocks
 from ..background import BackgroundLoop
 from ..cancellation import released_on_failure
-from ..durable_files import Disk
-from ..files.directory_owner import DirectoryOwner
-from ..files.durable_queue import FileQueue
-from ..files.end_summaries_mirror import EndSummaries
-from ..files.profiles import FileProfiles
+from ..disk import DirectoryOwner, Disk
+from ..end_summaries import EndSummaries
 from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter
 from ..migration.takeover import keep_summaries
@@ -24,7 +21,9 @@ from ..ports.clock import Clock
 from ..ports.supplied_components import SuppliedParts
 from ..ports.vectors import SleepingStore
 from ..ports.words import WordIndex
+from ..profiles.files import FileProfiles
 from ..quality.counting import QualityTally
+from ..queue.job_queue import FileQueue
 from ..settings import Live, Settings, VectorStoreSettings
 from ..store.database.migrations import is_blank
 from ..store.ledger import Ledger

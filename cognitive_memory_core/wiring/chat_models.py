@@ -15,7 +15,6 @@ from ..adapters.caller_models import CallerChat
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
 from ..evolution.evolver import EvolverModel
-from ..files.templates import read_templates
 from ..historian.profiles.model_merger import ModelMerger
 from ..historian.profiles.rule_merger import RuleMerger
 from ..historian.rewriting.rewriter import ModelHistorian
@@ -25,6 +24,7 @@ from ..historian.spending.meter import MeteredChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
 from ..ports.tally import Tally
 from ..prompts.library import PromptLibrary
+from ..prompts.template import read_templates
 from ..settings import ChatRole, Live, ModelSettings, Settings
 
 if TYPE_CHECKING:

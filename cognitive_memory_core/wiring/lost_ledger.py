@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from .. import sentences
+from ..disk import LOCK
 from ..errors import UnavailableError
-from ..files.directory_owner import LOCK
 from ..store.database.migrations import copies_of, is_blank
 
 LEDGER = "ledger.db"

@@ -15,11 +15,11 @@ from ..domain.job import FailedJob, QueueCounts
 from ..domain.place_switch import PlaceSwitch
 from ..domain.quality import QualityReport
 from ..domain.read_filter import ReadFilter
-from ..files.profiles import FileProfiles
-from ..files.queue_snapshot import counted_jobs, failed_jobs
 from ..ports.models import Embedder
 from ..profile_history import without_forgotten
+from ..profiles.files import FileProfiles
 from ..quality.reporting import Reporting
+from ..queue.folder import counted_jobs, failed_jobs
 from ..read_access import ReadAccess
 from ..recall.current_names import CurrentNames
 from ..recall.message_search import MessageSearch

@@ -12,9 +12,9 @@ from types import ModuleType
 from ..background import BackgroundLoop
 from ..consent import Consent
 from ..context.builder import ContextBuilder
+from ..disk import Disk
 from ..domain.job import QueueCounts
 from ..domain.profile import ProfileKey
-from ..durable_files import Disk
 from ..event_correcting import EventCorrecting
 from ..event_forgetting import EventForgetting
 from ..evolution.belief_indexer import BeliefIndexer

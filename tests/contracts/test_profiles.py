@@ -13,7 +13,7 @@ import pytest
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import UnknownRevision
-from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
+from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, SHANGHAI, FrozenClock

@@ -35,7 +35,7 @@ def test_no_module_is_left_out_of_a_contract() -> None:
     assert members("vendors-inside-adapters", "source_modules") == found - {
         "__init__",
         "adapters",
-        "files",
+        "profiles",
         "store",
         "vectors",
     }
@@ -66,7 +66,7 @@ def test_the_layers_hold() -> None:
         ("vendors-inside-adapters", f"{CORE}/open_memory.py", "import numpy"),
         ("front-door", f"{PLUGIN}/scene.py", f"import {CORE}.domain.scope"),
         ("front-door", f"{PLUGIN}/scene.py", f"import {CORE}.open_memory"),
-        ("files-speak-yaml", f"{CORE}/files/codec.py", "import sqlite3"),
+        ("files-speak-yaml", f"{CORE}/queue/format.py", "import sqlite3"),
         ("no-cycles", f"{CORE}/domain/ids.py", f"import {CORE}.domain.event"),
     ],
 )

@@ -67,7 +67,7 @@ def test_a_muted_check_gives_its_reason() -> None:
 def test_a_durable_write_has_one_place() -> None:
     """Only the module of durable file operations, and the demo's bare write for comparison, call fsync."""
     assert {file for file, tree in CODE.items() if _calls(tree, "fsync")} == {
-        f"{CORE}/durable_files.py",
+        f"{CORE}/disk.py",
         f"{PLUGIN}/demo/bare.py",
     }
 

@@ -6,8 +6,8 @@ from importlib import resources
 
 import pytest
 
-from cognitive_memory_core.files.templates import KNOWN
 from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task
+from cognitive_memory_core.prompts.template import KNOWN
 from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, facts, given, job_context, merge, said
 
 OWN = """按我的规矩改写，$$ 是美元。

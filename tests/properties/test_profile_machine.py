@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from cognitive_memory_core.domain.profile import Profile
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
+from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from tests.support.clock import SHANGHAI, FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed
 from tests.support.profiles import TANG, a_profile

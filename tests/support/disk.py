@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core.durable_files import Disk
+from cognitive_memory_core.disk import Disk
 
 
 class Killed(BaseException):

@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
+from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
+from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 
 from .clock import NOON, SHANGHAI, FrozenClock
 from .disk import FaultyDisk, Killed

@@ -15,7 +15,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.files.durable_queue import FileQueue
+from cognitive_memory_core.queue.job_queue import FileQueue
 from tests.support.builders import a_job
 from tests.support.clock import FrozenClock
 from tests.support.telling import PATIENCE, READING, a_memory, recalled, say

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.durable_files import MAX_BYTES, TRIES, Disk, Vanished
+from cognitive_memory_core.disk import MAX_BYTES, TRIES, Disk, Vanished
 from cognitive_memory_core.errors import PermanentError, StorageRefused
 from tests.support.disk import Fault, FaultyDisk, FragileDisk
 

@@ -16,7 +16,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.note import Memo
-from cognitive_memory_core.files.end_summaries_mirror import KEPT, EndSummaries
+from cognitive_memory_core.end_summaries import KEPT, EndSummaries
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
 from tests.support.sizes import sized
@@ -32,7 +32,7 @@ import asyncio, sys
 from datetime import datetime, timezone
 from pathlib import Path
 import cognitive_memory_core as core
-from cognitive_memory_core.files import end_summaries_mirror
+from cognitive_memory_core import end_summaries as end_summaries_mirror
 
 end_summaries_mirror.PAUSE = 0.01
 HERE = core.Scene.group("10001", "2000001", user_name="阿棠")

@@ -20,7 +20,6 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.tombstones import Erasure
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
-from cognitive_memory_core.files.durable_queue import FileQueue
 from cognitive_memory_core.historian.jobs.admission import Admission
 from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
@@ -30,6 +29,7 @@ from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
 from cognitive_memory_core.permanent_erasure import ErasureSurroundings, PermanentErasure
 from cognitive_memory_core.purge_schedule import Purge
+from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.database.copies import Copy
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event

@@ -16,7 +16,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.durable_files import Disk
+from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.migration.takeover import COPY, SummaryTakeover, keep_summaries
 from tests.support.bot_homes import ENV, BotHome
 from tests.support.disk import Fault, FaultyDisk

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from ... import sentences
+from ...disk import is_owned
 from ...errors import BadArgument, CognitiveMemoryError
-from ...files.directory_owner import is_owned
 from ...settings import Settings
 from ...store.database.integrity import LedgerExamination
 from ...wiring.lost_ledger import LEDGER, refuse_lost_ledger

@@ -15,9 +15,9 @@ from ...domain.message import Message
 from ...domain.note import Memo
 from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn, TurnLimits, shortened, with_fields
-from ...files.durable_queue import FileQueue
 from ...locks import KeyedLock
 from ...ports.clock import Clock
+from ...queue.job_queue import FileQueue
 from ...settings import Live, Settings
 from ...store.events import EventLedger
 from ...text.identity.name_cleaning import clean_text

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from ...domain.message import Message
 from ...domain.note import Memo
+from ...end_summaries import EndSummaries
 from ...errors import UnavailableError
-from ...files.end_summaries_mirror import EndSummaries
 from ...store.notes import NoteBook
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from ...background import BackgroundLoop, ErrorState, isolated, latest
 from ...cancellation import completed
 from ...domain.log_fields import log_fields
 from ...errors import TooSlow, TransientError, UnavailableError
-from ...files.durable_queue import Claim, FileQueue
+from ...queue.job_queue import Claim, FileQueue
 from ...settings import HistorianSettings, Live, Settings
 from ...text.failures import described
 from ..retry import Requeue, decision

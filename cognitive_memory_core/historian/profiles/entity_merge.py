@@ -11,9 +11,9 @@ from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
-from ...files.profiles import FileProfiles, Overtaken
 from ...ports.clock import Clock
 from ...ports.models import MergeInput, Merger
+from ...profiles.files import FileProfiles, Overtaken
 from ...settings import Live, Settings
 from ...store.facts import FactBook
 from ...store.names import NameBook

@@ -11,8 +11,8 @@ from ...background import BackgroundLoop, ErrorState, latest
 from ...cancellation import together
 from ...domain.profile import Profile, ProfileKey
 from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
-from ...files.profiles import FileProfiles
 from ...ports.models import Embedder, Vector
+from ...profiles.files import FileProfiles
 from ...store.profile_index import ProfileIndex
 from ...text.failures import described
 from ...text.statements.markdown_sections import sections_of

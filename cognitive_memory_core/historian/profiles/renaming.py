@@ -11,7 +11,7 @@ from ...background import ErrorState
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError
-from ...files.profiles import FileProfiles
+from ...profiles.files import FileProfiles
 from ...store.names import Alias
 from ...store.profile_index import ProfileIndex
 from ...text.identity.name_cleaning import clean_name

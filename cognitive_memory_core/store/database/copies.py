@@ -12,7 +12,7 @@ from sqlite3 import Connection
 from typing import Literal
 
 from ... import sentences
-from ...durable_files import Disk, refusals
+from ...disk import Disk, refusals
 from ...errors import StorageRefused
 from .rows import bound, instant_of, micros
 

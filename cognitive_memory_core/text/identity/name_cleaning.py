@@ -78,6 +78,11 @@ def clean_text(text: str) -> str:
     return unicodedata.normalize("NFC", _without_floods(text))
 
 
+def writable_text(text: str) -> str:
+    """Join surrogate pairs and replace lone surrogates."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _shown(char: str) -> str:
     """Return a character, or "" if it is not text."""
     if char in ("\n", "\t", _JOINER):

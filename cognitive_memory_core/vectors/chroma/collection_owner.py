@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...durable_files import Disk
+from ...disk import Disk
 
 FILE = "owner"
 _ID = re.compile(r"[0-9a-f]{32}")

@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from ...durable_files import Disk
+from ...disk import Disk
 
 _NAME, _SERVER = "current", "server.place"
 _NUMBER = re.compile(r"[0-9]{4,9}")

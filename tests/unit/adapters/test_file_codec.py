@@ -18,8 +18,8 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError
-from cognitive_memory_core.files import codec
-from cognitive_memory_core.files.message_hashes import may_hold
+from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue.message_hashes import may_hold
 from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, SHANGHAI
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.files.file_erasure import summaries_without, without_person
+from cognitive_memory_core.queue.erasure import summaries_without, without_person
 from cognitive_memory_core.text.safety.redaction import Redaction
 
 PLACE = Scope("default", "private", "2000001")

@@ -18,9 +18,9 @@ import pytest
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.files import codec
-from cognitive_memory_core.files.durable_queue import Claim, FileQueue
-from cognitive_memory_core.files.job_file_names import JobName, microseconds, parsed
+from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue.format import JobName, microseconds, parsed
+from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.files import codec
-from cognitive_memory_core.files.durable_queue import THREADS, Claim, FileQueue
+from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue.job_queue import THREADS, Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock

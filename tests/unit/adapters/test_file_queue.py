@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import sentences
+from cognitive_memory_core.disk import MAX_BYTES, TEMP
 from cognitive_memory_core.domain.job import Job, QueueCounts
 from cognitive_memory_core.domain.turn import Turn
-from cognitive_memory_core.durable_files import MAX_BYTES, TEMP
 from cognitive_memory_core.errors import (
     BadArgument,
     LimitReached,
@@ -31,9 +31,9 @@ from cognitive_memory_core.errors import (
     StorageRefused,
     UnavailableError,
 )
-from cognitive_memory_core.files import codec
-from cognitive_memory_core.files.durable_queue import Claim, FileQueue
-from cognitive_memory_core.files.job_file_names import JobName, moment, parsed
+from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue.format import JobName, moment, parsed
+from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
@@ -564,7 +564,7 @@ import asyncio, os, sys
 from datetime import datetime, timezone
 from pathlib import Path
 sys.path.insert(0, os.environ["PROJECT"])
-from cognitive_memory_core.files.durable_queue import FileQueue
+from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import QueueSettings
 
 class Clock:

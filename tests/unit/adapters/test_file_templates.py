@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.durable_files import Disk
-from cognitive_memory_core.files.templates import LONGEST, read_templates
+from cognitive_memory_core.disk import Disk
+from cognitive_memory_core.prompts.template import LONGEST, read_templates
 
 
 class DeadDisk(Disk):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.domain.note import Memo
+from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.files.durable_queue import FileQueue
-from cognitive_memory_core.files.end_summaries_mirror import EndSummaries
+from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.builders import GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import LimitReached, PermanentError
-from cognitive_memory_core.files.profile_file import LARGEST, LONGEST_FRONT, ProfileFile, reads_as_written
-from cognitive_memory_core.files.profile_paths import ProfileLocation
+from cognitive_memory_core.profiles.format import LARGEST, LONGEST_FRONT, ProfileFile, reads_as_written
+from cognitive_memory_core.profiles.paths import ProfileLocation
 from cognitive_memory_core.text.statements.profile_text import tidy
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.costs import spent

@@ -17,7 +17,7 @@ import pytest
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, revision_id
 from cognitive_memory_core.errors import LimitReached, StorageRefused, UnavailableError
-from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
+from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP
 from tests.support.clock import NOON

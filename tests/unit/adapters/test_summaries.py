@@ -16,8 +16,8 @@ import pytest
 
 from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.end_summaries import KEPT, EndSummaries
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.files.end_summaries_mirror import KEPT, EndSummaries
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock

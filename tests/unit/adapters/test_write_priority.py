@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from cognitive_memory_core.files.write_priority import WritePriority
+from cognitive_memory_core.queue.write_priority import WritePriority
 
 MANY = 1_000_000
 

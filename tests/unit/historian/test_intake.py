@@ -12,7 +12,7 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core import QueueSettings, Settings, Turn
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.files.durable_queue import FileQueue
+from cognitive_memory_core.queue.job_queue import FileQueue
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 
 PATIENCE = 30  # seconds, far more than any test here needs

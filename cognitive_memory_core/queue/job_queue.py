@@ -16,19 +16,20 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .. import sentences
 from ..cancellation import completed, in_thread, is_out_of_threads, seen
+from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ..domain.job import FailedJob, Job, QueueCounts
 from ..domain.log_fields import log_fields
 from ..domain.note import Memo
 from ..domain.scope import Scope
-from ..durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ..locks import KeyedLock
 from ..ports.clock import Clock
 from ..settings import QueueSettings
-from . import codec, file_erasure
-from .job_file_names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
-from .job_files import PENDING, JobFiles
-from .schedule_index import JobEntry, JobState, ScheduleIndex
+from . import erasure as file_erasure
+from . import format as codec
+from .folder import PENDING, JobFiles
+from .format import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
+from .order import JobEntry, JobState, ScheduleIndex
 from .write_priority import WritePriority
 
 P = ParamSpec("P")

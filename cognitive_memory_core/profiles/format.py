@@ -24,10 +24,9 @@ from ..domain.iso_times import datetime_of
 from ..domain.profile import Profile
 from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, LimitReached, PermanentError
-from ..text.identity.name_cleaning import clean_text, one_line
+from ..text.identity.name_cleaning import clean_text, one_line, writable_text
 from ..text.statements.profile_text import tidy
-from .codec import writable_text
-from .profile_paths import Ids, ProfileLocation
+from .paths import Ids, ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file
 LONGEST_FRONT = 64 * 1024  # characters of front matter

@@ -17,11 +17,11 @@ import orjson
 from .. import sentences
 from ..domain.scope import Scope
 from ..errors import PermanentError
+from ..text.identity.name_cleaning import writable_text
 from ..text.identity.speakers import is_said_by_hidden
 from ..text.safety.redaction import LONG_ID
-from . import codec
-from .codec import Body
-from .job_file_names import moment
+from . import format as codec
+from .format import Body, moment
 
 Hide = Callable[[str], str]
 _BEARERS = (("user_id", "user_name"), ("sender_id", "sender_name"))
@@ -244,7 +244,7 @@ def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: 
     text = next((text for text in texts if hide(text) != text), None)  # in a wrong encoding nothing is found to hide
     if text is None or going & _quoted(text):
         return b""
-    rest = codec.writable_text(hide(text)).encode()
+    rest = writable_text(hide(text)).encode()
     return b"" if _mentions(rest, place_id, hidden) else rest
 
 
@@ -283,7 +283,7 @@ def _plausible_texts(data: bytes) -> Iterator[str]:
     except UnicodeDecodeError:
         texts = [data.decode(encoding, "replace") for encoding in _ENCODINGS]
     for text in texts:
-        yield codec.writable_text(_ESCAPED.sub(lambda match: chr(int(match[1], 16)), text))
+        yield writable_text(_ESCAPED.sub(lambda match: chr(int(match[1], 16)), text))
 
 
 def _without_id(identifier: str, text: str) -> str:

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from ..disk import TEMP, Disk, Vanished, refusals
 from ..domain.ids import path_component
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
-from ..durable_files import TEMP, Disk, Vanished, refusals
 from ..errors import LimitReached, PermanentError
 from ..text.identity.name_cleaning import clean_text
 from ..text.safety.redaction import LONG_ID
-from .profile_file import Hide, ProfileFile
-from .profile_paths import Ids, ProfileLocation, ProfilePaths, stem_of
+from .format import Hide, ProfileFile
+from .paths import Ids, ProfileLocation, ProfilePaths, stem_of
 
 _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 

@@ -9,21 +9,20 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timezone, tzinfo
 from pathlib import Path
 
 from .. import sentences
+from ..disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
 from ..domain.scope import Scope
-from ..durable_files import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
 from ..ports.clock import Clock
 from ..text.identity.name_cleaning import clean_name
 from ..text.statements.profile_text import tidy
-from .job_file_names import microseconds, moment
-from .profile_erasure import ProfileErasure
-from .profile_file import ProfileFile, reads_as_written, version_of
-from .profile_paths import SUFFIX, ProfileLocation, ProfilePaths
+from .erasure import ProfileErasure
+from .format import ProfileFile, reads_as_written, version_of
+from .paths import SUFFIX, ProfileLocation, ProfilePaths
 
 log = logging.getLogger(__name__)
 _LOCKS = 64
@@ -366,9 +365,8 @@ class FileProfiles:
         """Copy a file to a name derived from its modification time; move it if it is not a regular file."""
         with refusals(location.file):
             changed_at = self._disk.act("stat", os.lstat, location.file).st_mtime
-        damaged_copy = location.damaged_copy(
-            revision_id(moment(min(max(int(changed_at * 1e6), 0), microseconds(self._clock.now()))))
-        )
+        at = min(max(changed_at, 0), self._clock.now().timestamp())
+        damaged_copy = location.damaged_copy(revision_id(datetime.fromtimestamp(at, timezone.utc)))
         if self._disk.find(location.file):
             self._disk.copy(location.file, damaged_copy)
         else:

@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 
 from .. import sentences
+from ..disk import Disk, refusals
 from ..domain.ids import path_component
 from ..domain.profile import EntityType, ProfileKey
 from ..domain.scope import DEFAULT_AGENT
-from ..durable_files import Disk, refusals
 from ..errors import BadArgument, PermanentError
 
 PROFILES, AGENTS, HISTORY = "profiles", "agents", "history"

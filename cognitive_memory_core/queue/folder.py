@@ -14,19 +14,21 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 
 from .. import sentences
+from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ..domain.ids import derived_id
-from ..domain.job import FailedJob, Job
-from ..durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
+from ..domain.job import FailedJob, Job, QueueCounts
 from ..errors import PermanentError, StorageRefused
-from . import codec, file_erasure
-from .job_file_names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
-from .schedule_index import JobEntry, JobState
+from . import erasure as file_erasure
+from . import format as codec
+from .format import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
+from .order import JobEntry, JobState
 
 log = logging.getLogger(__name__)
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
@@ -350,3 +352,38 @@ def _entry(folder: str, name: JobName, found: FoundFile) -> JobEntry:
 
 def _last_written(found: FoundFile) -> int:
     return min(max(int(found.written_at * 1e6), 0), LATEST)
+
+
+def counted_jobs(queues: Path) -> QueueCounts:
+    """Return the number of jobs in each state; 0 for a folder that does not exist. Blocking."""
+    disk = Disk()
+    pending, processing, failed = (list(_jobs(disk, queues / folder)) for folder in _STATES)
+    found = (disk.find(path) for path, _ in pending)
+    size = sum(one.size for one in found if one)
+    return QueueCounts(len(pending), len(processing), len(failed), pending_bytes=size)
+
+
+def failed_jobs(queues: Path) -> list[FailedJob]:
+    """Return the failed jobs, oldest first; an unreadable one gives its reason. Blocking."""
+    disk = Disk()
+    found: list[FailedJob] = []
+    for path, name in _jobs(disk, queues / FAILED):
+        with suppress(Vanished):
+            found.append(_report(disk, path, name))
+    return sorted(found, key=lambda job: job.failed_at)
+
+
+def _jobs(disk: Disk, folder: Path) -> Iterator[tuple[Path, JobName]]:
+    with suppress(StorageRefused):
+        for text in sorted(disk.names(folder)):
+            name = parsed(text)
+            if name is not None:
+                yield folder / text, name
+
+
+def _report(disk: Disk, path: Path, name: JobName) -> FailedJob:
+    failed_at = moment(name.instant)
+    try:
+        return codec.failure_of(codec.body_of(disk.read(path)), name.job_id, name.attempts, failed_at)
+    except (PermanentError, StorageRefused) as unreadable:
+        return FailedJob(name.job_id, str(unreadable), name.attempts, failed_at)

@@ -17,19 +17,18 @@ from typing import TypeGuard, cast
 
 import orjson
 
-from .. import sentences
-from ..background import UNTIL_NUDGED, BackgroundLoop
-from ..cancellation import completed
-from ..domain.iso_times import datetime_of
-from ..domain.note import Memo
-from ..domain.scope import Scope
-from ..durable_files import TEMP, Cleaning, Disk, Vanished, is_withheld
-from ..errors import PermanentError, StorageRefused
-from ..ports.clock import Clock
-from .codec import json_of, writable_text
-from .file_erasure import rows_without, summaries_without
-from .job_file_names import SUFFIX, microseconds
-from .job_formats import SEED_ZONE
+from . import sentences
+from .background import UNTIL_NUDGED, BackgroundLoop
+from .cancellation import completed
+from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
+from .domain.iso_times import datetime_of
+from .domain.note import Memo
+from .domain.scope import Scope
+from .errors import PermanentError, StorageRefused
+from .ports.clock import Clock
+from .queue.erasure import rows_without, summaries_without
+from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
+from .text.identity.name_cleaning import writable_text
 
 log = logging.getLogger(__name__)
 KEPT = 1_000

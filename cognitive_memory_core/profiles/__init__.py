@@ -1,0 +1,1 @@
+"""Profiles: one Markdown file each, with its revisions beside it."""

@@ -1,0 +1,1 @@
+"""The durable queue of jobs: one JSON file per job, in three folders."""
