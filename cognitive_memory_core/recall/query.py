@@ -13,7 +13,7 @@ from ..domain.interval import Interval
 from ..domain.people import Person
 from ..domain.scope import Scene
 from ..text.identity.name_cleaning import clean_name, clean_text
-from ..text.lexical.frequency import telling, telling_of
+from ..text.lexical.frequency import telling, telling_of, without_formulas
 from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
 from ..text.statements.identity_questions import asks_who, speaks_of_asker
 from ..text.statements.questions import asked_sentences
@@ -48,10 +48,11 @@ class Query:
 
     @property
     def says_little(self) -> bool:
-        """Whether the query, such as 你好 or 在吗, names nobody, no time, and nothing but what all chats consist of."""
+        """Whether the query, such as 早上好 or 收到, names nobody, no time, and only what all chats consist of."""
         if self.asks_who or self.people or self.window:
             return False
-        return all(telling_of(term) < SAYS_LITTLE for term in self.terms)
+        told = query_terms(without_formulas(self.said), characters=True)
+        return all(telling_of(term) < SAYS_LITTLE for term in told)
 
 
 def query_of(

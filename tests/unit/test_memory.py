@@ -949,12 +949,27 @@ async def test_incognito_leaves_no_trace(tmp_path: Path) -> None:
                 await memory.incognito(GROUP, minutes)
 
 
-@pytest.mark.parametrize("greeting", ["你好", "在吗？", "大家好", "哈哈哈哈"])
+GREETINGS = [
+    "你好",
+    "在吗？",
+    "哈哈哈哈",
+    "早上好",
+    "晚安",
+    "谢谢大家",
+    "好的，谢谢",
+    "收到",
+    "hi",
+    "Good morning!",
+    "👍",
+]
+
+
+@pytest.mark.parametrize("greeting", GREETINGS)
 async def test_a_greeting_brings_no_memories(tmp_path: Path, greeting: str) -> None:
     """A greeting brings pins, memos and profiles, and neither events nor lines, even ones that repeat it."""
     async with opened(tmp_path) as memory:
         await memory.pin(GROUP, "阿棠只喝乌龙茶")
-        await remembered(memory, "阿棠对花生过敏", "阿棠说大家好，在吗，你好，哈哈哈哈")
+        await remembered(memory, "阿棠对花生过敏", "阿棠说大家好，在吗，你好，早上好，谢谢，hi，👍哈哈哈哈")
         await memory.observe(a_message(f"{greeting}，周六去爬山吗", STRANGER, sent_at=NOON - timedelta(days=1)))
         titles = {section.title for section in (await memory.context(GROUP, greeting)).sections}
         assert "置顶" in titles

