@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,20 +23,23 @@ COPIED = ("cognitive_memory_core", "nonebot_plugin_cognitive_memory", "benchmark
 
 @dataclass(frozen=True)
 class Edit:
-    """A replacement in a file of the core."""
+    """A replacement in the core, wherever its text stands."""
 
-    path: str
     before: str
     after: str
 
+    def places(self, texts: Mapping[Path, str]) -> list[Path]:
+        """List the files that contain the text, each as often as it does."""
+        return [file for file, text in texts.items() for _ in range(text.count(self.before))]
+
     def make(self, root: Path) -> None:
         """Replace the text in a copy of the repository; raise ValueError if it is not there exactly once."""
-        file = root / CORE / self.path
-        text = file.read_text("utf-8")
-        if text.count(self.before) != 1:
-            message = f"{self.path} has {text.count(self.before)} times: {self.before!r}"
+        texts = core_of(root)
+        places = self.places(texts)
+        if len(places) != 1:
+            message = f"the core has {len(places)} times: {self.before!r}"
             raise ValueError(message)
-        file.write_text(text.replace(self.before, self.after), "utf-8")
+        places[0].write_text(texts[places[0]].replace(self.before, self.after), "utf-8")
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,16 @@ class Mutant:
     promise: str
     near: str
 
+    def lacks(self, root: Path, texts: Mapping[Path, str]) -> list[str]:
+        """List what the repository does not have of it: its text exactly once, or its tests."""
+        strange = [edit.before for edit in self.edits if len(edit.places(texts)) != 1]
+        return [*strange, *(test for test in f"{self.promise} {self.near}".split() if not (root / test).exists())]
+
 
 MUTANTS = (
     Mutant(
         "queue: two jobs of one scope run at once",
-        (Edit("files/schedule_index.py", "return is_there and not self.claimed and", "return is_there and"),),
+        (Edit("return is_there and not self.claimed and", "return is_there and"),),
         "tests/promises/test_model_trouble_loses_nothing.py",
         "tests/contracts/test_queue.py",
     ),
@@ -60,7 +68,6 @@ MUTANTS = (
         "queue: a turn is accepted before it is on the disk",
         (
             Edit(
-                "files/durable_queue.py",
                 "                    await self._run(self._files.arrive, entry, data)",
                 "                    _ = asyncio.ensure_future(self._run(self._files.arrive, entry, data))",
             ),
@@ -72,7 +79,6 @@ MUTANTS = (
         "worker: a job is completed although it failed",
         (
             Edit(
-                "historian/jobs/worker.py",
                 "            await self._retry_until_done(partial(self._settle, claim, error))",
                 "            await self._retry_until_done(partial(self._queue.complete, claim))",
             ),
@@ -84,7 +90,6 @@ MUTANTS = (
         "worker: an outage counts as an attempt",
         (
             Edit(
-                "historian/jobs/worker.py",
                 "delay=outcome.delay, counted=outcome.counted)",
                 "delay=outcome.delay, counted=True)",
             ),
@@ -96,12 +101,10 @@ MUTANTS = (
         "isolation: a group reads another group",
         (
             Edit(
-                "domain/scope.py",
                 'return self.kind == "group" and self.place_id == scene.group_id',
                 'return self.kind == "group"',
             ),
             Edit(
-                "store/search/read_filter_sql.py",
                 'return "e.scope = ?", (scene.scope.key,)\n    own_words',
                 "return \"e.scope LIKE '%group%'\", ()\n    own_words",
             ),
@@ -112,9 +115,8 @@ MUTANTS = (
     Mutant(
         "isolation: a private chat reads what others said in groups",
         (
-            Edit("domain/scope.py", "return bool(sender_id) and sender_id == scene.user_id", "return bool(sender_id)"),
+            Edit("return bool(sender_id) and sender_id == scene.user_id", "return bool(sender_id)"),
             Edit(
-                "store/search/read_filter_sql.py",
                 "e.agent = ? AND e.sender_id = ? AND e.request_type = 'group'",
                 "e.agent = ? AND e.sender_id <> ? AND e.request_type = 'group'",
             ),
@@ -126,12 +128,10 @@ MUTANTS = (
         "isolation: a group reads private chats",
         (
             Edit(
-                "domain/scope.py",
                 'return self.kind == "group" and self.place_id == scene.group_id',
                 'return self.kind == "private" or self.place_id == scene.group_id',
             ),
             Edit(
-                "store/search/read_filter_sql.py",
                 'return "e.scope = ?", (scene.scope.key,)\n    own_words',
                 "return \"e.scope = ? OR e.request_type = 'private'\", (scene.scope.key,)\n    own_words",
             ),
@@ -141,13 +141,13 @@ MUTANTS = (
     ),
     Mutant(
         "isolation: agents read each other",
-        (Edit("domain/scope.py", "        if scene.agent != self.agent:\n            return False\n", ""),),
+        (Edit("        if scene.agent != self.agent:\n            return False\n", ""),),
         "tests/properties/test_isolation.py",
         "tests/properties/test_scope.py",
     ),
     Mutant(
         "isolation: a model may name another group",
-        (Edit("domain/scope.py", 'if group_id and self.kind == "group" and group_id != self.group_id:', "if False:"),),
+        (Edit('if group_id and self.kind == "group" and group_id != self.group_id:', "if False:"),),
         "tests/promises/test_foreign_targets_are_refused.py",
         "tests/unit/domain/test_scope.py",
     ),
@@ -155,7 +155,6 @@ MUTANTS = (
         "erasure: failed recalls of an erased person stay",
         (
             Edit(
-                "store/erasure/eraser.py",
                 '    row_deletion.rows(connection, "missed", ("user_id = ?", bound(user_id)))\n',
                 "",
             ),
@@ -165,7 +164,7 @@ MUTANTS = (
     ),
     Mutant(
         "erasure: others' lines name an erased person",
-        (Edit("store/erasure/eraser.py", "    reworded += rewording.messages(connection)\n", ""),),
+        (Edit("    reworded += rewording.messages(connection)\n", ""),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/contracts/test_erasure.py",
     ),
@@ -173,7 +172,6 @@ MUTANTS = (
         "erasure: bytes stay until the next purge that never comes",
         (
             Edit(
-                "store/erasure/byte_purge.py",
                 "    await database.rewrite()\n    await database.empty_log()\n",
                 "",
             ),
@@ -183,13 +181,13 @@ MUTANTS = (
     ),
     Mutant(
         "erasure: an erased person's data can be imported again",
-        (Edit("consent.py", "return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)", "return False"),),
+        (Edit("return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)", "return False"),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/contracts/test_consent.py",
     ),
     Mutant(
         "context: the budget is exceeded",
-        (Edit("context/token_budget.py", "    room = budget - _fence_cost()", "    room = budget * 2"),),
+        (Edit("    room = budget - _fence_cost()", "    room = budget * 2"),),
         "tests/promises/test_context_stays_in_budget.py",
         "tests/properties/test_budget.py",
     ),
@@ -197,7 +195,6 @@ MUTANTS = (
         "context: a tag in a message stays a tag",
         (
             Edit(
-                "text/safety/prompt_fences.py",
                 "    line = one_line(text).translate(_HARMLESS)",
                 "    line = one_line(text)",
             ),
@@ -209,7 +206,6 @@ MUTANTS = (
         "context: line breaks of a message stay",
         (
             Edit(
-                "text/safety/prompt_fences.py",
                 "    line = one_line(text).translate(_HARMLESS)",
                 "    line = text.translate(_HARMLESS)",
             ),
@@ -221,7 +217,6 @@ MUTANTS = (
         "consent: who opted out is recorded",
         (
             Edit(
-                "consent.py",
                 "return scene.user_id not in self.opted_out and self.is_recorded(scene.scope)",
                 "return self.is_recorded(scene.scope)",
             ),
@@ -233,7 +228,6 @@ MUTANTS = (
         "consent: who opted out is named in events",
         (
             Edit(
-                "consent.py",
                 "            return reworded(left or replace(",
                 "            return item or (replace(",
             ),
@@ -245,7 +239,6 @@ MUTANTS = (
         "consent: lines said incognito reach the historian",
         (
             Edit(
-                "consent.py",
                 " and not self.is_incognito(line.scene, line.sent_at)",
                 "",
             ),
@@ -255,7 +248,7 @@ MUTANTS = (
     ),
     Mutant(
         "consent: a place that is off is recorded",
-        (Edit("consent.py", "        return self.switch(scope) in RECORDING", "        return True"),),
+        (Edit("        return self.switch(scope) in RECORDING", "        return True"),),
         "tests/promises/test_what_is_not_recorded.py",
         "tests/contracts/test_consent.py",
     ),
@@ -263,7 +256,6 @@ MUTANTS = (
         "spending: the day's limit is no limit",
         (
             Edit(
-                "historian/spending/call_budget.py",
                 "        return 0 < self._limit <= self._calls\n",
                 "        return False\n",
             ),
@@ -273,7 +265,7 @@ MUTANTS = (
     ),
     Mutant(
         "spending: a place's calls are not charged",
-        (Edit("historian/spending/call_budget.py", "        self._taken[place] += 1\n", ""),),
+        (Edit("        self._taken[place] += 1\n", ""),),
         "tests/promises/test_daily_calls_are_a_bound.py",
         "tests/unit/historian/test_call_budget.py",
     ),
@@ -281,7 +273,6 @@ MUTANTS = (
         "spending: calls under way are not counted",
         (
             Edit(
-                "historian/spending/call_budget.py",
                 "        self.budget.under_way[ask.purpose] += 1\n",
                 "        self.budget.under_way[ask.purpose] += 0\n",
             ),
@@ -293,7 +284,6 @@ MUTANTS = (
         "truth: somebody's statement needs no line of theirs",
         (
             Edit(
-                "historian/rewriting/checks.py",
                 "        len(tokens & told) >= LEAST_OWN * len(tokens)\n        and ",
                 "        True or ",
             ),
@@ -303,7 +293,7 @@ MUTANTS = (
     ),
     Mutant(
         "truth: a number that nobody said is stored",
-        (Edit("historian/rewriting/checks.py", "    if strange_figures(text, given, names):", "    if False:"),),
+        (Edit("    if strange_figures(text, given, names):", "    if False:"),),
         "tests/promises/test_whose_word.py",
         "tests/unit/historian/test_checks.py",
     ),
@@ -311,7 +301,6 @@ MUTANTS = (
         "truth: a line of a profile needs no fact",
         (
             Edit(
-                "historian/profiles/model_merger.py",
                 "    if not facts or not said or (",
                 "    if not said or (",
             ),
@@ -321,7 +310,7 @@ MUTANTS = (
     ),
     Mutant(
         "truth: one person suffices for a group's belief",
-        (Edit("evolution/support.py", "LEAST_PEOPLE = 2 ", "LEAST_PEOPLE = 1 "),),
+        (Edit("LEAST_PEOPLE = 2 ", "LEAST_PEOPLE = 1 "),),
         "tests/promises/test_whose_word.py",
         "tests/unit/evolution/test_judging.py",
     ),
@@ -353,6 +342,11 @@ def caught(mutant: Mutant) -> tuple[bool, bool]:
         for edit in mutant.edits:
             edit.make(root)
         return _fails(root, mutant.promise), _fails(root, mutant.near)
+
+
+def core_of(root: Path) -> dict[Path, str]:
+    """Read the core's modules in a copy of the repository."""
+    return {file: file.read_text("utf-8") for file in (root / CORE).rglob("*.py")}
 
 
 def _fails(root: Path, tests: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -131,7 +132,8 @@ class Show:
     def _files(self) -> None:
         print(f"7. 数据在 {self._home / 'data'}")
         for path in sorted(path for path in (self._home / "data").rglob("*") if path.is_file())[:20]:
-            print(f"   {path.relative_to(self._home / 'data')}  {path.stat().st_size / 1024:.1f} KB")
+            with suppress(FileNotFoundError):  # a job's file lasts only until the job is done
+                print(f"   {path.relative_to(self._home / 'data')}  {path.stat().st_size / 1024:.1f} KB")
         print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
 
     def _asked(self) -> Sequence[TranscriptQuestion]:

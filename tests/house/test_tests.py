@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from .sources import functions, modules, nodes
+from tests.mutants import MUTANTS, core_of
+
+from .sources import ROOT, functions, modules, nodes
 
 TESTS = modules("tests")
 PRETENDING = {"monkeypatch", "mocker", "mock", "unittest.mock"}
@@ -35,6 +37,12 @@ def test_no_test_looks_at_a_clock_on_the_wall() -> None:
         for node in nodes(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"monotonic", "perf_counter"}
     ]
+
+
+def test_every_mutant_still_applies() -> None:
+    """Each fault that the nightly run puts into the code finds its place and its tests."""
+    texts = core_of(ROOT)
+    assert not {mutant.breaks: lacks for mutant in MUTANTS if (lacks := mutant.lacks(ROOT, texts))}
 
 
 def _named(tree: ast.Module) -> set[str | None]:

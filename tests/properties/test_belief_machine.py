@@ -63,9 +63,9 @@ class BeliefMachine(RuleBasedStateMachine):
                 return
             raise AssertionError("two runs of one group")
         self.group.chat.gate.clear()
+        self.group.chat.asked.clear()
         self.run = self.loop.create_task(self.group.evolve())
-        for _ in range(20):
-            self.loop.run_until_complete(asyncio.sleep(0))
+        self.loop.run_until_complete(self._asked_or_over(self.run))
 
     @rule()
     def end_run(self) -> None:
@@ -89,6 +89,11 @@ class BeliefMachine(RuleBasedStateMachine):
     def withdraw(self, number: int) -> None:
         """Withdraw a message."""
         self.loop.run_until_complete(self._withdraw(f"m{number}"))
+
+    async def _asked_or_over(self, run: asyncio.Task[Any]) -> None:
+        asked = asyncio.ensure_future(self.group.chat.asked.wait())
+        await asyncio.wait({run, asked}, return_when=asyncio.FIRST_COMPLETED)
+        asked.cancel()
 
     async def _withdraw(self, message_id: str) -> None:
         await self.group.ledger.log.withdraw(GROUP.scope, message_id, self.group.clock.now())
