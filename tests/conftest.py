@@ -20,6 +20,13 @@ settings.load_profile(NIGHTLY if IS_NIGHTLY else "ci" if os.environ.get("CI") el
 ATTEMPTS = pytest.StashKey[Path]()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of the repository's own files in one worker, which parses these once."""
+    for item in items:
+        if item.path.parent.name == "house":
+            item.add_marker(pytest.mark.xdist_group("house"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def on_this_machine(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Refuse what tests and their children send beyond this machine."""

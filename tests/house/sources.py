@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 from collections.abc import Iterator
 from functools import cache
@@ -29,11 +30,20 @@ def files() -> Iterator[Path]:
 @cache
 def modules(*tops: str) -> dict[str, ast.Module]:
     """Parse the Python files under some top-level folders; the keys are paths relative to the root."""
-    return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"), str(path))
+    names = {path.relative_to(ROOT).as_posix(): path for path in files() if path.suffix == ".py"}
+    parsed = {
+        name: ast.parse(path.read_text("utf-8"), str(path))
         for top in tops
-        for path in sorted((ROOT / top).rglob("*.py"))
+        for name, path in sorted(names.items())
+        if name.startswith(f"{top}/")
     }
+    gc.freeze()  # the trees stay until the process ends: no later collection walks their millions of nodes
+    return parsed
+
+
+def code() -> dict[str, ast.Module]:
+    """Parse both packages."""
+    return modules(CORE, PLUGIN)
 
 
 @cache

@@ -8,11 +8,10 @@ import string
 from collections.abc import Iterator
 from pathlib import Path
 
-from .sources import CORE, PLUGIN, modules, nodes
+from .sources import CORE, PLUGIN, code, nodes
 
-CODE = modules(CORE, PLUGIN)
 HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-SENTENCES = {file for file in CODE if file.startswith((f"{CORE}/sentences/", f"{PLUGIN}/replies/"))}
+SENTENCES = (f"{CORE}/sentences/", f"{PLUGIN}/replies/")
 PACKAGES = {"sentences": CORE, "replies": PLUGIN}
 ENGLISH = {  # the pages exist in both languages
     *(f"{PLUGIN}/replies/{name}_en.py" for name in ("console", "core")),
@@ -32,15 +31,15 @@ def test_chinese_sentences_have_one_home() -> None:
     """Messages for people are in sentences/ or replies/; elsewhere only words that complete one are allowed."""
     assert not [
         (file, text)
-        for file, tree in CODE.items()
-        if file not in SENTENCES and not file.startswith(tuple(ELSEWHERE))
+        for file, tree in code().items()
+        if not file.startswith((*SENTENCES, *ELSEWHERE))
         for text in _stray(tree)
     ]
 
 
 def test_sentences_are_chinese() -> None:
     """Every message for people is Chinese: no literal has several plain words of another language."""
-    texts = [(file, text) for file in SENTENCES - ENGLISH for text in _texts(CODE[file], set())]
+    texts = [(file, text) for file in sorted(_of_sentences() - ENGLISH) for text in _texts(code()[file], set())]
     assert not [
         (file, text) for file, text in texts if len(re.findall(r"[A-Za-z]{2,} ", text)) > 3 and not HAN.search(text)
     ]
@@ -48,7 +47,7 @@ def test_sentences_are_chinese() -> None:
 
 def test_the_pages_speak_both_languages() -> None:
     """Every sentence of the pages exists in both languages, with the same values to fill in."""
-    chinese, english = (_words(CODE[f"{PLUGIN}/replies/console_{language}.py"]) for language in ("zh", "en"))
+    chinese, english = (_words(code()[f"{PLUGIN}/replies/console_{language}.py"]) for language in ("zh", "en"))
     assert {key: _fields(text) for key, text in chinese.items()} == {
         key: _fields(text) for key, text in english.items()
     }
@@ -59,12 +58,12 @@ def test_templates_are_filled_with_the_values_that_they_name() -> None:
     """Each call of ``format`` on a template passes exactly its placeholders."""
     templates = {
         f"{Path(file).parent.name}.{Path(file).stem}.{name}": fields
-        for file in SENTENCES
-        for name, fields in _templates(CODE[file])
+        for file in _of_sentences()
+        for name, fields in _templates(code()[file])
     }
     wrong = [
         (file, ast.unparse(call.func))
-        for file, tree in CODE.items()
+        for file, tree in code().items()
         for call in nodes(tree)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and _is_sentence(call.func)
         if call.func.attr == "format"
@@ -79,9 +78,15 @@ def test_every_exception_is_in_use() -> None:
     idle = [
         place
         for place in ELSEWHERE
-        if not any(HAN.search(text) for file in CODE if file.startswith(place) for text in _texts(CODE[file], set()))
+        if not any(
+            HAN.search(text) for file in code() if file.startswith(place) for text in _texts(code()[file], set())
+        )
     ]
     assert not idle
+
+
+def _of_sentences() -> set[str]:
+    return {file for file in code() if file.startswith(SENTENCES)}
 
 
 def _words(tree: ast.Module) -> dict[str, str]:

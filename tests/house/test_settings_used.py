@@ -9,10 +9,9 @@ from pydantic import BaseModel
 
 from cognitive_memory_core.settings import DORMANT, Settings
 
-from .sources import CORE, PLUGIN, functions, modules, nodes
+from .sources import CORE, code, functions, nodes
 
 SETTINGS = f"{CORE}/settings.py"
-CODE = modules(CORE, PLUGIN)
 COMMON = {"enabled", "agent", "groups", "max", "token", "console", "url", "timezone", "sharing", "cron", "backend"}
 
 
@@ -33,7 +32,7 @@ def dormant(key: str) -> bool:
 def reads() -> set[str]:
     """Collect the names that code outside settings.py reads, also as ``group.name`` where written together."""
     found: set[str] = set()
-    for file, tree in CODE.items():
+    for file, tree in code().items():
         if file != SETTINGS:
             found |= set(_chains(tree))
     while added := {name for method in _properties() if method.name in found for name in _own(method)} - found:
@@ -55,7 +54,7 @@ def _own(method: ast.FunctionDef) -> Iterator[str]:
 
 
 def _properties() -> list[ast.FunctionDef]:
-    return [each for each in functions(CODE[SETTINGS]) if isinstance(each, ast.FunctionDef) and each.args.args]
+    return [each for each in functions(code()[SETTINGS]) if isinstance(each, ast.FunctionDef) and each.args.args]
 
 
 def is_read(key: str, found: set[str]) -> bool:

@@ -8,7 +8,6 @@ from tests.mutants import MUTANTS, core_of
 
 from .sources import ROOT, functions, modules, nodes
 
-TESTS = modules("tests")
 PRETENDING = {"monkeypatch", "mocker", "mock", "unittest.mock"}
 
 
@@ -16,7 +15,7 @@ def test_every_test_names_its_promise() -> None:
     """Each test function has a docstring that is a sentence."""
     assert not [
         (file, function.name)
-        for file, tree in TESTS.items()
+        for file, tree in modules("tests").items()
         for function in functions(tree)
         if function.name.startswith("test_") and not _is_sentence(ast.get_docstring(function))
     ]
@@ -24,7 +23,7 @@ def test_every_test_names_its_promise() -> None:
 
 def test_unit_tests_use_real_parts() -> None:
     """No unit test patches or mocks anything."""
-    unit = {file: tree for file, tree in TESTS.items() if file.startswith("tests/unit/")}
+    unit = {file: tree for file, tree in modules("tests").items() if file.startswith("tests/unit/")}
     assert not {(file, name) for file, tree in unit.items() for name in _named(tree) & PRETENDING}
 
 
@@ -32,7 +31,7 @@ def test_no_test_looks_at_a_clock_on_the_wall() -> None:
     """Only the wait limits in tests/support read the clock; tests measure amounts of work or processor time."""
     assert not [
         (file, node.lineno)
-        for file, tree in TESTS.items()
+        for file, tree in modules("tests").items()
         if not file.startswith(("tests/support/", "tests/__main__"))
         for node in nodes(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"monotonic", "perf_counter"}

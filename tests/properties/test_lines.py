@@ -83,7 +83,7 @@ def test_neighbours_stand_round_their_line(terms, passages, weights):
             start -= 1
         while stop < min(at + SHOWN + 1, len(passage)) and _goes_on(passage, stop):
             stop += 1
-        assert hit.neighbours == (*passage[start:at], *passage[at + 1 : stop])
+        assert (*hit.before, *hit.after) == (*passage[start:at], *passage[at + 1 : stop])
 
 
 def _goes_on(passage, at):

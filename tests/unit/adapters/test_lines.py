@@ -59,7 +59,7 @@ def scores_of(found: Sequence[FoundLine]) -> dict[str, float]:
 def neighbours(hits: Sequence[FoundLine], text: str) -> list[str]:
     """Return the messages around a hit."""
     (hit,) = (hit for hit in hits if hit.line.text == text)
-    return [line.text for line in hit.neighbours]
+    return [line.text for line in (*hit.before, *hit.after)]
 
 
 def test_what_says_all_of_the_question_is_worth_one() -> None:
