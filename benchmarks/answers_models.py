@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.openai.chat import OpenAIChat
-from cognitive_memory_core.adapters.openai.client import ModelClient
+from cognitive_memory_core.models.chat import OpenAIChat
+from cognitive_memory_core.models.client import ModelClient
 from cognitive_memory_core.ports.models import Ask, Chat
 from cognitive_memory_core.text.lexical.tokens import token_count
 from tests.support.puppet import TRIAGE, Puppet, Question, careful, shaped, statement

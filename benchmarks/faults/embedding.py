@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.openai.client import EMBEDDING_LIMIT, ModelClient
-from cognitive_memory_core.adapters.openai.embedder import OpenAIEmbedder
 from cognitive_memory_core.errors import CognitiveMemoryError
+from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
+from cognitive_memory_core.models.embedder import OpenAIEmbedder
 from cognitive_memory_core.ports.models import Calibration
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.vectors.chroma.store import ChromaStore

@@ -18,9 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, MAX_FAILURES
-from cognitive_memory_core.adapters.openai.answer_text import object_in
 from cognitive_memory_core.errors import BadAnswer
+from cognitive_memory_core.models.answer_text import object_in
+from cognitive_memory_core.models.breaker import FIRST_PAUSE, MAX_FAILURES
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Ask
 from tests.support import model_server as served

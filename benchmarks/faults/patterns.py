@@ -8,12 +8,12 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.openai.answer_text import LONGEST, object_in
 from cognitive_memory_core.domain.event import duplicate_key
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.rewriting.statement_gate import Around, judge
+from cognitive_memory_core.models.answer_text import LONGEST, object_in
 from cognitive_memory_core.text.safety.prompt_fences import defused
 
 from ..fault_row import Extent, Row

@@ -14,11 +14,11 @@ from typing import Any
 from urllib.parse import urlunsplit
 
 from .. import mcp_server, sentences
-from ..adapters.bot_client import BotClient
 from ..disk import is_owned
 from ..domain.ids import checked_id
 from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
+from ..mcp_server.bot_client import BotClient
 from ..tools import ToolCaller
 from ..tools.running import failure
 from .bot_directory import BotDirectory, declare_directory

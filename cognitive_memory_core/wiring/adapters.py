@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
-from ..adapters.malloc_tuning import return_large_blocks
 from ..background import BackgroundLoop
 from ..cancellation import released_on_failure
 from ..disk import DirectoryOwner, Disk
 from ..end_summaries import EndSummaries
 from ..historian.clock_watch import ClockWatch
-from ..historian.spending.meter import SpendingMeter
 from ..migration.takeover import keep_summaries
+from ..models.breaker import Breaker, GuardedLexical, GuardedStore
+from ..models.embedding import Embedding, embedding_of
+from ..models.meter import SpendingMeter
+from ..models.reranking import Reranking, reranking_of
 from ..ports.clock import Clock
 from ..ports.supplied_components import SuppliedParts
 from ..ports.vectors import SleepingStore
@@ -27,12 +28,11 @@ from ..queue.job_queue import FileQueue
 from ..settings import Live, Settings, VectorStoreSettings
 from ..store.database.migrations import is_blank
 from ..store.ledger import Ledger
+from ..store.malloc_tuning import return_large_blocks
 from ..vectors.chroma.generations_on_disk import clear_generations
 from ..vectors.chroma.store import ChromaStore
 from .chat_models import ChatModels, chat_models_of
-from .embedding import Embedding, embedding_of
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
-from .reranking import Reranking, reranking_of
 
 GRACE = 5.0  # seconds beyond shutdown_seconds that the former owner gets to release the directory
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..adapters.breaker import Breaker, GuardedChat
-from ..adapters.caller_models import CallerChat
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
 from ..evolution.evolver import EvolverModel
@@ -19,8 +17,10 @@ from ..historian.profiles.model_merger import ModelMerger
 from ..historian.profiles.rule_merger import RuleMerger
 from ..historian.rewriting.rewriter import ModelHistorian
 from ..historian.rewriting.rules import RuleDialogueFilter, RuleHistorian
-from ..historian.spending.call_budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
-from ..historian.spending.meter import MeteredChat, SpendingMeter
+from ..models.breaker import Breaker, GuardedChat
+from ..models.call_budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
+from ..models.caller_models import CallerChat
+from ..models.meter import MeteredChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
 from ..ports.tally import Tally
 from ..prompts.library import PromptLibrary
@@ -28,8 +28,8 @@ from ..prompts.template import read_templates
 from ..settings import ChatRole, Live, ModelSettings, Settings
 
 if TYPE_CHECKING:
-    from ..adapters.openai.chat import OpenAIChat
-    from ..adapters.openai.client import ModelClient
+    from ..models.chat import OpenAIChat
+    from ..models.client import ModelClient
 
 log = logging.getLogger(__name__)
 ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
@@ -123,7 +123,7 @@ async def _made(role: ChatRole, wanted: ModelSettings, meter: SpendingMeter, sta
 
 def _client(role: ChatRole, wanted: ModelSettings) -> tuple[ModelClient, type[OpenAIChat]]:
     """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
-    from ..adapters.openai.chat import OpenAIChat  # noqa: PLC0415  # see above
-    from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
+    from ..models.chat import OpenAIChat  # noqa: PLC0415  # see above
+    from ..models.client import ModelClient  # noqa: PLC0415  # see above
 
     return ModelClient(wanted, role), OpenAIChat

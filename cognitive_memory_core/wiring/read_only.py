@@ -15,6 +15,7 @@ from ..domain.job import FailedJob, QueueCounts
 from ..domain.place_switch import PlaceSwitch
 from ..domain.quality import QualityReport
 from ..domain.read_filter import ReadFilter
+from ..models.embedding import embedding_of
 from ..ports.models import Embedder
 from ..profile_history import without_forgotten
 from ..profiles.files import FileProfiles
@@ -31,7 +32,6 @@ from ..store.database.integrity import LedgerExamination
 from ..store.ledger import Ledger
 from ..transfer import checked_target, exported
 from .adapters import SystemClock
-from .embedding import embedding_of
 from .lost_ledger import LEDGER
 
 

@@ -37,10 +37,10 @@ from ..historian.profiles.profile_indexer import ProfileIndexer, taken_in
 from ..historian.profiles.renaming import Renaming
 from ..historian.rewriting.dialogue_context import DialogueContext
 from ..historian.rewriting.repeated_events import RepeatedEvents
-from ..historian.spending.call_budget import EVOLUTION
 from ..listings import Listings
 from ..memory_reads import Reads
 from ..migration.takeover import SummaryTakeover
+from ..models.call_budget import EVOLUTION
 from ..permanent_erasure import ErasureSurroundings, PermanentErasure
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents

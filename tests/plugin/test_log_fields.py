@@ -60,7 +60,7 @@ def test_no_field_names_a_person(records: list[dict[str, Any]]) -> None:
 
 def test_every_line_has_a_kind(records: list[dict[str, Any]]) -> None:
     """A line without fields of its own has the part of the core that wrote it as its kind; none leaks into the next."""
-    logged("adapters.breaker", "%s", "x", **log_fields("part", part="chroma"))
+    logged("models.breaker", "%s", "x", **log_fields("part", part="chroma"))
     logged("transfer.export_import", "%s", "y")
     nonebot.logger.warning("z")
     extras = [line["extra"] for line in records]

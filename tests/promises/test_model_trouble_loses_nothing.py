@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.backlog import MergeState
 from cognitive_memory_core.errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from cognitive_memory_core.historian import retry
 from cognitive_memory_core.historian.profiles.merge_times import PAUSES
-from cognitive_memory_core.historian.spending import call_budget
+from cognitive_memory_core.models import call_budget
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.clock import FrozenClock
 from tests.support.model_server import Behaviour, ModelServer, Reply, status

@@ -11,7 +11,7 @@ from contextlib import closing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
+from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.text.identity.name_cleaning import clean_name, clean_text, one_line
 from cognitive_memory_core.text.lexical.terms import index_terms, query_terms
 from cognitive_memory_core.text.lexical.tokens import sentences_of, token_count

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
-from cognitive_memory_core.adapters.embedding.query_sender import QuerySender
 from cognitive_memory_core.historian.rewriting import statement_gate
+from cognitive_memory_core.models.query_sender import QuerySender
 from cognitive_memory_core.recall.naming import KnownNames
 from cognitive_memory_core.text import caches
 from cognitive_memory_core.text.identity.callnames import callnames

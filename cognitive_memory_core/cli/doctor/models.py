@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 
 from ... import sentences
-from ...adapters.openai.client import ModelClient, PostedRequest
-from ...adapters.openai.embedder import OpenAIEmbedder
-from ...adapters.openai.metered_requests import answered
-from ...adapters.openai.rerank import HttpReranker
 from ...errors import CognitiveMemoryError
+from ...models.client import ModelClient, PostedRequest
+from ...models.embedder import OpenAIEmbedder
+from ...models.metered_requests import answered
+from ...models.rerank import HttpReranker
 from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
 from ...vectors.chroma import server_refusal
 from ...wiring.lost_ledger import LEDGER

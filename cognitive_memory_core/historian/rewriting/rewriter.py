@@ -18,6 +18,7 @@ from ...domain.people import JobContext
 from ...domain.quote import exchange
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
+from ...models.call_budget import NoModel
 from ...ports.models import Chat, Historian
 from ...ports.tally import REFUSED, RETRIED, Tally, Untallied
 from ...prompts.answers import StatementAnswer, TriageAnswer
@@ -25,7 +26,6 @@ from ...prompts.library import PromptLibrary, Task
 from ...settings import Live, Settings
 from ...text.failures import described
 from ...text.statements.figures import values_of
-from ..spending.call_budget import NoModel
 from .checks import GivenLines
 from .progress import Progress
 from .repeated_events import is_timeless

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.bot_client import BotClient
 from cognitive_memory_core.errors import MistakeError, UnavailableError
+from cognitive_memory_core.mcp_server.bot_client import BotClient
 
 TOKEN = "canary-token"
 

@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
-from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, LONGEST_PAUSE, MAX_FAILURES, Breaker
 from cognitive_memory_core.errors import BadAnswer, Busy, UnavailableError
+from cognitive_memory_core.models.breaker import FIRST_PAUSE, LONGEST_PAUSE, MAX_FAILURES, Breaker
 from tests.support.clock import FrozenClock
 from tests.support.waiting import until
 

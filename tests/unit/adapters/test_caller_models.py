@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters import caller_models
-from cognitive_memory_core.adapters.caller_models import CallerChat, CallerEmbedder, CallerReranker
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
+from cognitive_memory_core.models import caller_models
+from cognitive_memory_core.models.caller_models import CallerChat, CallerEmbedder, CallerReranker
 from cognitive_memory_core.ports.models import GUESS, Calibration
 from tests.support.waiting import until
 

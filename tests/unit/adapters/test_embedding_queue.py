@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.embedding import EmbeddingQueue
-from cognitive_memory_core.adapters.embedding import batches as background
-from cognitive_memory_core.adapters.embedding.query_sender import AT_ONCE, CACHED_ANSWERS
-from cognitive_memory_core.adapters.openai.client import EMBEDDING_LIMIT, ModelClient
-from cognitive_memory_core.adapters.openai.embedder import OpenAIEmbedder
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.models import batches as background
+from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
+from cognitive_memory_core.models.embedder import OpenAIEmbedder
+from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
+from cognitive_memory_core.models.query_sender import AT_ONCE, CACHED_ANSWERS
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import EmbeddingSettings, Live
 from cognitive_memory_core.text.caches import clear_caches

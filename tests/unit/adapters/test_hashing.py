@@ -10,7 +10,7 @@ from statistics import median
 
 import pytest
 
-from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
+from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports.models import Vector
 from tests.unit.adapters.paraphrases import PARAPHRASES
 
@@ -18,7 +18,7 @@ TOLERANCE = 0.005
 EMBEDDED = "阿棠(2000001) likes oolong 🍵，讨厌香菜"
 IN_ANOTHER_PROCESS = f"""
 import asyncio, hashlib
-from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
+from cognitive_memory_core.models.hashing import HashingEmbedder
 vector = asyncio.run(HashingEmbedder().embed_query({EMBEDDED!r}))
 print(hashlib.sha256(",".join(f"{{value:.4f}}" for value in vector).encode()).hexdigest())
 """

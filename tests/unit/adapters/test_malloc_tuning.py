@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 import psutil
-from cognitive_memory_core.adapters.malloc_tuning import return_large_blocks
+from cognitive_memory_core.store.malloc_tuning import return_large_blocks
 return_large_blocks()
 blocks = [bytearray(20_000_000)]  # glibc would take blocks up to this size from its heap from now on
 blocks.clear()

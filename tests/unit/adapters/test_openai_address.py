@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 import pytest
 from pydantic import SecretStr
 
-from cognitive_memory_core.adapters.openai.address import Address, is_forbidden
-from cognitive_memory_core.adapters.openai.retry_after import retry_after
+from cognitive_memory_core.models.address import Address, is_forbidden
+from cognitive_memory_core.models.retry_after import retry_after
 from cognitive_memory_core.settings import ModelSettings
 
 HTTP = "http:" + "//"

@@ -16,7 +16,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 import pytest
 from pydantic import SecretStr
 
-from cognitive_memory_core.adapters.openai.client import ModelClient, PostedRequest
 from cognitive_memory_core.errors import (
     BadAnswer,
     CognitiveMemoryError,
@@ -25,6 +24,7 @@ from cognitive_memory_core.errors import (
     TooSlow,
     UnavailableError,
 )
+from cognitive_memory_core.models.client import ModelClient, PostedRequest
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support import model_server
 from tests.support.model_server import Behaviour, ModelServer, raw, status
@@ -44,7 +44,7 @@ ENVIRONMENT = {
 POSTING = """
 import asyncio, sys
 from pydantic import SecretStr
-from cognitive_memory_core.adapters.openai.client import ModelClient, PostedRequest
+from cognitive_memory_core.models.client import ModelClient, PostedRequest
 from cognitive_memory_core.settings import EmbeddingSettings
 
 async def post():
@@ -267,7 +267,7 @@ async def test_closed_client_is_away(server: ModelServer) -> None:
 def test_package_costs_nothing_until_its_client_is_wanted() -> None:
     """Importing the package does not import the client libraries."""
     code = (
-        "import cognitive_memory_core.adapters.openai, cognitive_memory_core.wiring, sys; "
+        "import cognitive_memory_core.models, cognitive_memory_core.wiring, sys; "
         "print({'openai', 'httpx'} & {*sys.modules})"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.openai.client import EMBEDDING_LIMIT, ModelClient
-from cognitive_memory_core.adapters.openai.embedder import LONGEST_TEXT, OpenAIEmbedder
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
+from cognitive_memory_core.models.embedder import LONGEST_TEXT, OpenAIEmbedder
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from cognitive_memory_core.adapters.openai.client import ModelClient
-from cognitive_memory_core.adapters.openai.rerank import HttpReranker
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
+from cognitive_memory_core.models.client import ModelClient
+from cognitive_memory_core.models.rerank import HttpReranker
 from cognitive_memory_core.settings import RerankSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter

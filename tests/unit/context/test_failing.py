@@ -7,13 +7,13 @@ from itertools import combinations
 
 import pytest
 
-from cognitive_memory_core.adapters.embedding import EmbeddingQueue
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import DEGRADED, ContextBuilder
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
+from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits

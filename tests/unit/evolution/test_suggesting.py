@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import BadArgument, UnavailableError, UnknownSuggestion
 from cognitive_memory_core.evolution.evolver import EvolverModel
+from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports.models import Vector
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.chats import ScriptedChat

@@ -14,8 +14,8 @@ from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
-from cognitive_memory_core.historian.spending.call_budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
-from cognitive_memory_core.historian.spending.meter import MeteredChat, SpendingMeter
+from cognitive_memory_core.models.call_budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
+from cognitive_memory_core.models.meter import MeteredChat, SpendingMeter
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.accounts import Accounts

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
 from cognitive_memory_core.errors import (
     BadAnswer,
     CognitiveMemoryError,
     StorageRefused,
     UnavailableError,
 )
-from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
-from cognitive_memory_core.recall.calibration import (
+from cognitive_memory_core.models.calibration import (
     Calibrating,
     Pair,
     calibration_of,
     shipped,
 )
+from cognitive_memory_core.models.hashing import HashingEmbedder
+from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import Live
 from tests.support.ledgers import a_ledger
 from tests.support.ports import Wrapping

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import pytest
 
-from cognitive_memory_core.adapters.embedding import EmbeddingQueue
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.read_filter import NAMED, NARROWED, ReadFilter
 from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import LONG, Retriever, SearchResult
 from cognitive_memory_core.recall.search_request import MAX_CANDIDATES, MAX_RESULTS

@@ -7,19 +7,19 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..adapters.breaker import Breaker
-from ..adapters.caller_models import CallerEmbedder
-from ..adapters.embedding import EmbeddingQueue
-from ..adapters.offline.hashing import HashingEmbedder
 from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Meter
-from ..recall.calibration import Calibrating
 from ..settings import EmbeddingSettings, Live, Settings
 from ..store.ledger import Ledger
+from .breaker import Breaker
+from .calibration import Calibrating
+from .caller_models import CallerEmbedder
+from .embedding_queue import EmbeddingQueue
+from .hashing import HashingEmbedder
 
 if TYPE_CHECKING:
-    from ..adapters.openai.client import ModelClient
-    from ..adapters.openai.embedder import OpenAIEmbedder
+    from .client import ModelClient
+    from .embedder import OpenAIEmbedder
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ async def _chosen(wanted: EmbeddingSettings, ledger: Ledger, meter: Meter, stack
 
 def _model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:
     """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
-    from ..adapters.openai.client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
-    from ..adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
+    from .client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
+    from .embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
 
     return ModelClient(wanted, "embedding", limit=EMBEDDING_LIMIT), OpenAIEmbedder

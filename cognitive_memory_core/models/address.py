@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import SecretStr
 
-from ... import sentences
+from .. import sentences
 
 _ENDPOINT = re.compile("/(?:embeddings|chat/completions|rerank)$")  # operators often include these
 _SENDABLE = re.compile("[!-~]*")

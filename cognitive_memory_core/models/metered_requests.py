@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import orjson
 
-from ... import sentences
-from ...errors import BadAnswer, PermanentError, TooSlow, UnavailableError
-from ...ports.models import Meter
+from .. import sentences
+from ..errors import BadAnswer, PermanentError, TooSlow, UnavailableError
+from ..ports.models import Meter
 from .client import ModelClient, PostedRequest
 from .json_access import member
 

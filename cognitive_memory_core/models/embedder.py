@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 
-from ...ports.models import GUESS, Calibration, Meter, Vector
-from ...settings import EmbeddingSettings
+from ..ports.models import GUESS, Calibration, Meter, Vector
+from ..settings import EmbeddingSettings
 from .client import ModelClient, PostedRequest
 from .metered_requests import answered, sendable
 from .vectors import vectors_of

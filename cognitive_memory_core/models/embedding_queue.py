@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from ...ports.clock import Clock
-from ...ports.models import Calibration, Embedder, Vector
-from ...settings import Live
+from ..ports.clock import Clock
+from ..ports.models import Calibration, Embedder, Vector
+from ..settings import Live
 from .batches import Batches
 from .query_sender import QuerySender
 

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ... import sentences
-from ...cancellation import seen
-from ...errors import BadAnswer, UnavailableError
-from ...ports.clock import Clock
-from ...ports.models import Vector
-from ...text.caches import register_cache
+from .. import sentences
+from ..cancellation import seen
+from ..errors import BadAnswer, UnavailableError
+from ..ports.clock import Clock
+from ..ports.models import Vector
+from ..text.caches import register_cache
 
 LIFETIME = timedelta(minutes=1)
 CACHED_ANSWERS = 256

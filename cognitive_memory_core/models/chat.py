@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
-from ... import sentences
-from ...errors import BadAnswer, PermanentError
-from ...ports.models import Ask, Meter
-from ...settings import ModelSettings
+from .. import sentences
+from ..errors import BadAnswer, PermanentError
+from ..ports.models import Ask, Meter
+from ..settings import ModelSettings
 from .answer_text import object_in
 from .client import ModelClient, PostedRequest
 from .json_access import member, rows

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import add
 
-from ...ports.models import Calibration, Vector
-from ...text.lexical.frequency import FUNCTION_WORDS, telling
-from ...text.lexical.terms import pieces_of
+from ..ports.models import Calibration, Vector
+from ..text.lexical.frequency import FUNCTION_WORDS, telling
+from ..text.lexical.terms import pieces_of
 
 _BATCH = 16  # texts that may be embedded on the event loop
 _MOST_CACHED = 30_000  # features whose positions are cached

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from ... import sentences
-from ...errors import BadAnswer
+from .. import sentences
+from ..errors import BadAnswer
 
 
 def member(value: object, key: str) -> object:

@@ -16,8 +16,8 @@ from typing import Any, NoReturn, cast
 
 from json_repair import repair_json
 
-from ... import sentences
-from ...errors import BadAnswer
+from .. import sentences
+from ..errors import BadAnswer
 
 LONGEST = 65_536  # characters
 REPAIRABLE = 8_192  # characters; repairing 600 kB of quotation marks takes 18 s, this much at most 0.1 s

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ... import sentences
-from ...errors import BadAnswer
-from ...ports.models import Meter
-from ...settings import RerankSettings
+from .. import sentences
+from ..errors import BadAnswer
+from ..ports.models import Meter
+from ..settings import RerankSettings
 from .client import ModelClient, PostedRequest
 from .json_access import member, place, rows
 from .metered_requests import answered, sendable

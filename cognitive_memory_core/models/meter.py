@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import date, tzinfo
 from typing import TypeVar
 
-from ...background import UNTIL_NUDGED, BackgroundLoop
-from ...cancellation import completed
-from ...domain.figures import Spending
-from ...errors import BadAnswer, UnavailableError
-from ...ports.clock import Clock
-from ...ports.models import Ask, Chat
-from ...store.accounts import Accounts
+from ..background import UNTIL_NUDGED, BackgroundLoop
+from ..cancellation import completed
+from ..domain.figures import Spending
+from ..errors import BadAnswer, UnavailableError
+from ..ports.clock import Clock
+from ..ports.models import Ask, Chat
+from ..store.accounts import Accounts
 
 LONGEST_PAUSE = 30.0  # seconds between two tries while the accounts are unavailable
 PAUSE = 1.0  # seconds between writes: a process that is killed loses the counts of up to this long

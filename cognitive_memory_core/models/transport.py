@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 
 import httpx
 
-from ... import sentences
-from ...errors import BadAnswer
+from .. import sentences
+from ..errors import BadAnswer
 
 _SENT = ("host", "content-type", "content-length", "transfer-encoding")
 _KEPT = ("content-type", "retry-after", "retry-after-ms")

@@ -7,14 +7,14 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..adapters.breaker import Breaker, GuardedReranker
-from ..adapters.caller_models import CallerReranker
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
+from .breaker import Breaker, GuardedReranker
+from .caller_models import CallerReranker
 
 if TYPE_CHECKING:
-    from ..adapters.openai.client import ModelClient
-    from ..adapters.openai.rerank import HttpReranker
+    from .client import ModelClient
+    from .rerank import HttpReranker
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ async def _chosen(wanted: RerankSettings, meter: Meter, stack: AsyncExitStack) -
 
 def _model(wanted: RerankSettings) -> tuple[ModelClient, type[HttpReranker]]:
     """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
-    from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
-    from ..adapters.openai.rerank import HttpReranker  # noqa: PLC0415  # see above
+    from .client import ModelClient  # noqa: PLC0415  # see above
+    from .rerank import HttpReranker  # noqa: PLC0415  # see above
 
     return ModelClient(wanted, "rerank"), HttpReranker

@@ -11,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import sentences
-from ...errors import BadAnswer
-from ...ports.models import Vector
+from .. import sentences
+from ..errors import BadAnswer
+from ..ports.models import Vector
 from .json_access import member, place, rows
 
 _LARGEST = float(np.finfo(np.float32).max)

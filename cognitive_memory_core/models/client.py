@@ -13,8 +13,8 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 import openai
 
-from ... import sentences
-from ...errors import BadAnswer, CognitiveMemoryError, TooSlow, UnavailableError
+from .. import sentences
+from ..errors import BadAnswer, CognitiveMemoryError, TooSlow, UnavailableError
 from .address import Address, EndpointSettings, is_forbidden
 from .refusals import refusal
 from .transport import BoundedTransport

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TypeVar
 
-from ... import sentences
-from ...domain.event import Statement
-from ...domain.log_fields import log_fields
-from ...domain.people import JobContext
-from ...domain.scope import Scope
-from ...domain.turn import Dialogue, Turn
-from ...errors import ModelRefused, PermanentError, UnavailableError
-from ...ports.models import Ask, Chat, FirstLook, Historian, MergedLines, MergeInput, Merger
-from ...settings import Live, Settings
-from ...text.failures import described
+from .. import sentences
+from ..domain.event import Statement
+from ..domain.log_fields import log_fields
+from ..domain.people import JobContext
+from ..domain.scope import Scope
+from ..domain.turn import Dialogue, Turn
+from ..errors import ModelRefused, PermanentError, UnavailableError
+from ..ports.models import Ask, Chat, FirstLook, Historian, MergedLines, MergeInput, Merger
+from ..settings import Live, Settings
+from ..text.failures import described
 from .meter import SpendingMeter
 
 log = logging.getLogger(__name__)

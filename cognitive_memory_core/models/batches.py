@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from ... import sentences
-from ...errors import CognitiveMemoryError, PermanentError, TransientError, UnavailableError
-from ...ports.models import Vector
+from .. import sentences
+from ..errors import CognitiveMemoryError, PermanentError, TransientError, UnavailableError
+from ..ports.models import Vector
 from .query_sender import stopped
 
 AT_ONCE = 2

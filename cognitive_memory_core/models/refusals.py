@@ -9,8 +9,8 @@ from typing import cast
 
 import orjson
 
-from ... import sentences
-from ...errors import CognitiveMemoryError, ModelRefused, PermanentError, UnavailableError
+from .. import sentences
+from ..errors import CognitiveMemoryError, ModelRefused, PermanentError, UnavailableError
 from .json_access import member
 from .retry_after import retry_after
 

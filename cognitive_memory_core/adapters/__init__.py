@@ -1,1 +1,0 @@
-"""Adapters: one folder per technology; none imports another."""

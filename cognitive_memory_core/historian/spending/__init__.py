@@ -1,1 +1,0 @@
-"""Metering of model calls, and the daily call limit."""
