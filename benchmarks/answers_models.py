@@ -142,9 +142,9 @@ class Address:
             "timeout_seconds": self.seconds,
         }
         wanted = core.Settings.from_mapping({"models": {"historian": given}}).models.of("historian")
-        client = ModelClient(wanted, "historian")
+        client = ModelClient(wanted, "historian", _NoMeter())
         stack.push_async_callback(client.close)
-        return CountedChat(OpenAIChat(wanted, client, _NoMeter()))
+        return CountedChat(OpenAIChat(wanted, client))
 
 
 class _NoMeter:

@@ -24,7 +24,7 @@ import numpy as np
 import cognitive_memory_core as core
 from cognitive_memory_core.errors import CognitiveMemoryError
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
-from cognitive_memory_core.models.embedder import OpenAIEmbedder
+from cognitive_memory_core.models.embedding import OpenAIEmbedder
 from cognitive_memory_core.ports.models import Calibration
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
@@ -84,8 +84,8 @@ async def _answered_badly(times: int, seed: int) -> Row:
     dice, refused, stored = random.Random(seed), 0, 0
     async with served.ModelServer() as server:
         settings = core.EmbeddingSettings.model_validate({"api_url": server.url, "model_name": "m"})
-        client = ModelClient(settings, "embedding", limit=EMBEDDING_LIMIT)
-        embedder = OpenAIEmbedder(settings, client, NoMeter(), dimensions=served.DIMENSIONS, seconds=5, query_seconds=5)
+        client = ModelClient(settings, "embedding", NoMeter(), limit=EMBEDDING_LIMIT)
+        embedder = OpenAIEmbedder(settings, client, dimensions=served.DIMENSIONS, seconds=5, query_seconds=5)
         for number in range(times):
             texts = [f"第 {number} 轮的第 {part} 句" for part in range(TEXTS)]
             server.embeddings = _some_trouble(dice)

@@ -9,12 +9,10 @@ from typing import Any, Literal, TypeVar
 
 from .. import sentences
 from ..errors import BadAnswer, PermanentError
-from ..ports.models import Ask, Meter
+from ..ports.models import Ask
 from ..settings import ModelSettings
 from .answer_text import object_in
-from .client import ModelClient, PostedRequest
-from .json_access import member, rows
-from .metered_requests import answered, sendable
+from .client import ModelClient, member, rows, sendable
 
 LONGEST_PROMPT = 200_000  # characters
 AnswerFormat = Literal["tool", "json", "text"]
@@ -38,11 +36,10 @@ class OpenAIChat:
     differently and may change the model behind an address.
     """
 
-    def __init__(self, settings: ModelSettings, client: ModelClient, meter: Meter) -> None:
-        """Ask one model by its settings and client; ``meter`` counts its calls and tokens."""
+    def __init__(self, settings: ModelSettings, client: ModelClient) -> None:
+        """Ask one model by its settings and client."""
         self._settings = settings
         self._client = client
-        self._meter = meter
         self._first = 0
         self._is_proven = False
 
@@ -72,8 +69,8 @@ class OpenAIChat:
             self._first, self._is_proven = number, True
 
     async def _asked(self, ask: Ask[T], answer_format: AnswerFormat) -> T:
-        question = PostedRequest("/chat/completions", self._body(ask, answer_format), self._settings.timeout_seconds)
-        answer = await answered(self._client, question, self._meter, ask.purpose)
+        body, seconds = self._body(ask, answer_format), self._settings.timeout_seconds
+        answer = await self._client.answer(ask.purpose, "/chat/completions", body, seconds)
         written, is_call = _written(answer, ask.name)
         if ask.as_lines:
             return await asyncio.to_thread(ask.parse, written)

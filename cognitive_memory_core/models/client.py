@@ -1,151 +1,337 @@
-"""Creates the vendor's client and translates its errors; no other module does."""
+"""Posts requests to OpenAI-compatible addresses, and translates whatever comes back."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
+import json
+import re
 import ssl
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from contextlib import suppress
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING, Any, Protocol, cast
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import httpx
-import openai
+import orjson
+from pydantic import SecretStr
 
 from .. import sentences
-from ..errors import BadAnswer, CognitiveMemoryError, TooSlow, UnavailableError
-from .address import Address, EndpointSettings, is_forbidden
-from .refusals import refusal
-from .transport import BoundedTransport
+from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow, UnavailableError
+from ..ports.models import Meter
+
+if TYPE_CHECKING:
+    import httpx
 
 EMBEDDING_LIMIT = 64 << 20
 CHAT_LIMIT = 2 << 20
+_REFUSAL_LIMIT = 16_384  # bytes read of a refusal
+_PIECE = 1 << 20  # decoded bytes between two yields to the event loop
+_GZIP = 31
+_LARGE = 65_536  # bytes from which an answer is parsed in a thread
+_MOST_TOKENS = 1_000_000_000
 _CONNECT_SECONDS, _CONNECT_SHARE = 10.0, 0.75
-_LONGEST_SECONDS = 600.0
-_CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=8)
-_UNAVAILABLE = (OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, openai.OpenAIError)
+_LONGEST_SECONDS, _LONGEST_PAUSE = 600.0, 60.0
+
+_ENDPOINT = re.compile("/(?:embeddings|chat/completions|rerank)$")  # operators often include these
+_SENDABLE = re.compile("[!-~]*")
+_METADATA_HOSTS = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data"})
+_METADATA_ADDRESSES = frozenset({"fd00:ec2::254", "100.100.100.200", "168.63.129.16"})
+
+_OK, _REDIRECT, _BAD_REQUEST, _NOT_FOUND, _SERVER = 200, 300, 400, 404, 500
+_LATER = (408, 425, 429)
+_KEY = (401, 402, 403, 407)
+_INPUT = (413, 422, _SERVER)
+_WORDS = 200  # characters
+_NO_SUCH_MODEL = (
+    "model_not_found|model not exist|model.{0,100}(?:not found|does ?n[o']t exist)|no such model"
+    r"|\u6a21\u578b.{0,100}\u4e0d\u5b58\u5728"  # 模型…不存在
+)
+_BAD_KEY = re.compile("invalid.{0,10}api[ _-]?key|invalid_authentication")
+_BAD_PARAMETER = re.compile(
+    "(?:unsupported|unrecogni[sz]ed|support|valid range).{0,60}(?:max_tokens|temperature)"
+    "|(?:max_tokens|temperature).{0,20}not (?:be )?support"
+)
+_MISCONFIGURED = re.compile(f"{_NO_SUCH_MODEL}|{_BAD_KEY.pattern}|{_BAD_PARAMETER.pattern}")
+_TOO_LARGE = re.compile("input.{0,40}too (?:large|long)|exceeds? .{0,30}context|maximum context length")
+_NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}not support")
 
 
-def _holds_no_words(record: logging.LogRecord) -> bool:
-    return not str(record.msg).startswith("Request options")
+class EndpointSettings(Protocol):
+    """Settings with an address and a key, which is blank for a server that needs none."""
 
+    @property
+    def api_url(self) -> str:
+        """Return the address."""
+        ...
 
-# releases before 3.20 log every request's body at debug level; what people said must not be logged
-logging.getLogger("openai._base_client").addFilter(_holds_no_words)
-
-
-@dataclass(frozen=True)
-class PostedRequest:
-    """The path below a model's address, the body to post, and the time limit for the whole answer in seconds."""
-
-    path: str
-    body: Mapping[str, object]
-    seconds: float
+    @property
+    def api_key(self) -> SecretStr:
+        """Return the key."""
+        ...
 
 
 class ModelClient:
-    """A client for one model's address; constructing it reads certificates from disk.
+    """A client for one model's address. Make it in a thread: it imports httpx and reads certificates.
 
     A fault of the settings is raised by the first request. Requests are not retried; the caller decides. Nothing from
     the environment is sent; HTTPS_PROXY is used for https addresses only, where the proxy cannot read the content.
     """
 
-    def __init__(self, settings: EndpointSettings, role: str, *, limit: int = CHAT_LIMIT) -> None:
+    def __init__(self, settings: EndpointSettings, role: str, meter: Meter, *, limit: int = CHAT_LIMIT) -> None:
         """Configure the client of a role ("embedding", "historian"); answers are limited to ``limit`` bytes."""
-        self._address = Address.of(settings, role)
-        self._fault = self._address.fault()
-        proxy = _proxy(self._address)
-        self._is_checked = proxy is not None  # a proxy resolves names itself
-        self._vendor = None if self._fault else _vendor(self._address, limit, proxy)
+        import httpx  # noqa: PLC0415  # a tenth of a second
 
-    async def post(self, request: PostedRequest) -> bytes:
-        """Return the unparsed body of a successful answer.
+        self._role, self._meter, self._limit = role, meter, limit
+        self._url = address_of(settings.api_url)
+        key = settings.api_key.get_secret_value().strip()
+        self._headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "Content-Type": "application/json",
+            "User-Agent": "cognitive-memory",
+            **({"Authorization": f"Bearer {key}"} if key else {}),
+        }
+        self._wire: httpx.AsyncHTTPTransport | None = None
+        self._is_checked = False
+        self._fault = address_fault(self._url, key, role)
+        if self._fault:
+            return
+        is_secure, proxy = self._url.startswith("https:"), getproxies().get("https", "")
+        is_through = is_secure and proxy.startswith(("http://", "https://")) and not proxy_bypass(self._host)
+        self._is_checked = is_through  # a proxy resolves names itself
+        self._wire = httpx.AsyncHTTPTransport(
+            verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # no trust store: created faster
+            limits=httpx.Limits(max_connections=32, max_keepalive_connections=8),
+            proxy=proxy if is_through else None,
+            trust_env=False,
+        )
 
-        Raises UnavailableError if the model is unavailable or misconfigured, PermanentError if this very request was
-        refused, BadAnswer for an answer over the limit.
+    async def answer(self, purpose: str, path: str, body: Mapping[str, object], seconds: float) -> Mapping[str, Any]:
+        """Post a body below the address and return the answer's JSON object, in at most ``seconds``.
+
+        Every call that may be billed is counted for ``purpose``, one without a readable answer with zero tokens. Raises
+        UnavailableError if the model is unavailable or misconfigured, PermanentError if this very request was refused,
+        BadAnswer for an answer that is no object or over the limit.
         """
-        if self._vendor is None:
-            raise UnavailableError(self._fault)
-        seconds = min(request.seconds, _LONGEST_SECONDS)
+        tokens, written, is_paid = 0, 0, True
+        seconds = min(seconds, _LONGEST_SECONDS)
         try:
-            return await asyncio.wait_for(self._posted(self._vendor, request), seconds)
+            raw = await asyncio.wait_for(self._posted(path, body, seconds), seconds)
+            answer = await asyncio.to_thread(_object, raw) if len(raw) > _LARGE else _object(raw)
+            usage = member(answer, "usage")
+            tokens = _count(member(usage, "total_tokens") or member(usage, "prompt_tokens"))
+            written = _count(member(usage, "completion_tokens"))
         except asyncio.TimeoutError:
-            raise TooSlow(sentences.models.MODEL_TOO_SLOW.format(role=self._address.role, seconds=seconds)) from None
+            raise TooSlow(sentences.models.MODEL_TOO_SLOW.format(role=self._role, seconds=seconds)) from None
+        except (UnavailableError, PermanentError):
+            is_paid = False
+            raise
+        else:
+            return answer
+        finally:
+            if is_paid:
+                self._meter.count(purpose, tokens, written)
 
     async def close(self) -> None:
         """Close every connection; later calls raise UnavailableError."""
-        if self._vendor is not None:
-            vendor, self._vendor = self._vendor, None
-            self._fault = sentences.models.model_unreachable(self._address.role)
-            await vendor.close()
+        if self._wire is not None:
+            wire, self._wire = self._wire, None
+            self._fault = sentences.models.model_unreachable(self._role)
+            await wire.aclose()
 
-    async def _posted(self, vendor: openai.AsyncOpenAI, request: PostedRequest) -> bytes:
+    @property
+    def _host(self) -> str:
+        return urlsplit(self._url).hostname or ""
+
+    async def _posted(self, path: str, body: Mapping[str, object], seconds: float) -> bytes:
+        import httpx  # noqa: PLC0415  # already imported
+
+        if self._wire is None:
+            raise UnavailableError(self._fault)
         try:
             await self._check_host()
-            response = await vendor.post(
-                request.path,
-                body=dict(request.body),
-                cast_to=cast("Any", httpx.Response),
-                options={"timeout": cast("Any", httpx.Timeout(None, connect=_connecting(request)))},
+            # shorter than the request's: an unreachable host is not a model that answers slowly and may be billed
+            limits = {"connect": min(_CONNECT_SECONDS, seconds * _CONNECT_SHARE)}
+            content = json.dumps(body, ensure_ascii=False).encode()
+            request = httpx.Request(
+                "POST", self._url + path, headers=self._headers, content=content, extensions={"timeout": limits}
             )
-        except openai.APIStatusError as refused:
-            answer = refused.response
-            raise refusal(self._address.role, answer.status_code, answer.headers, answer.content) from None
-        except _UNAVAILABLE as error:
-            raise self._translated(error) from None
-        return cast("httpx.Response", response).content
+            response = await self._wire.handle_async_request(request)
+            try:
+                answer = await self._read(response)
+            finally:
+                await response.aclose()
+        except (OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            is_certificate = isinstance(error, ssl.SSLError) or "SSL" in str(error)
+            told = sentences.models.certificate_refused if is_certificate else sentences.models.model_unreachable
+            raise UnavailableError(told(self._role)) from None
+        if not _OK <= response.status_code < _REDIRECT:
+            raise refusal(self._role, response.status_code, response.headers, answer)
+        return answer
 
     async def _check_host(self) -> None:
         """Resolve the host once and refuse forbidden addresses, which a name or an unusual number format may hide."""
         if self._is_checked:
             return
-        found = await asyncio.get_running_loop().getaddrinfo(self._address.host, None)
+        found = await asyncio.get_running_loop().getaddrinfo(self._host, None)
         if any(is_forbidden(str(entry[4][0])) for entry in found):
-            raise UnavailableError(sentences.models.address_forbidden(self._address.role))
+            raise UnavailableError(sentences.models.address_forbidden(self._role))
         self._is_checked = True
 
-    def _translated(self, error: Exception) -> CognitiveMemoryError:
-        cause = error.__cause__  # older releases of the vendor's client wrap every transport error
-        if isinstance(cause, BadAnswer):
-            return cause
-        if isinstance(cause, ssl.SSLError) or "SSL" in f"{cause}":
-            return UnavailableError(sentences.models.certificate_refused(self._address.role))
-        return UnavailableError(sentences.models.model_unreachable(self._address.role))
+    async def _read(self, response: httpx.Response) -> bytes:
+        """Read an answer up to the limit, unpacking piece by piece; of a refusal, which may be long, the beginning."""
+        is_refusal = not _OK <= response.status_code < _REDIRECT
+        limit = _REFUSAL_LIMIT if is_refusal else self._limit
+        encoding = response.headers.get("content-encoding", "").strip().lower()
+        if encoding not in ("", "identity", "gzip", "x-gzip"):
+            raise BadAnswer(sentences.models.ANSWER_UNDECODABLE)
+        decoder = zlib.decompressobj(_GZIP) if "gzip" in encoding else None
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            waiting = chunk
+            while decoder and waiting and len(body) <= limit:
+                try:
+                    body += decoder.decompress(waiting, _PIECE)
+                except zlib.error:
+                    raise BadAnswer(sentences.models.ANSWER_UNDECODABLE) from None
+                waiting = decoder.unconsumed_tail
+                await asyncio.sleep(0)
+            if decoder is None:
+                body += chunk
+            if len(body) > limit:
+                break
+        if len(body) > limit and not is_refusal:
+            raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=limit))
+        return bytes(body[:limit])
 
 
-def _vendor(address: Address, limit: int, proxy: str | None) -> openai.AsyncOpenAI:
-    key = address.key.get_secret_value()
-    is_secure = address.url.startswith("https:")
-    wire = httpx.AsyncHTTPTransport(
-        verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # an empty trust store is created faster
-        limits=_CONNECTIONS,
-        proxy=proxy,
-        trust_env=False,
-    )
-    http = httpx.AsyncClient(
-        transport=BoundedTransport(wire, key, limit),
-        follow_redirects=False,
-        trust_env=False,
-    )
-    return openai.AsyncOpenAI(
-        base_url=address.url,
-        api_key="none",  # a blank key would be replaced from the environment; the transport sends ours
-        max_retries=0,
-        timeout=None,
-        http_client=cast("Any", http),  # from 3.0 on the vendor's annotations name httpx2, but its code accepts both
-    )
+def address_of(written: str) -> str:
+    """Return an address as an operator wrote it, without a slash or an endpoint at its end."""
+    return _ENDPOINT.sub("", written.strip().rstrip("/"))
 
 
-def _connecting(request: PostedRequest) -> float:
-    """Return the time limit for connecting in seconds, shorter than the request's.
+def address_fault(url: str, key: str, role: str) -> str:
+    """Return what the operator must correct before a request can be sent; "" if nothing."""
+    try:
+        parts = urlsplit(url)
+        is_plain = not (parts.query or parts.fragment or parts.username or parts.password)
+        is_whole = is_plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return sentences.models.address_unusable(role)
+    if (
+        not is_whole
+        or parts.query
+        or parts.fragment
+        or parts.username
+        or parts.password
+        or not _SENDABLE.fullmatch(url)
+    ):
+        return sentences.models.address_unusable(role)
+    if is_forbidden(parts.hostname or ""):
+        return sentences.models.address_forbidden(role)
+    return "" if _SENDABLE.fullmatch(key) else sentences.models.key_unusable(role)
 
-    Therefore an unreachable host is not mistaken for a model that answers slowly and may be billed.
+
+def is_forbidden(host: str) -> bool:
+    """Return whether a host is link-local or a cloud's metadata service, which hands out credentials."""
+    host = host.rstrip(".").lower()
+    if host in _METADATA_HOSTS:
+        return True
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return address.is_link_local or str(address) in _METADATA_ADDRESSES
+
+
+def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> CognitiveMemoryError:
+    """Translate an unsuccessful answer into an error; the answer's text is not in it, as it may quote a message."""
+    words = _error_message(body)
+    is_too_large = status == _SERVER and _TOO_LARGE.search(words)
+    if status in _LATER or (status >= _SERVER and not is_too_large):
+        pause = retry_after(headers, datetime.now(timezone.utc))
+        return UnavailableError(sentences.models.MODEL_AWAY.format(role=role, status=status), retry_after=pause)
+    is_unwanted = status == _BAD_REQUEST and not _MISCONFIGURED.search(words)
+    if is_unwanted or status in _INPUT or (status == _NOT_FOUND and _NO_TOOLS.search(words)):
+        return PermanentError(sentences.models.INPUT_REFUSED.format(role=role, status=status))
+    if _BAD_PARAMETER.search(words):
+        return ModelRefused(sentences.models.parameter_refused(role, status))
+    if status in _KEY or _BAD_KEY.search(words):
+        return ModelRefused(sentences.models.key_refused(role, status))
+    if _REDIRECT <= status < _BAD_REQUEST:
+        return ModelRefused(sentences.models.address_moved(role, status))
+    return ModelRefused(sentences.models.no_model_there(role, status))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return the pause that ``retry-after-ms`` or ``Retry-After`` (seconds or a date) requests, in seconds, at most 60.
+
+    Returns None for zero, a past date or an unreadable value, so that the caller's own pause applies.
     """
-    return min(_CONNECT_SECONDS, request.seconds * _CONNECT_SHARE)
+    pause, written = 0.0, headers.get("retry-after", "").strip()[:64]
+    with suppress(ValueError, TypeError, OverflowError, IndexError):
+        date = parsedate_to_datetime(written)
+        pause = ((date if date.tzinfo else date.replace(tzinfo=timezone.utc)) - now).total_seconds()
+    with suppress(ValueError):
+        pause = float(written)
+    with suppress(ValueError):
+        pause = float(headers.get("retry-after-ms", "")[:64]) / 1000
+    return min(pause, _LONGEST_PAUSE) if pause > 0 else None
 
 
-def _proxy(address: Address) -> str | None:
-    proxy = getproxies().get("https", "")
-    usable = address.url.startswith("https:") and proxy.startswith(("http://", "https://"))
-    return proxy if usable and not proxy_bypass(address.host) else None
+def sendable(text: str, limit: int) -> str:
+    """Cut a text and replace what cannot be sent: lone surrogates, and an empty text."""
+    clean = text[:limit].encode("utf-8", "replace").decode("utf-8")
+    return clean if clean.strip() else "…"
+
+
+def member(value: object, key: str) -> object:
+    """Return a member of a JSON object; None if there is none or the value is not an object."""
+    return cast("Mapping[str, object]", value).get(key) if isinstance(value, dict) else None
+
+
+def rows(value: object) -> list[object]:
+    """Return a list's items; raises BadAnswer for anything else."""
+    if not isinstance(value, list):
+        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
+    return cast("list[object]", value)
+
+
+def place(row: object, count: int, taken: Mapping[int, object]) -> int:
+    """Return the ``index`` of a row of ``count``; raises BadAnswer if it is missing, out of range or in ``taken``."""
+    index = member(row, "index")
+    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
+        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
+    return index
+
+
+def _object(raw: bytes) -> Mapping[str, Any]:
+    try:
+        answer = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        is_page = raw[:200].lstrip().startswith(b"<")
+        raise BadAnswer(sentences.models.ANSWER_IS_A_PAGE if is_page else sentences.models.ANSWER_NOT_JSON) from None
+    if not isinstance(answer, dict):
+        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
+    return cast("dict[str, Any]", answer)
+
+
+def _count(tokens: object) -> int:
+    return min(max(tokens, 0), _MOST_TOKENS) if isinstance(tokens, int) else 0
+
+
+def _error_message(body: bytes) -> str:
+    """Return the error message alone, lower-cased; quoted input elsewhere must not decide what the refusal means."""
+    try:
+        answer = cast("object", orjson.loads(body))
+    except orjson.JSONDecodeError:
+        return body[:_WORDS].decode("utf-8", "replace").lower()
+    error = member(answer, "error")
+    candidates = (error, member(error, "message"), member(error, "code"), member(answer, "message"))
+    return " ".join(part[:_WORDS] for part in candidates if isinstance(part, str)).lower()

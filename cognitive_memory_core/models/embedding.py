@@ -1,25 +1,37 @@
-"""Builds the embedder and its calibration: the caller's embedder, the configured model, or the local one."""
+"""Builds the embedder: the caller's, a model behind an OpenAI-compatible address, or the local one."""
 
 from __future__ import annotations
 
 import asyncio
+import binascii
+import hashlib
+from array import array
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import sentences
+from ..errors import BadAnswer
 from ..ports.clock import Clock
-from ..ports.models import GUESS, Calibration, Embedder, Meter
+from ..ports.models import GUESS, Calibration, Embedder, Meter, Vector
 from ..settings import EmbeddingSettings, Live, Settings
 from ..store.ledger import Ledger
 from .breaker import Breaker
 from .calibration import Calibrating
 from .caller_models import CallerEmbedder
+from .client import EMBEDDING_LIMIT, ModelClient, member, place, rows, sendable
 from .embedding_queue import EmbeddingQueue
 from .hashing import HashingEmbedder
 
-if TYPE_CHECKING:
-    from .client import ModelClient
-    from .embedder import OpenAIEmbedder
+LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
+_LARGEST = float(np.finfo(np.float32).max)
+_NOTHING = 1e-30  # norm below which float32 digits determine no direction
+_MOST_NUMBERS = 65_536
 
 
 @dataclass(frozen=True)
@@ -40,35 +52,115 @@ async def embedding_of(
     clock: Clock,
     given: Embedder | None,
 ) -> Embedding:
-    """Wrap the embedder in a queue; closing ``stack`` stops the queue and fails its waiting requests."""
+    """Wrap the embedder in a queue; closing ``stack`` stops the queue and fails its waiting requests.
+
+    A configured model is bound to the dimensions of its stored vectors. Its calibration is the stored one, or measured.
+    """
     wanted, breaker = settings.models.embedding, Breaker("embedding")
-    inner = CallerEmbedder(given) if given else await _chosen(wanted, ledger, meter, stack)
+    inner: Embedder = CallerEmbedder(given) if given else HashingEmbedder()
+    if given is None and wanted.model_name:
+        client = await asyncio.to_thread(ModelClient, wanted, "embedding", meter, limit=EMBEDDING_LIMIT)
+        stack.push_async_callback(client.close)
+        fingerprint = OpenAIEmbedder(wanted, client).fingerprint
+        inner = OpenAIEmbedder(wanted, client, dimensions=await ledger.vectors.dimensions(fingerprint))
     is_known = inner.calibration.is_usable and (given is not None or not wanted.model_name)
     current = Live(inner.calibration if is_known else GUESS)
     queue = EmbeddingQueue(inner, clock, current, batch_size=wanted.batch_size, guard=breaker.call)
     stack.push_async_callback(queue.close)
-    return Embedding(queue, breaker, None if is_known else await _calibrating(queue, ledger, current))
-
-
-async def _calibrating(queue: EmbeddingQueue, ledger: Ledger, current: Live[Calibration]) -> Calibrating | None:
-    """Apply the stored calibration; if none is stored, return the task that measures one."""
     calibrating = Calibrating(queue, ledger.calibrations, current)
-    return None if await calibrating.recall() else calibrating
+    is_known = is_known or await calibrating.recall()
+    return Embedding(queue, breaker, None if is_known else calibrating)
 
 
-async def _chosen(wanted: EmbeddingSettings, ledger: Ledger, meter: Meter, stack: AsyncExitStack) -> Embedder:
-    """Return the configured model, bound to the dimensions of its stored vectors, or the local one if none is set."""
-    if not wanted.model_name:
-        return HashingEmbedder()
-    client, make = await asyncio.to_thread(_model, wanted)
-    stack.push_async_callback(client.close)
-    fingerprint = make(wanted, client, meter).fingerprint
-    return make(wanted, client, meter, dimensions=await ledger.vectors.dimensions(fingerprint))
+class OpenAIEmbedder:
+    """Embeds texts in one request, each after the instruction that the model expects."""
+
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        client: ModelClient,
+        *,
+        dimensions: int = 0,
+        seconds: float = 60.0,
+        query_seconds: float = 15.0,
+    ) -> None:
+        """Use a model whose vectors have ``dimensions`` numbers; 0 means the length of its first good answer."""
+        self._settings = settings
+        self._client = client
+        self._length = dimensions or settings.dimensions or 0
+        self._seconds = seconds
+        self._query_seconds = query_seconds
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a text that identifies the model, the requested dimensions and the instructions (by their digests)."""
+        settings = self._settings
+        parts = [settings.model_name, str(settings.dimensions or "native")]
+        for letter, instruction in ("q", settings.query_instruction), ("d", settings.document_instruction):
+            if instruction:
+                parts.append(f"{letter}-{hashlib.sha256(instruction.encode('utf-8', 'replace')).hexdigest()[:8]}")
+        return "/".join(parts)
+
+    @property
+    def calibration(self) -> Calibration:
+        """Return the default calibration for models, because this model's is not measured here."""
+        return GUESS
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed documents, in one request."""
+        prefixed = [self._settings.document_instruction + text for text in texts]
+        return await self._vectors(prefixed, self._seconds) if texts else []
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed a query."""
+        return (await self._vectors([self._settings.query_instruction + text], self._query_seconds))[0]
+
+    async def _vectors(self, texts: Sequence[str], seconds: float) -> list[Vector]:
+        body: dict[str, object] = {
+            "model": self._settings.model_name,
+            "input": [sendable(text, LONGEST_TEXT) for text in texts],
+            "encoding_format": "float",
+        }
+        if self._settings.dimensions:
+            body["dimensions"] = self._settings.dimensions
+        answer = await self._client.answer("embedding", "/embeddings", body, seconds)
+        vectors = await asyncio.to_thread(_read, answer, len(texts), self._length)
+        self._length = self._length or len(vectors[0])
+        return vectors
 
 
-def _model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:
-    """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
-    from .client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
-    from .embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
+def _read(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
+    """Return ``count`` unit vectors in the order of the inputs, all of one length (``length``, if that is not 0).
 
-    return ModelClient(wanted, "embedding", limit=EMBEDDING_LIMIT), OpenAIEmbedder
+    Raises BadAnswer for anything doubtful, such as NaN, a number too large for float32, or a near-zero vector.
+    """
+    found: dict[int, NDArray[np.float64]] = {}
+    items = rows(answer.get("data"))
+    if len(items) != count:
+        raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(items), wanted=count))
+    for item in items:
+        found[place(item, count, found)] = _numbers(member(item, "embedding"))
+    wanted, vectors = length or len(found[0]), list[Vector]()
+    for index in range(count):
+        numbers = found[index]
+        if len(numbers) != wanted:
+            raise BadAnswer(sentences.models.WRONG_DIMENSIONS.format(given=len(numbers), wanted=wanted))
+        if not 0 < wanted <= _MOST_NUMBERS or not np.isfinite(numbers).all() or np.abs(numbers).max() > _LARGEST:
+            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
+        norm = float(np.linalg.norm(numbers))
+        if norm < _NOTHING:
+            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
+        vectors.append(array("f", (numbers / norm).astype(np.float32).tobytes()))
+    return vectors
+
+
+def _numbers(written: object) -> NDArray[np.float64]:
+    try:
+        if isinstance(written, str):
+            return np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)
+        numbers = cast("Sequence[float]", rows(written))
+        if bool in set(map(type, numbers)):  # bool is a subclass of int
+            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
+        return np.frombuffer(array("d", numbers), np.float64)
+    except (binascii.Error, ValueError, TypeError, OverflowError):
+        raise BadAnswer(sentences.models.VECTOR_UNUSABLE) from None

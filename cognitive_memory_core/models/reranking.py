@@ -1,20 +1,24 @@
-"""Builds the reranker: the caller's, the configured one, or none."""
+"""Builds the reranker: the caller's, a configured model of Jina's or Cohere's form, or none."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from .. import sentences
+from ..errors import BadAnswer
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
 from .breaker import Breaker, GuardedReranker
 from .caller_models import CallerReranker
+from .client import ModelClient, member, place, rows, sendable
 
-if TYPE_CHECKING:
-    from .client import ModelClient
-    from .rerank import HttpReranker
+LONGEST_TEXT = 8_000  # characters
+SECONDS = 4.0  # shorter than a query waits, so that a timeout is seen as the model's
+_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True)
@@ -29,22 +33,48 @@ async def reranking_of(
     wanted: RerankSettings, meter: Meter, stack: AsyncExitStack, given: Reranker | None
 ) -> Reranking:
     """Return the reranker; ``given`` takes precedence over the configured one."""
-    if given is None and not wanted.model_name:
+    if given:
+        inner: Reranker = CallerReranker(given)
+    elif wanted.model_name:
+        client = await asyncio.to_thread(ModelClient, wanted, "rerank", meter)
+        stack.push_async_callback(client.close)
+        inner = HttpReranker(wanted, client)
+    else:
         return Reranking()
-    inner = CallerReranker(given) if given else await _chosen(wanted, meter, stack)
     breaker = Breaker("rerank")
     return Reranking(GuardedReranker(inner, breaker), (breaker,))
 
 
-async def _chosen(wanted: RerankSettings, meter: Meter, stack: AsyncExitStack) -> Reranker:
-    client, make = await asyncio.to_thread(_model, wanted)
-    stack.push_async_callback(client.close)
-    return make(wanted, client, meter)
+class HttpReranker:
+    """Posts a query with its candidates and reads a score for each; a candidate missing from the answer gets 0."""
+
+    def __init__(self, settings: RerankSettings, client: ModelClient, *, seconds: float = SECONDS) -> None:
+        """Call one model, with a short deadline because a caller waits."""
+        self._settings = settings
+        self._client = client
+        self._seconds = seconds
+
+    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return a score in [0, 1] for each text, in the order given."""
+        if not texts:
+            return []
+        body = {
+            "model": self._settings.model_name,
+            "query": sendable(query, LONGEST_TEXT),
+            "documents": [sendable(text, LONGEST_TEXT) for text in texts],
+            "top_n": len(texts),
+        }
+        answer = await self._client.answer("rerank", "/rerank", body, self._seconds)
+        found: dict[int, float] = {}
+        for row in rows(answer.get("results")):
+            found[place(row, len(texts), found)] = _score(member(row, "relevance_score"))
+        return [found.get(index, 0.0) for index in range(len(texts))]
 
 
-def _model(wanted: RerankSettings) -> tuple[ModelClient, type[HttpReranker]]:
-    """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
-    from .client import ModelClient  # noqa: PLC0415  # see above
-    from .rerank import HttpReranker  # noqa: PLC0415  # see above
-
-    return ModelClient(wanted, "rerank"), HttpReranker
+def _score(value: object) -> float:
+    """Read a score; reject one outside [0, 1], such as a logit."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise BadAnswer(sentences.models.SCORE_UNUSABLE)
+    if not -_ROUNDING <= value <= 1 + _ROUNDING:
+        raise BadAnswer(sentences.models.SCORE_UNUSABLE)
+    return min(max(float(value), 0.0), 1.0)

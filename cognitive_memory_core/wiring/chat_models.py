@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
@@ -20,16 +19,14 @@ from ..historian.rewriting.rules import RuleDialogueFilter, RuleHistorian
 from ..models.breaker import Breaker, GuardedChat
 from ..models.call_budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
 from ..models.caller_models import CallerChat
+from ..models.chat import OpenAIChat
+from ..models.client import ModelClient
 from ..models.meter import MeteredChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
 from ..ports.tally import Tally
 from ..prompts.library import PromptLibrary
 from ..prompts.template import read_templates
 from ..settings import ChatRole, Live, ModelSettings, Settings
-
-if TYPE_CHECKING:
-    from ..models.chat import OpenAIChat
-    from ..models.client import ModelClient
 
 log = logging.getLogger(__name__)
 ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
@@ -115,15 +112,7 @@ async def _asked(settings: Settings, meter: SpendingMeter, stack: AsyncExitStack
 
 
 async def _made(role: ChatRole, wanted: ModelSettings, meter: SpendingMeter, stack: AsyncExitStack) -> _ModelInUse:
-    client, make = await asyncio.to_thread(_client, role, wanted)
+    client = await asyncio.to_thread(ModelClient, wanted, role, meter)
     stack.push_async_callback(client.close)
     breaker = Breaker(role)
-    return _ModelInUse(wanted, GuardedChat(MeteredChat(make(wanted, client, meter), meter), breaker), breaker)
-
-
-def _client(role: ChatRole, wanted: ModelSettings) -> tuple[ModelClient, type[OpenAIChat]]:
-    """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
-    from ..models.chat import OpenAIChat  # noqa: PLC0415  # see above
-    from ..models.client import ModelClient  # noqa: PLC0415  # see above
-
-    return ModelClient(wanted, role), OpenAIChat
+    return _ModelInUse(wanted, GuardedChat(MeteredChat(OpenAIChat(wanted, client), meter), breaker), breaker)

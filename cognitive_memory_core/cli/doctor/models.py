@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 
 from ... import sentences
 from ...errors import CognitiveMemoryError
-from ...models.client import ModelClient, PostedRequest
-from ...models.embedder import OpenAIEmbedder
-from ...models.metered_requests import answered
-from ...models.rerank import HttpReranker
+from ...models.client import ModelClient
+from ...models.embedding import OpenAIEmbedder
+from ...models.reranking import HttpReranker
 from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
 from ...vectors.chroma import server_refusal
 from ...wiring.lost_ledger import LEDGER
@@ -77,10 +76,10 @@ async def _chat(role: str, wanted: ModelSettings) -> Finding:
         "max_tokens": wanted.max_tokens,
         **wanted.extra_body,
     }
-    client = ModelClient(wanted, role)
+    client = ModelClient(wanted, role, _Uncharged())
     try:
         kept = {key: value for key, value in body.items() if value is not None}
-        await answered(client, PostedRequest("/chat/completions", kept, _seconds(wanted)), _Uncharged(), role)
+        await client.answer(role, "/chat/completions", kept, _seconds(wanted))
     except CognitiveMemoryError as refused:
         return _fault(role, refused)
     finally:
@@ -90,9 +89,9 @@ async def _chat(role: str, wanted: ModelSettings) -> Finding:
 
 async def _embedding(examined: ExaminedBot, settings: Settings) -> Finding:
     wanted = settings.models.embedding
-    client = ModelClient(wanted, "embedding")
+    client = ModelClient(wanted, "embedding", _Uncharged())
     try:
-        embedder = OpenAIEmbedder(wanted, client, _Uncharged(), seconds=SECONDS, query_seconds=SECONDS)
+        embedder = OpenAIEmbedder(wanted, client, seconds=SECONDS, query_seconds=SECONDS)
         length = len(await embedder.embed_query(sentences.doctor.PROBE))
     except CognitiveMemoryError as refused:
         return _fault("embedding", refused)
@@ -117,9 +116,9 @@ async def _stored_dimensions(examined: ExaminedBot, settings: Settings) -> int:
 
 
 async def _rerank(wanted: RerankSettings) -> Finding:
-    client = ModelClient(wanted, "rerank")
+    client = ModelClient(wanted, "rerank", _Uncharged())
     try:
-        await HttpReranker(wanted, client, _Uncharged()).scores(sentences.doctor.PROBE, [sentences.doctor.PROBE])
+        await HttpReranker(wanted, client).scores(sentences.doctor.PROBE, [sentences.doctor.PROBE])
     except CognitiveMemoryError as refused:
         return _fault("rerank", refused)
     finally:

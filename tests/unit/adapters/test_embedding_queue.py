@@ -13,7 +13,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.models import batches as background
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
-from cognitive_memory_core.models.embedder import OpenAIEmbedder
+from cognitive_memory_core.models.embedding import OpenAIEmbedder
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.models.query_sender import AT_ONCE, CACHED_ANSWERS
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
@@ -498,8 +498,8 @@ async def test_a_question_overtakes_batches_on_the_wire(server: ModelServer, met
     """A question reaches a real endpoint that hangs on a batch; closing ends all callers."""
     server.embeddings = lambda asked: well(asked) if asked.texts == ["问"] else never(asked)
     settings = EmbeddingSettings(api_url=server.url, model_name="m")
-    client = ModelClient(settings, "embedding", limit=EMBEDDING_LIMIT)
-    queue = EmbeddingQueue(OpenAIEmbedder(settings, client, meter), FrozenClock(), Live(GUESS))
+    client = ModelClient(settings, "embedding", meter, limit=EMBEDDING_LIMIT)
+    queue = EmbeddingQueue(OpenAIEmbedder(settings, client), FrozenClock(), Live(GUESS))
     waiting = asyncio.create_task(queue.embed_documents(TEXTS))
     await server.is_asked(1)
     assert len(await queue.embed_query("问")) == DIMENSIONS

@@ -40,8 +40,8 @@ async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
 
     def make(**settings: Any) -> OpenAIChat:
         given = ModelSettings(**{"api_url": server.url, "model_name": "m", "timeout_seconds": 5, **settings})
-        clients.append(ModelClient(given, "historian"))
-        return OpenAIChat(given, clients[-1], meter)
+        clients.append(ModelClient(given, "historian", meter))
+        return OpenAIChat(given, clients[-1])
 
     yield make
     for client in clients:

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -24,9 +25,10 @@ from cognitive_memory_core.errors import (
     TooSlow,
     UnavailableError,
 )
-from cognitive_memory_core.models.client import ModelClient, PostedRequest
+from cognitive_memory_core.models.client import ModelClient
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support import model_server
+from tests.support.meters import ListedMeter
 from tests.support.model_server import Behaviour, ModelServer, raw, status
 
 KEY, SAID = "sk-canary-5317", "阿棠住在静安寺"
@@ -44,12 +46,14 @@ ENVIRONMENT = {
 POSTING = """
 import asyncio, sys
 from pydantic import SecretStr
-from cognitive_memory_core.models.client import ModelClient, PostedRequest
+from cognitive_memory_core.models.client import ModelClient
 from cognitive_memory_core.settings import EmbeddingSettings
+from tests.support.meters import ListedMeter
 
 async def post():
-    client = ModelClient(EmbeddingSettings(api_url=sys.argv[1], api_key=SecretStr(sys.argv[2])), "embedding")
-    await client.post(PostedRequest("/embeddings", {"model": "m", "input": ["x"]}, 20.0))
+    settings = EmbeddingSettings(api_url=sys.argv[1], api_key=SecretStr(sys.argv[2]))
+    client = ModelClient(settings, "embedding", ListedMeter())
+    await client.answer("embedding", "/embeddings", {"model": "m", "input": ["x"]}, 20.0)
     await client.close()
 
 asyncio.run(post())
@@ -66,11 +70,12 @@ async def server() -> AsyncIterator[ModelServer]:
         yield running
 
 
-async def posted(url: str, *, key: str = KEY, seconds: float = 5.0) -> bytes:
+async def posted(url: str, *, key: str = KEY, seconds: float = 5.0) -> Mapping[str, Any]:
     """Post a text with a new client."""
-    client = ModelClient(EmbeddingSettings(api_url=url, api_key=SecretStr(key)), "embedding", limit=LIMIT)
+    settings = EmbeddingSettings(api_url=url, api_key=SecretStr(key))
+    client = ModelClient(settings, "embedding", ListedMeter(), limit=LIMIT)
     try:
-        return await client.post(PostedRequest("/embeddings", {"model": "m", "input": [SAID]}, seconds))
+        return await client.answer("embedding", "/embeddings", {"model": "m", "input": [SAID]}, seconds)
     finally:
         await client.close()
 
@@ -257,11 +262,11 @@ async def test_logs_hold_neither_key_nor_words(server: ModelServer, caplog: pyte
 
 async def test_closed_client_is_away(server: ModelServer) -> None:
     """A closed client raises UnavailableError, and closing twice is harmless."""
-    client = ModelClient(EmbeddingSettings(api_url=server.url), "embedding")
+    client = ModelClient(EmbeddingSettings(api_url=server.url), "embedding", ListedMeter())
     await client.close()
     await client.close()
     with pytest.raises(UnavailableError):
-        await client.post(PostedRequest("/embeddings", {}, 1.0))
+        await client.answer("embedding", "/embeddings", {}, 1.0)
 
 
 def test_package_costs_nothing_until_its_client_is_wanted() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
-from cognitive_memory_core.models.embedder import LONGEST_TEXT, OpenAIEmbedder
+from cognitive_memory_core.models.embedding import LONGEST_TEXT, OpenAIEmbedder
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter
@@ -30,8 +30,8 @@ async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
         *, dimensions: int = 0, seconds: float = 5.0, asking_for: int | None = None, **settings: Any
     ) -> OpenAIEmbedder:
         given = EmbeddingSettings(api_url=server.url, model_name="m", dimensions=asking_for, **settings)
-        clients.append(ModelClient(given, "embedding", limit=EMBEDDING_LIMIT))
-        return OpenAIEmbedder(given, clients[-1], meter, dimensions=dimensions, seconds=seconds, query_seconds=seconds)
+        clients.append(ModelClient(given, "embedding", meter, limit=EMBEDDING_LIMIT))
+        return OpenAIEmbedder(given, clients[-1], dimensions=dimensions, seconds=seconds, query_seconds=seconds)
 
     yield make
     for client in clients:
@@ -143,7 +143,7 @@ def test_fingerprint_tells_spaces_apart() -> None:
 
     def fingerprint(**settings: Any) -> str:
         given = EmbeddingSettings(**{"model_name": "m", **settings})
-        return OpenAIEmbedder(given, ModelClient(given, "embedding"), ListedMeter()).fingerprint
+        return OpenAIEmbedder(given, ModelClient(given, "embedding", ListedMeter())).fingerprint
 
     different = [{}, {"model_name": "n"}, {"dimensions": 8}, {"query_instruction": "q"}, {"document_instruction": "q"}]
     assert len({fingerprint(**settings) for settings in different}) == len(different)

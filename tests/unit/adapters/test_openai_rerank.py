@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.models.client import ModelClient
-from cognitive_memory_core.models.rerank import HttpReranker
+from cognitive_memory_core.models.reranking import HttpReranker
 from cognitive_memory_core.settings import RerankSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter
@@ -28,9 +28,9 @@ async def server() -> AsyncIterator[ModelServer]:
 async def scored(url: str, meter: ListedMeter | None = None, texts: list[str] = TEXTS) -> list[float]:
     """Score texts with a new reranker."""
     settings = RerankSettings(api_url=url, model_name="r")
-    client = ModelClient(settings, "rerank")
+    client = ModelClient(settings, "rerank", meter or ListedMeter())
     try:
-        return await HttpReranker(settings, client, meter or ListedMeter(), seconds=1.0).scores("乌龙茶", texts)
+        return await HttpReranker(settings, client, seconds=1.0).scores("乌龙茶", texts)
     finally:
         await client.close()
 
