@@ -222,14 +222,7 @@ def address_fault(url: str, key: str, role: str) -> str:
         is_whole = is_plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return sentences.models.address_unusable(role)
-    if (
-        not is_whole
-        or parts.query
-        or parts.fragment
-        or parts.username
-        or parts.password
-        or not _SENDABLE.fullmatch(url)
-    ):
+    if not is_whole or not _SENDABLE.fullmatch(url):
         return sentences.models.address_unusable(role)
     if is_forbidden(parts.hostname or ""):
         return sentences.models.address_forbidden(role)
