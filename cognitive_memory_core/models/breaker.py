@@ -6,18 +6,12 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
-from typing import Literal, TypeVar
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, Literal, TypeVar, cast
 
 from .. import sentences
-from ..domain.event import Event
 from ..domain.log_fields import log_fields
-from ..domain.read_filter import ReadFilter
 from ..errors import Busy, CognitiveMemoryError, ModelRefused, UnavailableError
-from ..ports.models import Ask, Chat, Reranker, Vector
-from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
-from ..ports.words import FoundLines, LineSearch, WordIndex
 
 log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
@@ -25,6 +19,7 @@ MAX_FAILURES = 5  # failures in a row
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
 OVERDUE = 10.0  # seconds after which other calls no longer wait for a store that does not answer
 T = TypeVar("T")
+P = TypeVar("P")
 
 
 class Breaker:
@@ -46,7 +41,7 @@ class Breaker:
         self._pause = FIRST_PAUSE
         self._paused_until = 0.0
         self._is_probing = False
-        self._overdue_calls = 0
+        self._overdue_calls: set[object] = set()
 
     async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
         """Call the component, or raise UnavailableError at once while the breaker is open.
@@ -54,23 +49,26 @@ class Breaker:
         A call that runs for more than ``overdue`` seconds counts as a failure from then on, although its caller still
         waits.
         """
-        is_probe = self.state == "failed"
+        is_probe, this = self.state == "failed", object()
         self._refuse_while_open(is_probe=is_probe)
         self._is_probing = is_probe
+        timer = None
+        if overdue is not None:
+            timer = asyncio.get_running_loop().call_later(overdue, self._note_overdue, this, overdue)
         try:
-            with self._counting_overdue(overdue):
-                answer = await act()
+            answer = await act()
         except Busy:
             raise
         except UnavailableError as error:
             self._note_failure(error, is_probe=is_probe)
-            if isinstance(error, ModelRefused):
-                self._note_refusal(error)
             raise
         except CognitiveMemoryError:
             self._note_success()
             raise
         finally:
+            self._overdue_calls.discard(this)
+            if timer:
+                timer.cancel()
             if is_probe:
                 self._is_probing = False
         self._note_success()
@@ -94,37 +92,18 @@ class Breaker:
                 error.waited = self._elapsed() - self._refused_at
             raise error
 
-    def _note_refusal(self, error: ModelRefused) -> None:
-        if not self.refusal:
-            self._refused_at = self._elapsed()
-        self.refusal, error.waited = str(error), self._elapsed() - self._refused_at
-
-    @contextmanager
-    def _counting_overdue(self, overdue: float | None) -> Generator[None, None, None]:
-        """Count a call as failed as soon as it is overdue, before it ends."""
-        noted: list[float] = []
-
-        def note() -> None:
-            noted.append(self._elapsed())
-            self._overdue_calls += 1
-            self._note_overdue(overdue or 0.0)
-
-        timer = None if overdue is None else asyncio.get_running_loop().call_later(overdue, note)
-        try:
-            yield
-        finally:
-            self._overdue_calls -= len(noted)
-            if timer is not None:
-                timer.cancel()
-
-    def _note_overdue(self, seconds: float) -> None:
+    def _note_overdue(self, call: object, seconds: float) -> None:
+        """Count a call as failed before it ends."""
+        self._overdue_calls.add(call)
         self.last_error = sentences.log.PART_DOES_NOT_ANSWER.format(part=self.name, seconds=seconds)
         if self.state != "failed":
-            message = sentences.log.PART_HANGS.format(reason=self.last_error)
-            log.warning("%s", message, extra=log_fields("part", part=self.name))
+            self._warn(sentences.log.PART_HANGS.format(reason=self.last_error))
         self.state = "failed"
 
     def _note_failure(self, error: UnavailableError, *, is_probe: bool) -> None:
+        if isinstance(error, ModelRefused):
+            self._refused_at = self._refused_at if self.refusal else self._elapsed()
+            self.refusal, error.waited = str(error), self._elapsed() - self._refused_at
         self.last_error = str(error)
         self._failures += 1
         self._paused_until = max(self._paused_until, self._elapsed() + (error.retry_after or 0.0))
@@ -133,108 +112,35 @@ class Breaker:
         if is_probe:
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
         else:
-            message = sentences.log.PART_FAILED.format(part=self.name, reason=self.last_error)
-            log.warning("%s", message, extra=log_fields("part", part=self.name))
+            self._warn(sentences.log.PART_FAILED.format(part=self.name, reason=self.last_error))
         self.state = "failed"
         self._paused_until = max(self._paused_until, self._elapsed() + self._pause)
 
     def _note_success(self) -> None:
         if self.state == "failed":
-            message = sentences.log.PART_IS_BACK.format(part=self.name)
-            log.warning("%s", message, extra=log_fields("part", part=self.name))
-        self.state, self._failures, self._pause, self.last_error = "ready", 0, FIRST_PAUSE, ""
-        self.refusal = ""
+            self._warn(sentences.log.PART_IS_BACK.format(part=self.name))
+        self.state, self._failures, self._pause = "ready", 0, FIRST_PAUSE
+        self.last_error = self.refusal = ""
+
+    def _warn(self, message: str) -> None:
+        log.warning("%s", message, extra=log_fields("part", part=self.name))
 
 
-class GuardedChat:
-    """A chat model behind a breaker."""
-
-    def __init__(self, chat: Chat, breaker: Breaker) -> None:
-        """Guard a chat model."""
-        self._chat = chat
-        self._breaker = breaker
-
-    async def ask(self, ask: Ask[T]) -> T:
-        """Ask the model and return its answer, parsed; raises as :class:`Chat` and :class:`Breaker` do."""
-        return await self._breaker.call(lambda: self._chat.ask(ask))
+def guarded(part: P, breaker: Breaker, *, free: Collection[str] = (), overdue: float | None = None) -> P:
+    """Return a part whose methods, all asynchronous, are called through a breaker, except those that are ``free``."""
+    return cast("P", _Guarded(part, breaker, free, overdue))
 
 
-class GuardedReranker:
-    """A reranking model behind a breaker."""
+class _Guarded:
+    def __init__(self, part: object, breaker: Breaker, free: Collection[str], overdue: float | None) -> None:
+        self._part, self._breaker, self._free, self._overdue = part, breaker, free, overdue
 
-    def __init__(self, reranker: Reranker, breaker: Breaker) -> None:
-        """Guard a reranker."""
-        self._reranker = reranker
-        self._breaker = breaker
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._part, name)
+        if name in self._free:
+            return method
 
-    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a score for each text."""
-        return await self._breaker.call(lambda: self._reranker.scores(query, texts))
+        async def through(*given: Any, **named: Any) -> Any:
+            return await self._breaker.call(lambda: method(*given, **named), overdue=self._overdue)
 
-
-class GuardedLexical:
-    """A lexical index behind a breaker."""
-
-    def __init__(self, lexical: WordIndex, breaker: Breaker) -> None:
-        """Guard an index."""
-        self._lexical = lexical
-        self._breaker = breaker
-
-    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Find events that contain any of the terms."""
-        return await self._breaker.call(lambda: self._lexical.events(terms, read_filter, limit))
-
-    async def lines(self, search: LineSearch) -> FoundLines:
-        """Find lines of the log, and lines near them."""
-        return await self._breaker.call(lambda: self._lexical.lines(search))
-
-
-class GuardedStore:
-    """A vector store behind a breaker; see :class:`VectorStore` for what its methods do."""
-
-    def __init__(self, store: SleepingStore, breaker: Breaker, *, overdue: float = OVERDUE) -> None:
-        """Guard a store; a call that takes longer than ``overdue`` seconds counts as failed."""
-        self._store = store
-        self._breaker = breaker
-        self._overdue = overdue
-
-    async def open(self) -> Generation | None:
-        """Return the generation in use."""
-        return await self._guarded(self._store.open)
-
-    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Create an empty generation; the one in use stays in use."""
-        return await self._guarded(lambda: self._store.begin(fingerprint, dimensions))
-
-    async def put_in_use(self, generation: Generation) -> None:
-        """Put a generation in use."""
-        await self._guarded(lambda: self._store.put_in_use(generation))
-
-    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Write rows that have vectors."""
-        await self._guarded(lambda: self._store.upsert(generation, rows))
-
-    async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
-        """Remove rows."""
-        await self._guarded(lambda: self._store.remove(generation, event_ids))
-
-    async def listed(self, generation: Generation) -> frozenset[str]:
-        """Return the ids of all rows."""
-        return await self._guarded(lambda: self._store.listed(generation))
-
-    async def nearest(
-        self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
-    ) -> list[tuple[str, float]]:
-        """Search one generation."""
-        return await self._breaker.call(lambda: self._store.nearest(generation, vector, read_filter, limit))
-
-    async def is_there(self) -> bool:
-        """Return whether a generation is in use; this reads the disk only, so the breaker is not involved."""
-        return await self._store.is_there()
-
-    async def sleep(self) -> None:
-        """Stop the wrapped store, also while it is unavailable; success or failure does not change the breaker."""
-        await self._store.sleep()
-
-    async def _guarded(self, act: Callable[[], Awaitable[T]]) -> T:
-        return await self._breaker.call(act, overdue=self._overdue)
+        return through

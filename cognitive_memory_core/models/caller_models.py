@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from .. import sentences
 from ..cancellation import seen
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
-from ..ports.models import GUESS, Ask, Calibration, Chat, Embedder, Reranker, Vector
+from ..ports.models import GUESS, Ask, Calibration, Chat, Embedder, Meter, Reranker, Vector
 
 SECONDS = 30.0
 RERANK_SECONDS = 4.0  # somebody waits for the answer, and not much longer
@@ -77,13 +77,15 @@ class CallerReranker:
 class CallerChat:
     """Converts a chat model's exceptions to errors of this library."""
 
-    def __init__(self, chat: Chat, seconds: float) -> None:
-        """Wrap a chat model whose answers may take this many seconds."""
+    def __init__(self, chat: Chat, seconds: float, meter: Meter) -> None:
+        """Wrap a chat model whose answers may take this many seconds; ``meter`` counts its calls."""
         self._chat = chat
         self._seconds = seconds
+        self._meter = meter
 
     async def ask(self, ask: Ask[T]) -> T:
         """Ask the model and return its answer, parsed; raises UnavailableError after the time limit."""
+        self._meter.count(ask.purpose, 0)
         return await _translated(lambda: self._chat.ask(ask), self._seconds, sentences.models.CHAT_FAILED)
 
 

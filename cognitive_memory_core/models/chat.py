@@ -1,23 +1,51 @@
-"""A chat model behind an OpenAI-compatible address, asked for one JSON object per question."""
+"""The chat models of each role: the caller's, or models behind OpenAI-compatible addresses."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import Any, Literal, TypeVar
 
 from .. import sentences
 from ..errors import BadAnswer, PermanentError
-from ..ports.models import Ask
-from ..settings import ModelSettings
+from ..ports.models import Ask, Chat
+from ..settings import ChatRole, ModelSettings, Settings
 from .answer_text import object_in
+from .breaker import Breaker
+from .caller_models import CallerChat
 from .client import ModelClient, member, rows, sendable
+from .spending import Budget, BudgetedChat
 
 LONGEST_PROMPT = 200_000  # characters
 AnswerFormat = Literal["tool", "json", "text"]
 _FORMATS: tuple[AnswerFormat, ...] = ("tool", "json", "text")
+ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
 T = TypeVar("T")
+
+
+async def chats_of(
+    settings: Settings, budget: Budget, stack: AsyncExitStack, given: Chat | None
+) -> Mapping[ChatRole, BudgetedChat]:
+    """Return a chat for each role that has one; roles with equal settings share it and its breaker.
+
+    ``given`` is used for all roles instead of the configured models.
+    """
+    if given:
+        held = CallerChat(given, settings.models.historian.timeout_seconds, budget.meter)
+        return dict.fromkeys(ROLES, BudgetedChat(held, Breaker("historian"), budget))
+    made: dict[ChatRole, BudgetedChat] = {}
+    for role in ROLES:
+        wanted = settings.models.of(role)
+        twin = next((chat for other, chat in made.items() if settings.models.of(other) == wanted), None)
+        if twin:
+            made[role] = twin
+        elif wanted.model_name:
+            client = await asyncio.to_thread(ModelClient, wanted, role, budget.meter)
+            stack.push_async_callback(client.close)
+            made[role] = BudgetedChat(OpenAIChat(wanted, client), Breaker(role), budget)
+    return made
 
 
 class NoToolCall(BadAnswer):

@@ -12,7 +12,7 @@ from .. import sentences
 from ..errors import BadAnswer
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
-from .breaker import Breaker, GuardedReranker
+from .breaker import Breaker, guarded
 from .caller_models import CallerReranker
 from .client import ModelClient, member, place, rows, sendable
 
@@ -42,7 +42,7 @@ async def reranking_of(
     else:
         return Reranking()
     breaker = Breaker("rerank")
-    return Reranking(GuardedReranker(inner, breaker), (breaker,))
+    return Reranking(guarded(inner, breaker), (breaker,))
 
 
 class HttpReranker:

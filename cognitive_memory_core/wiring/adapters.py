@@ -14,10 +14,10 @@ from ..disk import DirectoryOwner, Disk
 from ..end_summaries import EndSummaries
 from ..historian.clock_watch import ClockWatch
 from ..migration.takeover import keep_summaries
-from ..models.breaker import Breaker, GuardedLexical, GuardedStore
+from ..models.breaker import OVERDUE, Breaker, guarded
 from ..models.embedding import Embedding, embedding_of
-from ..models.meter import SpendingMeter
 from ..models.reranking import Reranking, reranking_of
+from ..models.spending import SpendingMeter
 from ..ports.clock import Clock
 from ..ports.supplied_components import SuppliedParts
 from ..ports.vectors import SleepingStore
@@ -103,11 +103,11 @@ async def opened_adapters(live: Live[Settings], data_dir: Path, given: SuppliedP
             data_dir=data_dir,
             owner=owner,
             ledger=ledger,
-            lexical=GuardedLexical(ledger.lexical, words),
+            lexical=guarded(ledger.lexical, words),
             queue=queue,
             profiles=profiles,
             mirror=mirror,
-            store=GuardedStore(store, vectors) if store else None,
+            store=guarded(store, vectors, free=("is_there", "sleep"), overdue=OVERDUE) if store else None,
             embedding=embedding,
             reranking=reranking,
             chat_models=chat_models,

@@ -40,7 +40,7 @@ from ..historian.rewriting.repeated_events import RepeatedEvents
 from ..listings import Listings
 from ..memory_reads import Reads
 from ..migration.takeover import SummaryTakeover
-from ..models.call_budget import EVOLUTION
+from ..models.spending import EVOLUTION
 from ..permanent_erasure import ErasureSurroundings, PermanentErasure
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents

@@ -18,7 +18,7 @@ from ...domain.people import JobContext
 from ...domain.quote import exchange
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
-from ...models.call_budget import NoModel
+from ...models.spending import NoModel
 from ...ports.models import Chat, Historian
 from ...ports.tally import REFUSED, RETRIED, Tally, Untallied
 from ...prompts.answers import StatementAnswer, TriageAnswer

@@ -14,9 +14,11 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.models import caller_models
 from cognitive_memory_core.models.caller_models import CallerChat, CallerEmbedder, CallerReranker
-from cognitive_memory_core.ports.models import GUESS, Calibration
+from cognitive_memory_core.ports.models import GUESS, Ask, Calibration
+from tests.support.meters import ListedMeter
 from tests.support.waiting import until
 
+ASK = Ask("rewrite", "", "", "answer", {}, str)
 TEXTS = ["茶", "咖啡"]
 
 
@@ -173,7 +175,7 @@ class Stubborn:
 
 
 CALLS: dict[str, Callable[[Any], Awaitable[Any]]] = {
-    "chat": lambda model: CallerChat(model, 0.01).ask(model),
+    "chat": lambda model: CallerChat(model, 0.01, ListedMeter()).ask(ASK),
     "embedder": lambda model: CallerEmbedder(model).embed_documents(TEXTS),
     "query": lambda model: CallerEmbedder(model).embed_query("茶"),
     "reranker": lambda model: CallerReranker(model).scores("茶", TEXTS),

@@ -14,8 +14,9 @@ from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
-from cognitive_memory_core.models.call_budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
-from cognitive_memory_core.models.meter import MeteredChat, SpendingMeter
+from cognitive_memory_core.models.breaker import Breaker
+from cognitive_memory_core.models.caller_models import CallerChat
+from cognitive_memory_core.models.spending import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel, SpendingMeter
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.accounts import Accounts
@@ -92,7 +93,7 @@ async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
     clock = FrozenClock()
     meter, budget, _ = metered(2, clock)
     chat = OneChat("ja")
-    budgeted = BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget)
+    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, meter), Breaker("historian"), budget)
     assert [await budgeted.ask(ASK), await budgeted.ask(ASK)] == ["ja", "ja"]
     with pytest.raises(NoModel, match="daily_calls=2"):
         await budgeted.ask(ASK)
@@ -120,7 +121,7 @@ async def test_calls_under_way_count() -> None:
     _, budget, _ = metered(1)
     chat = OneChat("ja")
     chat.may_answer.clear()
-    budgeted = BudgetedChat(chat, budget)
+    budgeted = BudgetedChat(chat, Breaker("historian"), budget)
     first = asyncio.create_task(budgeted.ask(ASK))
     await asyncio.sleep(0)
     with pytest.raises(NoModel):
@@ -135,10 +136,10 @@ async def test_profiles_take_half_of_a_day_at_most() -> None:
     clock = FrozenClock()
     meter, budget, _ = metered(4, clock)
     chat, merge = OneChat("ja"), replace(ASK, purpose=MERGE)
-    budgeted = BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget)
+    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, meter), Breaker("historian"), budget)
     assert await budgeted.ask(merge) == "ja"
     chat.may_answer.clear()
-    second = asyncio.create_task(BudgetedChat(chat, budget).ask(merge))
+    second = asyncio.create_task(BudgetedChat(chat, Breaker("historian"), budget).ask(merge))
     await asyncio.sleep(0)
     with pytest.raises(NoModel):
         await asyncio.wait_for(budgeted.ask(merge), PATIENCE)
@@ -185,9 +186,9 @@ async def test_a_restart_does_not_begin_a_new_day() -> None:
 )
 async def test_unreachable_and_badly_answered_are_counted_apart(failure: Exception, counted: Spending) -> None:
     """Unreachable models and bad answers are counted separately."""
-    meter, _, accounts = metered(0)
+    meter, budget, accounts = metered(0)
     with pytest.raises(type(failure)):
-        await MeteredChat(OneChat(failure), meter, counts_calls=True).ask(ASK)
+        await BudgetedChat(CallerChat(OneChat(failure), PATIENCE, meter), Breaker("historian"), budget).ask(ASK)
     await meter.flush()
     assert await accounts.spent(NOON.date()) == [counted]
 
@@ -232,7 +233,7 @@ async def test_a_role_without_a_model_is_never_asked() -> None:
     """Asking a chat model that is not configured raises NoModel."""
     _, budget, _ = metered(0)
     with pytest.raises(NoModel):
-        await BudgetedChat(None, budget).ask(ASK)
+        await BudgetedChat(None, Breaker(""), budget).ask(ASK)
 
 
 async def test_one_place_does_not_take_everybodys_calls() -> None:
@@ -245,7 +246,7 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
 
         async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
             """Make a call and return the statement."""
-            await BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget).ask(ASK)
+            await BudgetedChat(CallerChat(chat, PATIENCE, meter), Breaker("historian"), budget).ask(ASK)
             return await super().rewrite(turn, job_context)
 
     backed = BackedHistorian(Asks("model"), Says("rules"), budget, LOOK)

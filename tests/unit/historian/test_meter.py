@@ -10,7 +10,7 @@ import pytest
 
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.models.meter import SpendingMeter
+from cognitive_memory_core.models.spending import SpendingMeter
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.ports import Wrapping

@@ -1,30 +1,118 @@
-"""Enforces ``daily_calls``: after the day's calls are spent, the rules replace the models."""
+"""Counts what models cost, and enforces ``daily_calls``: after the day's calls the rules replace the models."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from typing import TypeVar
 
 from .. import sentences
+from ..background import UNTIL_NUDGED, BackgroundLoop
+from ..cancellation import completed
 from ..domain.event import Statement
+from ..domain.figures import Spending
 from ..domain.log_fields import log_fields
 from ..domain.people import JobContext
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn
-from ..errors import ModelRefused, PermanentError, UnavailableError
+from ..errors import BadAnswer, ModelRefused, PermanentError, UnavailableError
+from ..ports.clock import Clock
 from ..ports.models import Ask, Chat, FirstLook, Historian, MergedLines, MergeInput, Merger
 from ..settings import Live, Settings
+from ..store.accounts import Accounts
 from ..text.failures import described
-from .meter import SpendingMeter
+from .breaker import Breaker
 
 log = logging.getLogger(__name__)
 REFUSED_FOR = 3600.0  # seconds for which jobs wait for an operator
+LONGEST_PAUSE = 30.0  # seconds between two tries while the accounts are unavailable
+PAUSE = 1.0  # seconds between writes: a process that is killed loses the counts of up to this long
+UNMETERED = ("embedding", "rerank")  # purposes that no daily limit counts
 MERGE, EVOLUTION = "merge", "evolution"  # purposes of profile merge calls and of evolution
 T = TypeVar("T")
+
+
+class SpendingMeter:
+    """Counts in memory at once and writes in batches; counts that could not be written are kept and retried."""
+
+    def __init__(self, accounts: Accounts, clock: Clock, zone: tzinfo) -> None:
+        """Write to accounts, by calendar day in ``zone``."""
+        self._accounts = accounts
+        self._clock = clock
+        self._zone = zone
+        self._waiting: dict[tuple[date, str], Spending] = {}
+        self._calls: defaultdict[date, Counter[str]] = defaultdict(Counter)  # by purpose
+        self._turn = asyncio.Lock()
+        self.loop = BackgroundLoop("accounts", self._round, debounce=PAUSE, longest_pause=LONGEST_PAUSE)
+
+    async def load(self) -> None:
+        """Load what was spent today before this process started."""
+        try:
+            spent = await self._accounts.spent(self.today)
+        except UnavailableError as refused:
+            self.loop.trouble.note(refused)
+        else:
+            self._calls[self.today].update({one.purpose: one.calls for one in spent})
+
+    @property
+    def today(self) -> date:
+        """The day in the zone."""
+        return self._clock.now().astimezone(self._zone).date()
+
+    @property
+    def chat_calls_today(self) -> int:
+        """Number of chat model calls today."""
+        return sum(calls for purpose, calls in self._calls[self.today].items() if purpose not in UNMETERED)
+
+    def calls_today(self, purpose: str) -> int:
+        """Return the number of model calls for a purpose today."""
+        return self._calls[self.today][purpose]
+
+    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
+        """Count one call for a purpose and its tokens; ``answered`` of them are the model's answer."""
+        self._calls[self.today][purpose] += 1
+        tokens = max(tokens, 0)
+        self._add(self.today, Spending(purpose, 1, tokens, answered=min(max(answered, 0), tokens)))
+        self.loop.nudge()
+
+    def note_failure(self, purpose: str, *, is_away: bool) -> None:
+        """Count a failure: an unreachable model or a bad answer, each in a counter of its own."""
+        self._add(self.today, Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
+        self.loop.nudge()
+
+    async def flush(self) -> None:
+        """Write all unwritten counts; if the ledger is unavailable, keep them for the next try."""
+        try:
+            await completed(self._write())
+        except UnavailableError as refused:
+            self.loop.trouble.note(refused)
+            self.loop.nudge()  # the loop tries again
+
+    async def _round(self) -> float:
+        await completed(self._write())
+        return UNTIL_NUDGED
+
+    async def _write(self) -> None:
+        """Write all unwritten counts; must not be cancelled, because the effect of a cancelled write is unknown."""
+        async with self._turn:
+            for day, purpose in list(self._waiting):
+                spending = self._waiting.pop((day, purpose))
+                is_written = False
+                try:
+                    await self._accounts.spend(day, spending)
+                    is_written = True
+                finally:
+                    if not is_written:
+                        self._add(day, spending)
+            self.loop.trouble.end()
+
+    def _add(self, day: date, spending: Spending) -> None:
+        so_far = self._waiting.get((day, spending.purpose), Spending(spending.purpose))
+        self._waiting[day, spending.purpose] = so_far.plus(spending)
 
 
 class NoModel(UnavailableError):
@@ -77,22 +165,31 @@ class Budget:
 
 @dataclass(frozen=True)
 class BudgetedChat:
-    """Wraps a chat model; raises NoModel if there is none, or if it may not be called for the purpose now."""
+    """A chat model within the day's calls and behind its breaker; its failures are counted."""
 
     chat: Chat | None
+    breaker: Breaker
     budget: Budget
 
     async def ask(self, ask: Ask[T]) -> T:
         """Ask the model and return its parsed answer; raises NoModel, without a call, if it may not be called."""
-        if self.chat is None:
+        chat, under_way = self.chat, self.budget.under_way
+        if chat is None:
             raise NoModel(sentences.models.NO_CHAT_MODEL)
         if not self.budget.bears(ask.purpose):
             raise NoModel(sentences.models.OVER_DAILY_CALLS.format(limit=self.budget.settings.current.daily_calls))
-        self.budget.under_way[ask.purpose] += 1
+        under_way[ask.purpose] += 1
         try:
-            return await self.chat.ask(ask)
+            return await self.breaker.call(lambda: self._asked(chat, ask))
         finally:
-            self.budget.under_way[ask.purpose] -= 1
+            under_way[ask.purpose] -= 1
+
+    async def _asked(self, chat: Chat, ask: Ask[T]) -> T:
+        try:
+            return await chat.ask(ask)
+        except (UnavailableError, BadAnswer) as failure:
+            self.budget.meter.note_failure(ask.purpose, is_away=isinstance(failure, UnavailableError))
+            raise
 
 
 @dataclass(frozen=True)
