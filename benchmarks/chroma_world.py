@@ -142,17 +142,19 @@ def the_child(of: int | None = None, *, patience: float = 20.0) -> psutil.Proces
 
 @dataclass
 class Watch:
-    """Checks repeatedly which processes, of any parent, have a Chroma file below a folder open."""
+    """Checks repeatedly which processes that start meanwhile, of any parent, have a Chroma file below a folder open."""
 
     folder: Path
     overlaps: int = 0
     looks: int = 0
     seen: set[int] = field(default_factory=set[int])
     _is_over: Flag = field(default_factory=Flag)
+    _before: frozenset[int] = frozenset()  # what ran when the watch began has nothing open here
 
     @contextmanager
     def on(self) -> Iterator[Watch]:
         """Check in a thread while the block runs."""
+        self._before = frozenset(psutil.pids())
         looking = Thread(target=self._look)
         looking.start()
         try:
@@ -170,7 +172,7 @@ class Watch:
             self.overlaps += len(holders) > 1 and len(holders & self._holders()) > 1
 
     def _holders(self) -> set[int]:
-        return {pid for pid in psutil.pids() if self._holds(pid)}
+        return {pid for pid in psutil.pids() if pid not in self._before and self._holds(pid)}
 
     def _holds(self, pid: int) -> bool:
         with suppress(psutil.Error, OSError):

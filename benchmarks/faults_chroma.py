@@ -63,7 +63,7 @@ SLACK = 20.0  # additional seconds for a child that must start, before a call co
 AGAIN = 300.0  # seconds in which a store must recover after a fault; busy machines take over a minute
 STANDSTILL = 4.0  # seconds in which the next bot's child, if nothing blocked it, would import chromadb and open
 LOOKED_AT = 5.0  # seconds of watching an idle event loop, for comparison
-KILLS = 20  # tries to interrupt one batch
+KILLS = 5  # tries to interrupt one batch; the last one hits it for certain
 DAYS = 3  # attempts of a bot when a busy machine did not answer
 BATCHES = 20  # written repeatedly by a bot of f10b
 DAMAGES: tuple[Damage, ...] = ("flip", "flip many", "truncate", "empty", "garbage", "delete")
@@ -77,7 +77,9 @@ async def f11(folder: Path, rounds: int = 50, *, dimensions: int = 64) -> Row:
         following = Following(store, rows[:BATCH])
         await following.begin()
         for start in range(BATCH, len(rows), BATCH):
-            for _ in range(KILLS):  # until one hits the batch: a kill before or after it costs it no answer
+            for tried in range(KILLS):  # until one hits the batch: a kill before or after it costs it no answer
+                if tried == KILLS - 1:
+                    the_child().suspend()
                 writing = asyncio.create_task(following.write(rows[start : start + BATCH]))
                 await asyncio.sleep(dice.random() * following.usual)
                 _kill_children()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cognitive_memory_core.cli import main
 from tests.support.bot_homes import ENV, BotHome, end
 from tests.support.model_server import ModelServer, Reply, status
 from tests.support.network_guard import python_path
@@ -90,15 +91,30 @@ def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
     return BotHome(tmp_path / "bot", capsys)
 
 
-def examined(home: BotHome, modules: Path, mounts: tuple[str, ...], *words: str) -> tuple[int, str]:
-    """Run doctor as people do, in the bot's directory; return its status and what it shows."""
+@pytest.fixture
+def environment(home: BotHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand in the bot's directory, as people do."""
+    monkeypatch.chdir(home.path)
+    monkeypatch.setenv("HOME", str(home.path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+
+
+def examined(home: BotHome, *words: str) -> tuple[int, str]:
+    """Run doctor; return its status and what it shows."""
+    status = main(["doctor", *words])
+    shown = home.capsys.readouterr()
+    assert shown.err == ""
+    return status, shown.out
+
+
+def examined_apart(home: BotHome, modules: Path, mounts: tuple[str, ...], *words: str) -> tuple[int, str]:
+    """Run doctor in a process with modules and mounts of its own; return its status and what it shows."""
     command = [sys.executable, "-m", "cognitive_memory_core.cli", "doctor", *words]
     if mounts:
         (home.path / "data").mkdir()
         joined = " && ".join((*mounts, 'exec "$0" "$@"'))
         command = ["unshare", "--map-root-user", "--mount", "sh", "-c", joined, *command]
-    environ = {**os.environ, "PYTHONPATH": python_path(modules), "HOME": str(home.path), "PYTHONIOENCODING": "utf-8"}
-    environ.pop("XDG_DATA_HOME", None)
+    environ = {**os.environ, "PYTHONPATH": python_path(modules), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(command, cwd=home.path, env=environ, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.returncode, done.stdout
@@ -113,6 +129,7 @@ def may_mount() -> bool:
         return False
 
 
+@pytest.mark.usefixtures("environment")
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_newcomers_fault_is_found(home: BotHome, tmp_path: Path, name: str) -> None:
     """Each fault is shown with its mark and, on the next line, what to do; only faults make the status 1."""
@@ -131,7 +148,11 @@ def test_a_newcomers_fault_is_found(home: BotHome, tmp_path: Path, name: str) ->
         fault.prepare(home)
         if fault.owned:
             beside.callback(end, home.start_owner())
-        result, shown = examined(home, tmp_path / "modules", fault.mounts, *(() if fault.server else ("--offline",)))
+        words = () if fault.server else ("--offline",)
+        if fault.modules or fault.mounts:
+            result, shown = examined_apart(home, tmp_path / "modules", fault.mounts, *words)
+        else:
+            result, shown = examined(home, *words)
     found = shown.splitlines()
     pairs = [f"{what}\n{advice}" for what, advice in pairwise(found) if advice.startswith("  → ")]
     [told] = [pair for pair in pairs if fault.advice in pair]
@@ -140,10 +161,11 @@ def test_a_newcomers_fault_is_found(home: BotHome, tmp_path: Path, name: str) ->
     assert found[-1].startswith("没有要改的" if fault.hint else "有 ")
 
 
+@pytest.mark.usefixtures("environment")
 def test_a_bot_without_faults(home: BotHome) -> None:
     """A bot whose .env has no fault has nothing to correct."""
     home.write_env(*FINE)
     home.fill()
-    result, shown = examined(home, home.path, (), "--offline")
+    result, shown = examined_apart(home, home.path, (), "--offline")
     assert result == 0
     assert "[要改]" not in shown
