@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, VERSIONS, OneBotClient, Version, open_bot
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, OneBotClient, Version, open_bot, version_of
 
 ECHO = """
 from nonebot import on_message, require
@@ -26,7 +26,7 @@ NOTICE = "我会记住"
 TELLING = ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=reply"]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", version_of("v12"))
 async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Path, version: Version) -> None:
     """Each group gets the notice once, a private chat never, and a restarted bot does not repeat it."""
     async with open_bot(tmp_path, {"echo": ECHO}, TELLING, version) as (_, client):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import Scene
-from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, VERSIONS, Version, data_of, open_bot
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, Version, data_of, open_bot, version_of
 from tests.support.telling import a_memory
 
 ENV = [
@@ -28,7 +28,7 @@ async def echo(event: Event):
 """
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", version_of("v12"))
 async def test_the_log_holds_what_may_be_recorded_and_nothing_else(tmp_path: Path, version: Version) -> None:
     """Of four lines, only the one that is no command and from no excluded person or place is logged."""
     async with open_bot(tmp_path, {"echo": ECHO}, ENV, version) as (_, client):

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.onebot import AHE, GROUP, MILI, VERSIONS, Version, open_bot
+from tests.support.onebot import AHE, GROUP, MILI, Version, open_bot, version_of
 from tests.support.waiting import until
 
 SOON = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.02"]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", version_of("v11"))
 async def test_the_list_shows_it_after_a_silence(tmp_path: Path, version: Version) -> None:
     """With the plugin alone, a line said to the bot in a group is listed there after a silence."""
     async with open_bot(tmp_path, {"only": _ONLY}, SOON, version) as (_, client):

@@ -22,6 +22,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from .network_guard import python_path
+from .sizes import IS_NIGHTLY
 from .waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +35,12 @@ PICTURE, SHOWN = "[图片]", ("text", "image")
 PAUSE = 0.2  # seconds between two repetitions of a question
 Version = Literal["v11", "v12"]
 VERSIONS: tuple[Version, ...] = ("v11", "v12")
+
+
+def version_of(usual: Version) -> tuple[Version, ...]:
+    """Return this version of the protocol for a test that starts bots, at the nightly size both."""
+    return VERSIONS if IS_NIGHTLY else (usual,)
+
 
 ENV = (
     "DRIVER=~fastapi",
