@@ -24,6 +24,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from .network_guard import python_path
 from .sizes import IS_NIGHTLY
 from .waiting import PATIENCE, until
+from .warm import WarmProgram, started
 
 ROOT = Path(__file__).parents[2]
 OPENED = "已启动；数据目录"  # what the bot logs when its memory is open
@@ -173,7 +174,7 @@ class BotProcess:
 
     home: Path
     port: int
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | WarmProgram
     before: int = 0  # characters logged by earlier processes in the same directory
 
     @property
@@ -214,7 +215,7 @@ class BotProcess:
             with suppress(subprocess.TimeoutExpired):
                 return self.process.wait(PATIENCE)
             self.kill()
-        return self.process.returncode
+        return self.process.wait()
 
     async def _connected(self, token: str, version: Version) -> ClientConnection:
         url = f"ws://127.0.0.1:{self.port}/onebot/{version}/ws"
@@ -246,7 +247,7 @@ def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = (), ver
 
 
 def start(home: Path, environ: Mapping[str, str] | None = None, python: str = sys.executable) -> BotProcess:
-    """Start the bot prepared in a directory, with additional environment variables."""
+    """Start the bot prepared in a directory; with additional environment variables, as a wholly new process."""
     port = _free_port()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY__")},
@@ -255,9 +256,15 @@ def start(home: Path, environ: Mapping[str, str] | None = None, python: str = sy
         "PYTHONIOENCODING": "utf-8",
         **(environ or {}),
     }
-    with (home / "bot.log").open("ab") as log:
-        before = len((home / "bot.log").read_text("utf-8", "replace"))
-        process = subprocess.Popen([python, "bot.py"], cwd=home, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    log = home / "bot.log"
+    log.touch()
+    before = len(log.read_text("utf-8", "replace"))
+    if python == sys.executable and environ is None:
+        return BotProcess(home, port, started("bot.py", home, environment, log), before)
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [python, "bot.py"], cwd=home, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
     return BotProcess(home, port, process, before)
 
 
