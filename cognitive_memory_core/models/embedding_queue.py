@@ -1,17 +1,31 @@
-"""An embedder behind one queue, so that interactive queries never wait for background texts."""
+"""The only path to an embedder: queries go at once, and batches of background texts one by one while none is asked."""
 
 from __future__ import annotations
 
+import asyncio
+import math
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
+from .. import sentences
+from ..cancellation import seen
+from ..errors import BadAnswer, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Calibration, Embedder, Vector
 from ..settings import Live
-from .batches import Batches
-from .query_sender import QuerySender
+from ..text.caches import register_cache
 
+LIFETIME = timedelta(minutes=1)
+CACHED_ANSWERS = 256
+AT_ONCE = 8  # queries
+SMALLEST = 16  # texts per batch for any model
+SLOWER = 0.4  # seconds that a larger batch may take longer than one of the smallest size; a query may wait behind it
+LONGEST_WAIT = 10.0  # seconds; background texts continue even while queries never stop
+CANCEL_WAIT = 1.0  # seconds to wait for a task that ignores its cancellation
 Guard = Callable[[Callable[[], Awaitable[Vector]]], Awaitable[Vector]]
+T = TypeVar("T")
 
 
 async def unguarded(act: Callable[[], Awaitable[Vector]]) -> Vector:
@@ -23,7 +37,8 @@ class EmbeddingQueue:
     """Gives queries precedence over batches of texts; equal queries share one call and its answer for a minute.
 
     Only queries go through the ``guard`` (a breaker's call): a background text that always fails must not make the
-    breaker refuse queries, and background callers pause by themselves.
+    breaker refuse queries, and background callers pause by themselves. Batches grow up to ``batch_size`` texts while
+    that costs little time, so that a model that is slow per text gets small ones.
     """
 
     def __init__(
@@ -34,39 +49,153 @@ class EmbeddingQueue:
         *,
         batch_size: int = 64,
         guard: Guard = unguarded,
+        max_wait: float = LONGEST_WAIT,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Wrap an embedder; ``calibration`` holds the distribution of its cosines."""
+        """Wrap an embedder, on a running loop; a batch waits for queries for at most ``max_wait`` seconds."""
         self.fingerprint: str = embedder.fingerprint
-        self._calibration = calibration
-        self._questions = QuerySender(lambda text: guard(lambda: embedder.embed_query(text)), clock)
-        is_quiet = self._questions.is_quiet
-        self._batches = Batches(embedder.embed_documents, batch_size, is_quiet, elapsed=elapsed)
-        self._background_queries = Batches(self._embed_each, 1, is_quiet, elapsed=elapsed)
         self._embedder = embedder
+        self._clock = clock
+        self._calibration = calibration
+        self._guard = guard
+        self._max_wait = max_wait
+        self._elapsed = elapsed
+        self._asked: dict[str, tuple[datetime, asyncio.Task[Vector]]] = {}
+        self._length = 0
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._queries = 0
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
+        self._turn = asyncio.Lock()
+        self._smallest = self._room = min(SMALLEST, batch_size)
+        self._most = batch_size
+        self._least = math.inf  # seconds of a full batch of the smallest size
+        self._running: set[asyncio.Task[Any]] = set()
+        self._closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        register_cache(self)
 
     @property
     def calibration(self) -> Calibration:
         """Return the distribution of the embedder's cosines, as far as it is known."""
         return self._calibration.current
 
-    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed documents; raises what the embedder raises, and UnavailableError once the queue is closed."""
-        return await self._batches.vectors(texts)
-
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raises as :meth:`embed_documents`. Cancelling one caller leaves a shared call running."""
-        return await self._questions.vector(text)
+        now = self._clock.now()
+        self._asked = {asked: call for asked, call in self._asked.items() if _serves(*call, now)}
+        at, call = self._asked.pop(text, None) or (now, self._started(self._query(text)))
+        self._asked[text] = at, call
+        if len(self._asked) > CACHED_ANSWERS:
+            del self._asked[next(iter(self._asked))]
+        return await self._result(call)
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed documents in batches; raises what the embedder raises, and UnavailableError once closed."""
+        return await self._background(self._in_batches(texts))
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed queries of background work in batches, without the breaker; raises as :meth:`embed_documents`."""
-        return await self._background_queries.vectors(texts)
+        """Embed queries of background work one by one, without the breaker; raises as :meth:`embed_documents`."""
+        return await self._background(self._one_by_one(texts))
+
+    def clear_caches(self) -> None:
+        """Clear the cached queries and answers; a running call continues for its callers."""
+        self._asked.clear()
 
     async def close(self) -> None:
-        """Fail all waiting callers, cancel running calls, and refuse later ones."""
-        await self._batches.close()
-        await self._background_queries.close()
-        await self._questions.close()
+        """Fail all waiting callers with UnavailableError, cancel running calls, and refuse later ones."""
+        if not self._closed.done():
+            self._closed.set_result(None)
+        running = list(self._running)
+        for call in running:
+            call.cancel()
+        if running:
+            await asyncio.wait(running, timeout=CANCEL_WAIT)
 
-    async def _embed_each(self, texts: Sequence[str]) -> list[Vector]:
-        return [await self._embedder.embed_query(text) for text in texts]
+    def _started(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        call = asyncio.create_task(work)
+        self._running.add(call)
+        call.add_done_callback(self._running.discard)
+        call.add_done_callback(seen)
+        if self._closed.done():
+            call.cancel()
+        return call
+
+    async def _result(self, call: asyncio.Task[T]) -> T:
+        """Return the result of a call that goes on if its caller is cancelled; fail as soon as the queue is closed."""
+        await asyncio.wait({call, self._closed}, return_when=asyncio.FIRST_COMPLETED)
+        if self._closed.done() or call.cancelled():
+            raise UnavailableError(sentences.caller.NOT_RUNNING)
+        return call.result()
+
+    async def _background(self, work: Coroutine[Any, Any, T]) -> T:
+        call = self._started(work)
+        try:
+            return await self._result(call)
+        finally:
+            call.cancel()
+
+    async def _query(self, text: str) -> Vector:
+        """Embed a query; raises BadAnswer for a vector without direction, or of another length than the previous one.
+
+        The length of a rejected vector is remembered, so that a model that changed its length is rejected only once.
+        """
+        self._queries += 1
+        self._is_quiet.clear()
+        try:
+            async with self._slots:
+                vector = await self._guard(lambda: self._embedder.embed_query(text))
+        finally:
+            self._queries -= 1
+            if not self._queries:
+                self._is_quiet.set()
+        length, self._length = self._length or len(vector), len(vector)
+        norm = math.hypot(*vector)
+        if len(vector) != length or not math.isfinite(norm) or not norm:
+            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
+        return vector
+
+    async def _in_batches(self, texts: Sequence[str]) -> list[Vector]:
+        vectors: list[Vector] = []
+        at = 0
+        while at < len(texts):
+            async with self._turn:
+                await self._wait_for_queries()
+                batch = texts[at : at + self._room]
+                began = self._elapsed()
+                vectors += await self._embedder.embed_documents(batch)
+                if len(batch) == self._room:
+                    self._learn(self._elapsed() - began)
+            at += len(batch)
+        return vectors
+
+    async def _one_by_one(self, texts: Sequence[str]) -> list[Vector]:
+        vectors: list[Vector] = []
+        for text in texts:
+            async with self._turn:
+                await self._wait_for_queries()
+                vectors.append(await self._embedder.embed_query(text))
+        return vectors
+
+    def _learn(self, seconds: float) -> None:
+        """Adapt the size after a full batch; a size that took too long is not tried again."""
+        if self._room == self._smallest:
+            self._least = min(self._least, seconds)
+        if seconds > self._least + SLOWER:
+            self._room = self._most = max(self._room // 2, self._smallest)
+        else:
+            self._room = min(self._room * 2, self._most)
+
+    async def _wait_for_queries(self) -> None:
+        """Wait while queries run, without ``asyncio.wait_for``, which may lose a cancellation before Python 3.12."""
+        waiter = asyncio.ensure_future(self._is_quiet.wait())
+        try:
+            await asyncio.wait({waiter}, timeout=self._max_wait)
+        finally:
+            waiter.cancel()
+
+
+def _serves(asked_at: datetime, call: asyncio.Task[Vector], now: datetime) -> bool:
+    """Return whether a call still runs, or succeeded and began less than a minute ago."""
+    if not call.done():
+        return True
+    return not call.cancelled() and call.exception() is None and timedelta(0) <= now - asked_at < LIFETIME

@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.historian.rewriting import statement_gate
-from cognitive_memory_core.models.query_sender import QuerySender
+from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.naming import KnownNames
 from cognitive_memory_core.text import caches
 from cognitive_memory_core.text.identity.callnames import callnames
@@ -57,13 +57,13 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
     async with opened("exact", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
         assert filled() >= {"_words_of", "_key", "callnames", "_cleaned", "_mentioned", "_plain_forms"}
-        holders = [one for one in gc.get_objects() if isinstance(one, (KnownNames, QuerySender))]
+        holders = [one for one in gc.get_objects() if isinstance(one, (KnownNames, EmbeddingQueue))]
         assert any(one._reads for one in holders if isinstance(one, KnownNames))
-        assert any(one._asked for one in holders if isinstance(one, QuerySender))
+        assert any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
         await (memory.forget_scene(TANG) if whole_place else memory.forget_user(TANG, TANG.user_id))
         assert filled() == set()
         assert not any(one._reads for one in holders if isinstance(one, KnownNames))
-        assert not any(one._asked for one in holders if isinstance(one, QuerySender))
+        assert not any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
 
 
 def test_what_is_gone_is_not_held_for_letting_go() -> None:

@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
-from cognitive_memory_core.models import batches as background
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
 from cognitive_memory_core.models.embedding import OpenAIEmbedder
-from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
-from cognitive_memory_core.models.query_sender import AT_ONCE, CACHED_ANSWERS
+from cognitive_memory_core.models.embedding_queue import AT_ONCE, CACHED_ANSWERS, SMALLEST, EmbeddingQueue
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import EmbeddingSettings, Live
 from cognitive_memory_core.text.caches import clear_caches
@@ -24,7 +22,6 @@ from tests.support.meters import ListedMeter
 from tests.support.model_server import DIMENSIONS, ModelServer, never, well
 
 TEXTS = [f"第{number}条" for number in range(1000)]
-SMALL = background.SMALLEST
 
 
 class Model:
@@ -78,8 +75,8 @@ def queued(model: Model, clock: FrozenClock | None = None, batch_size: int = 64)
 
 
 async def warmed(model: Model, queue: EmbeddingQueue) -> None:
-    """Let the queue learn that its model is fast, so that it sends two batches at once; then block the model."""
-    await queue.embed_documents(TEXTS[:SMALL])
+    """Let the queue learn that its model is fast; then block the model."""
+    await queue.embed_documents(TEXTS[:SMALLEST])
     model.batches.clear()
     model.may_embed.clear()
 
@@ -105,7 +102,7 @@ async def test_no_batch_is_larger_than_is_set(size: int) -> None:
     """The configured batch size is a limit that a fast model reaches."""
     model = Model()
     await queued(model, batch_size=size).embed_documents(TEXTS)
-    assert max(map(len, model.batches)) == size - size % min(size, SMALL)
+    assert max(map(len, model.batches)) == size
 
 
 async def test_a_question_overtakes_a_thousand_texts() -> None:
@@ -116,13 +113,13 @@ async def test_a_question_overtakes_a_thousand_texts() -> None:
     model.may_answer.clear()
     waiting = asyncio.create_task(queue.embed_documents(TEXTS))
     await settled()
-    assert len(model.batches) == background.AT_ONCE
+    assert len(model.batches) == 1
     asking = asyncio.create_task(queue.embed_query("问"))
     await settled()
     assert model.asked == ["问"]
     model.may_embed.set()
     await settled()
-    assert len(model.batches) == background.AT_ONCE
+    assert len(model.batches) == 1
     model.may_answer.set()
     assert await asking == vector_of("问")
     assert len(await waiting) == 1000
@@ -134,7 +131,7 @@ async def test_a_model_that_takes_its_time_for_each_text_gets_small_batches() ->
     model = Model(lambda texts: clock.advance(seconds=0.03 * len(texts)))
     queue = queued(model, clock)
     await queue.embed_documents(TEXTS[:640])
-    assert {len(batch) for batch in model.batches[4:]} == {SMALL}
+    assert {len(batch) for batch in model.batches[4:]} == {SMALLEST}
     model.may_embed.clear()
     waiting = asyncio.create_task(queue.embed_documents(TEXTS[:640]))
     asked = len(model.batches)
@@ -153,15 +150,6 @@ async def test_a_model_that_is_fast_or_far_away_gets_full_batches(seconds: float
     assert {len(batch) for batch in model.batches[5:-3]} == {64}
 
 
-async def test_what_is_asked_at_once_goes_together() -> None:
-    """Texts of several callers share a batch."""
-    model = Model()
-    queue = queued(model)
-    vectors = await asyncio.gather(*(queue.embed_documents([text]) for text in TEXTS[:10]))
-    assert model.batches == [TEXTS[:10]]
-    assert vectors == [[vector_of(text)] for text in TEXTS[:10]]
-
-
 def refusing(text: str, error: Exception) -> Callable[[Sequence[str]], None]:
     """Return a reaction that raises for batches with a text."""
 
@@ -170,18 +158,6 @@ def refusing(text: str, error: Exception) -> Callable[[Sequence[str]], None]:
             raise error
 
     return react
-
-
-@pytest.mark.parametrize("error", [PermanentError("400"), BadAnswer("NaN")])
-async def test_a_refused_text_fails_its_own_caller_only(error: Exception) -> None:
-    """A refused text fails only for its own caller; others in the batch get vectors."""
-    model = Model(refusing("怪", error))
-    queue = queued(model)
-    calls = (queue.embed_documents(texts) for texts in (["一", "二"], ["三", "怪"], ["四"]))
-    first, second, third = await asyncio.gather(*calls, return_exceptions=True)
-    assert (first, third) == ([vector_of("一"), vector_of("二")], [vector_of("四")])
-    assert second is error
-    assert model.batches == [["一", "二", "三", "怪", "四"], ["一", "二"], ["三", "怪"], ["四"]]
 
 
 async def test_a_failing_batch_fails_only_its_own() -> None:
@@ -200,7 +176,7 @@ async def test_after_a_failure_the_rest_of_a_call_is_not_embedded() -> None:
     with pytest.raises(PermanentError):
         await queue.embed_documents(TEXTS)
     await settled()
-    assert len(model.batches) <= background.AT_ONCE
+    assert len(model.batches) == 1
     assert await queue.embed_documents(["一"]) == [vector_of("一")]
 
 
@@ -215,25 +191,16 @@ async def test_what_an_embedder_was_never_meant_to_raise_reaches_its_caller() ->
     assert await queue.embed_documents(["一"]) == [await queue.embed_query("一")]
 
 
-async def test_a_caller_that_leaves_leaves_the_others_their_call() -> None:
-    """A batch is cancelled only if all its callers left, and unsent texts of those are never sent."""
+async def test_a_caller_that_leaves_takes_its_texts_along() -> None:
+    """The batch of a cancelled caller is cancelled, its other texts are never sent, and others' texts follow."""
     model = Model()
-    model.may_embed.clear()
     queue = queued(model)
-    hasty, examined = (asyncio.create_task(queue.embed_documents([text])) for text in ("一", "二"))
-    await settled()
-    hasty.cancel()
-    await settled()
-    assert (hasty.cancelled(), model.stopped) == (True, 0)
-    model.may_embed.set()
-    assert await examined == [vector_of("二")]
     await warmed(model, queue)
     leaving = asyncio.create_task(queue.embed_documents(TEXTS))
     await settled()
     leaving.cancel()
     await settled()
-    assert model.stopped == background.AT_ONCE
-    assert len(model.batches) == background.AT_ONCE
+    assert (model.stopped, len(model.batches)) == (1, 1)
     model.may_embed.set()
     assert await queue.embed_documents(["三"]) == [vector_of("三")]
 
@@ -271,7 +238,7 @@ async def test_no_question_is_kept_longer_than_its_answer_serves() -> None:
     await queue.embed_query("喝什么茶")
     clock.advance(seconds=61)
     await queue.embed_query("去哪里")
-    assert list(queue._questions._asked) == ["去哪里"]
+    assert list(queue._asked) == ["去哪里"]
 
 
 async def test_questions_are_let_go_when_somebody_is_forgotten() -> None:
@@ -283,10 +250,10 @@ async def test_questions_are_let_go_when_somebody_is_forgotten() -> None:
     waiting = asyncio.create_task(queue.embed_query("去哪里"))
     await settled()
     clear_caches()
-    assert not queue._questions._asked
+    assert not queue._asked
     model.may_answer.set()
     assert await waiting == vector_of("去哪里")
-    assert not queue._questions._asked
+    assert not queue._asked
 
 
 async def test_a_clock_that_jumps_back_keeps_nothing_alive() -> None:
@@ -395,34 +362,13 @@ async def test_whoever_waits_when_it_closes_hears_so() -> None:
     await queue.close()
     ends = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(end) for end in ends] == [UnavailableError] * len(waiting)
-    assert model.stopped == background.AT_ONCE + AT_ONCE
+    assert model.stopped == 1 + AT_ONCE
     assert len(asyncio.all_tasks()) == 1
     with pytest.raises(UnavailableError):
         await queue.embed_documents(["一"])
     with pytest.raises(UnavailableError):
         await queue.embed_query("一")
     await queue.close()
-
-
-async def test_closed_means_that_nothing_runs() -> None:
-    """After closing no batch is running."""
-    model = Model()
-    model.may_embed.clear()
-    batches = background.Batches(model.embed_documents, 64, quiet())
-    waiting = asyncio.create_task(batches.vectors(TEXTS))
-    await settled()
-    await batches.close()
-    assert model.stopped == 1
-    assert asyncio.all_tasks() <= {asyncio.current_task(), waiting}
-    with pytest.raises(UnavailableError):
-        await waiting
-
-
-def quiet() -> asyncio.Event:
-    """Return an event that says no question is running."""
-    event = asyncio.Event()
-    event.set()
-    return event
 
 
 class Stubborn(Model):
@@ -490,8 +436,14 @@ async def test_questions_that_nobody_waits_for_go_behind_all_others() -> None:
 
 async def test_background_waits_no_longer_than_it_must() -> None:
     """Batches start after a while even if questions run all the time."""
-    batches = background.Batches(Model().embed_documents, 64, asyncio.Event(), max_wait=0.01)
-    assert await batches.vectors(["一"]) == [vector_of("一")]
+    model = Model()
+    model.may_answer.clear()
+    queue = EmbeddingQueue(model, FrozenClock(), Live(GUESS), max_wait=0.01)
+    asking = asyncio.create_task(queue.embed_query("问"))
+    await settled()
+    assert await queue.embed_documents(["一"]) == [vector_of("一")]
+    asking.cancel()
+    await queue.close()
 
 
 async def test_a_question_overtakes_batches_on_the_wire(server: ModelServer, meter: ListedMeter) -> None:
