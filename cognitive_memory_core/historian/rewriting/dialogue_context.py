@@ -18,7 +18,7 @@ from ...store.messages import MessageLog
 EARLIER = 6  # lines before a dialogue
 WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
 EARLIER_LENGTH = 80  # characters of one of them
-NEWEST = 3  # events of the place, shown whatever they are about
+NEWEST = 3  # events of the place, shown whatever they are about; more where fewer others are near
 MOST = 8  # neighbours, with these
 
 
@@ -42,8 +42,9 @@ class DialogueContext:
         except UnavailableError:
             return job_context
         added = [event for event in newest if event not in job_context.neighbours]
-        near = job_context.neighbours[: MOST - len(added)]
-        return replace(job_context, earlier=earlier, answered=answered, neighbours=(*near, *added))
+        near = job_context.neighbours[: MOST - len(added[:NEWEST])]
+        neighbours = (*near, *added)[:MOST]
+        return replace(job_context, earlier=earlier, answered=answered, neighbours=neighbours)
 
     async def _earlier(self, dialogue: Dialogue) -> tuple[Message, ...]:
         first = min(line.sent_at for line in dialogue.messages)
@@ -59,7 +60,7 @@ class DialogueContext:
 
     async def _newest(self, dialogue: Dialogue) -> list[Event]:
         read_filter = ReadFilter(dialogue.scene, without=frozenset(self.consent.opted_out))
-        found = await self.events.recent(read_filter, NEWEST)
+        found = await self.events.recent(read_filter, MOST)
         return [event for event in found if event.scope == dialogue.scene.scope]
 
     def _shown(self, line: Message) -> Message | None:

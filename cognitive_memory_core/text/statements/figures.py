@@ -25,7 +25,7 @@ _LEANS: tuple[Lean, ...] = ("back", "past", "ahead")
 FORTNIGHT = 14  # days around a line within which a weekday that it names may be meant
 _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 _NUMBER = re.compile(
-    "(?P<digits>[0-9]+(?:[.,][0-9]+)*)"
+    "(?P<digits>[0-9]+(?:[.,][0-9]+)*)(?:块(?P<dimes>[0-9]{1,2})(?![0-9]))?"
     "(?:[ ]?(?P<scale>[千万亿]|[kw](?![a-z]))(?P<rest>[1-9一二三四五六七八九](?![0-9]))?)?"
     "|(?P<han>[零〇一二两三四五六七八九十百千万亿]+)",
     re.IGNORECASE,
@@ -123,6 +123,8 @@ def _numbers(text: str) -> Iterator[tuple[str, float]]:
         if digits.count(".") > 1:  # a version
             yield found[0], float(digits.replace(".", "")) + 0.5
             continue
+        if found["dimes"]:  # 38块5
+            digits = f"{digits}.{found['dimes']}"
         factor = _SCALES[found["scale"].lower()] if found["scale"] else 1.0
         rest = float(worth(found["rest"])) * factor / 10 if found["rest"] else 0.0
         yield found[0], round(float(digits) * factor + rest, 6)

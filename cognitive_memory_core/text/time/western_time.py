@@ -416,7 +416,7 @@ WESTERN: tuple[Rule, ...] = (
         "(?! (?:of|floor|century|street|avenue|time|try|place|day|attempt|page|chapter))",
         _numbered,
     ),
-    rule("yearless", f"{_FROM}(?:in|during|since|of|until|by|through) {_MONTH}{_TO}", _month),
+    rule("yearless", f"{_FROM}(?:in|during|since|of|until|by|through) {_MONTH}{_TO}(?! {_DAY})", _month),
     rule("absolute", f"{_FROM}(?:in|year|since|during|from|until|by|of) (?P<y>(?:19|20)[0-9]{{2}}){_TO}", _year),
     rule("relative", f"{_FROM}{_COUNT} {_UNIT} (?:ago|back|fa){_TO}", _ago),
     rule("relative", f"{_FROM}half an? {_UNIT} (?:ago|back){_TO}", _half_ago),

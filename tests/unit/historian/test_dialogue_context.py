@@ -83,6 +83,17 @@ async def test_what_was_stored_here_last() -> None:
     assert [event.text for event in found.neighbours[MOST - NEWEST :]] == ["新事1", "新事2", "新事3"]
 
 
+async def test_newest_events_fill_the_room() -> None:
+    """What a line changes may share no word with it: where few events are near, more of the newest are neighbours."""
+    ledger = a_ledger()
+    newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, MOST + 3)]
+    await ledger.events.commit(a_draft(*newest))
+    found = await around(
+        ledger, at(0, "行"), job_context=JobContext(NOON, GROUP.scope, "", TANG, (), (an_event("像的"),))
+    )
+    assert [event.text for event in found.neighbours] == ["像的", *(f"新事{number}" for number in range(1, MOST))]
+
+
 async def test_a_log_that_is_away_takes_nothing() -> None:
     """Without the log a dialogue is judged by itself."""
 

@@ -27,6 +27,9 @@ WEDNESDAY = datetime(2026, 3, 4, 15, 0)  # noqa: DTZ001  # wall-clock time of th
         ("每周四开会", "周四开会"),
         ("阿棠(2000001)一起去", "一起去"),
         ("moved to March 5, 2026", "let's do it tomorrow"),
+        ("on the night of March 4, 2026", "not tonight"),
+        ("电费386.5元，每人77.3元", "电费386块5，每人77块3"),
+        ("在3号场", "3号场见"),
     ],
 )
 def test_a_figure_of_the_lines_is_given(statement: str, line: str) -> None:
