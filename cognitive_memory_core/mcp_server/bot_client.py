@@ -59,13 +59,10 @@ def _result(answer: httpx.Response) -> Mapping[str, Any]:
         raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS) from strange
     if not isinstance(body, dict):
         raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS)
-    return _of(cast("dict[str, Any]", body))
-
-
-def _of(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(result := body.get("result"), dict):
+    members = cast("dict[str, Any]", body)
+    if isinstance(result := members.get("result"), dict):
         return cast("Mapping[str, Any]", result)
-    error: object = body.get("error")
+    error: object = members.get("error")
     message = cast("dict[str, Any]", error).get("message") if isinstance(error, dict) else None
     raise _Refused(str(message or sentences.command_line.BOT_SERVES_NO_AGENTS))
 

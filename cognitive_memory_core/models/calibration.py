@@ -10,13 +10,13 @@ from importlib import resources
 from itertools import groupby
 from operator import mul
 from statistics import median
-from typing import Protocol
 
 from .. import sentences
 from ..background import UNTIL_NUDGED, BackgroundLoop
-from ..ports.models import Calibration, Embedder, Vector
+from ..ports.models import Calibration, Vector
 from ..settings import Live
 from ..store.similarity_calibrations import CalibrationBook
+from .embedding_queue import EmbeddingQueue
 
 log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0
@@ -31,14 +31,6 @@ class Pair:
     statement: str
 
 
-class LowPriorityEmbedder(Embedder, Protocol):
-    """An Embedder with a method for queries that nobody waits for."""
-
-    async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed queries of background work, after all queries for which somebody waits."""
-        ...
-
-
 class Calibrating:
     """Measures an embedder once per fingerprint; until then, and if the result is unusable, a default applies.
 
@@ -48,7 +40,7 @@ class Calibrating:
 
     def __init__(
         self,
-        embedder: LowPriorityEmbedder,
+        embedder: EmbeddingQueue,
         book: CalibrationBook,
         current: Live[Calibration],
         *,
@@ -70,35 +62,24 @@ class Calibrating:
         return kept is not None
 
     async def _round(self) -> float:
-        """Measure, unless that has succeeded; a failed attempt costs one call."""
-        if not self._is_kept:
-            await self.measure()
-        return UNTIL_NUDGED
-
-    async def measure(self) -> None:
-        """Embed the pairs, apply and store the result; raises what the embedder or the ledger raises.
+        """Embed the pairs, apply and store the result; a failed attempt costs one call.
 
         An unusable result is stored too, so that it is not measured again, and logged once.
         """
         if self._measured is None:
-            self._measured = await self._medians()
-            if self._measured.is_usable:
-                self._current.replace(self._measured)
+            pairs = await asyncio.to_thread(shipped)
+            statements = await self._embedder.embed_documents([pair.statement for pair in pairs])
+            questions = await self._embedder.embed_queries([pair.question for pair in pairs])
+            self._measured = found = await asyncio.to_thread(calibration_of, pairs, questions, statements)
+            if found.is_usable:
+                self._current.replace(found)
             else:
-                log.warning(
-                    "%s",
-                    sentences.log.MODEL_TELLS_NOTHING.format(
-                        unrelated=self._measured.unrelated, paraphrase=self._measured.paraphrase
-                    ),
-                )
-        await self._book.keep(self._embedder.fingerprint, self._measured)
-        self._is_kept = True
-
-    async def _medians(self) -> Calibration:
-        pairs = await asyncio.to_thread(shipped)
-        statements = await self._embedder.embed_documents([pair.statement for pair in pairs])
-        questions = await self._embedder.embed_queries([pair.question for pair in pairs])
-        return await asyncio.to_thread(calibration_of, pairs, questions, statements)
+                told = sentences.log.MODEL_TELLS_NOTHING
+                log.warning("%s", told.format(unrelated=found.unrelated, paraphrase=found.paraphrase))
+        if not self._is_kept:
+            await self._book.keep(self._embedder.fingerprint, self._measured)
+            self._is_kept = True
+        return UNTIL_NUDGED
 
 
 def shipped() -> list[Pair]:

@@ -29,10 +29,6 @@ T = TypeVar("T")
 _abandoned: set[asyncio.Future[Any]] = set()  # abandoned calls that still run; the event loop holds tasks weakly
 
 
-class CancelledFromWithin(RuntimeError):
-    """A model raised CancelledError though nobody had cancelled the call."""
-
-
 class CallerEmbedder:
     """Converts an embedder's exceptions to errors of this library and its answers to vectors; rejects other answers."""
 
@@ -44,15 +40,16 @@ class CallerEmbedder:
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raise BadAnswer unless there are as many vectors as texts."""
-        answer = await _embedded(lambda: self._embedder.embed_documents(texts))
-        vectors = _listed(answer, sentences.models.EMBEDDER_FAILED)
+        message = sentences.models.EMBEDDER_FAILED
+        vectors = _listed(await _answer(lambda: self._embedder.embed_documents(texts), SECONDS, message), message)
         if len(vectors) != len(texts):
             raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(vectors), wanted=len(texts)))
         return [_vector(numbers) for numbers in vectors]
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raise BadAnswer for an unusable vector."""
-        return _vector(await _embedded(lambda: self._embedder.embed_query(text)))
+        asked = _answer(lambda: self._embedder.embed_query(text), SECONDS, sentences.models.EMBEDDER_FAILED)
+        return _vector(await asked)
 
 
 class CallerReranker:
@@ -67,8 +64,8 @@ class CallerReranker:
         if not texts:
             return []
         message = sentences.models.RERANKER_FAILED
-        answer = await _translated(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, message)
-        scores = _listed(answer, message)
+        asked = _answer(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, message)
+        scores = _listed(await asked, message)
         if len(scores) != len(texts):
             raise BadAnswer(message.format(reason=f"{len(scores)} / {len(texts)}"))
         return [_score(score) for score in scores]
@@ -86,50 +83,36 @@ class CallerChat:
     async def ask(self, ask: Ask[T]) -> T:
         """Ask the model and return its answer, parsed; raises UnavailableError after the time limit."""
         self._meter.count(ask.purpose, 0)
-        return await _translated(lambda: self._chat.ask(ask), self._seconds, sentences.models.CHAT_FAILED)
+        return await _answer(lambda: self._chat.ask(ask), self._seconds, sentences.models.CHAT_FAILED)
 
 
-async def _embedded(act: Callable[[], Awaitable[T]]) -> T:
-    return await _translated(act, SECONDS, sentences.models.EMBEDDER_FAILED)
+async def _answer(act: Callable[[], Awaitable[T]], seconds: float, message: str) -> T:
+    """Await a call for at most ``seconds``, then abandon it, even if it ignores cancellation.
 
-
-async def _translated(act: Callable[[], Awaitable[T]], seconds: float, message: str) -> T:
-    try:
-        return await _bounded(act, seconds)
-    except CognitiveMemoryError:
-        raise
-    except FAILURES as failure:
-        raise UnavailableError(message.format(reason=type(failure).__name__)) from failure
-
-
-async def _bounded(act: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Await a call for at most ``seconds``, then raise TimeoutError and abandon it, even if it ignores cancellation.
-
-    If the call itself raises CancelledError, :class:`CancelledFromWithin` is raised instead, because a CancelledError
-    would look like a cancellation by our caller.
+    What it raises becomes UnavailableError with ``message``, also CancelledError, which would look like a cancellation
+    by our caller.
     """
-    task = asyncio.ensure_future(_awaited(act))
+
+    async def awaited() -> T:
+        return await act()
+
+    task = asyncio.create_task(awaited())
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
     finally:
         if not task.done():
-            _abandon(task)
-    if not done:
-        raise asyncio.TimeoutError
-    if task.cancelled():
-        raise CancelledFromWithin
-    return task.result()
-
-
-async def _awaited(act: Callable[[], Awaitable[T]]) -> T:
-    return await act()
-
-
-def _abandon(task: asyncio.Task[T]) -> None:
-    _abandoned.add(task)
-    task.add_done_callback(_abandoned.discard)
-    task.add_done_callback(seen)
-    task.cancel()
+            _abandoned.add(task)
+            task.add_done_callback(_abandoned.discard)
+            task.add_done_callback(seen)
+            task.cancel()
+    try:
+        if not done:
+            raise asyncio.TimeoutError
+        return task.result()
+    except CognitiveMemoryError:
+        raise
+    except (asyncio.CancelledError, *FAILURES) as failure:
+        raise UnavailableError(message.format(reason=type(failure).__name__)) from failure
 
 
 def _listed(answer: Iterable[T], message: str) -> list[T]:
