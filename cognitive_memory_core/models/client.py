@@ -22,6 +22,7 @@ from pydantic import SecretStr
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow, UnavailableError
 from ..ports.models import Meter
+from ..sentences.models import told
 
 if TYPE_CHECKING:
     import httpx
@@ -140,7 +141,7 @@ class ModelClient:
         """Close every connection; later calls raise UnavailableError."""
         if self._wire is not None:
             wire, self._wire = self._wire, None
-            self._fault = sentences.models.model_unreachable(self._role)
+            self._fault = told(sentences.models.MODEL_UNREACHABLE, self._role)
             await wire.aclose()
 
     @property
@@ -167,8 +168,8 @@ class ModelClient:
                 await response.aclose()
         except (OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
             is_certificate = isinstance(error, ssl.SSLError) or "SSL" in str(error)
-            told = sentences.models.certificate_refused if is_certificate else sentences.models.model_unreachable
-            raise UnavailableError(told(self._role)) from None
+            words = sentences.models.CERTIFICATE_REFUSED if is_certificate else sentences.models.MODEL_UNREACHABLE
+            raise UnavailableError(told(words, self._role)) from None
         if not _OK <= response.status_code < _REDIRECT:
             raise refusal(self._role, response.status_code, response.headers, answer)
         return answer
@@ -179,7 +180,7 @@ class ModelClient:
             return
         found = await asyncio.get_running_loop().getaddrinfo(self._host, None)
         if any(is_forbidden(str(entry[4][0])) for entry in found):
-            raise UnavailableError(sentences.models.address_forbidden(self._role))
+            raise UnavailableError(told(sentences.models.ADDRESS_FORBIDDEN, self._role))
         self._is_checked = True
 
     async def _read(self, response: httpx.Response) -> bytes:
@@ -221,12 +222,12 @@ def address_fault(url: str, key: str, role: str) -> str:
         is_plain = not (parts.query or parts.fragment or parts.username or parts.password)
         is_whole = is_plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        return sentences.models.address_unusable(role)
+        return told(sentences.models.ADDRESS_UNUSABLE, role)
     if not is_whole or not _SENDABLE.fullmatch(url):
-        return sentences.models.address_unusable(role)
+        return told(sentences.models.ADDRESS_UNUSABLE, role)
     if is_forbidden(parts.hostname or ""):
-        return sentences.models.address_forbidden(role)
-    return "" if _SENDABLE.fullmatch(key) else sentences.models.key_unusable(role)
+        return told(sentences.models.ADDRESS_FORBIDDEN, role)
+    return "" if _SENDABLE.fullmatch(key) else told(sentences.models.KEY_UNUSABLE, role)
 
 
 def is_forbidden(host: str) -> bool:
@@ -249,17 +250,17 @@ def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> 
     is_too_large = status == _SERVER and _TOO_LARGE.search(words)
     if status in _LATER or (status >= _SERVER and not is_too_large):
         pause = retry_after(headers, datetime.now(timezone.utc))
-        return UnavailableError(sentences.models.MODEL_AWAY.format(role=role, status=status), retry_after=pause)
+        return UnavailableError(told(sentences.models.MODEL_AWAY, role, status), retry_after=pause)
     is_unwanted = status == _BAD_REQUEST and not _MISCONFIGURED.search(words)
     if is_unwanted or status in _INPUT or (status == _NOT_FOUND and _NO_TOOLS.search(words)):
-        return PermanentError(sentences.models.INPUT_REFUSED.format(role=role, status=status))
+        return PermanentError(told(sentences.models.INPUT_REFUSED, role, status))
     if _BAD_PARAMETER.search(words):
-        return ModelRefused(sentences.models.parameter_refused(role, status))
+        return ModelRefused(told(sentences.models.PARAMETER_REFUSED, role, status))
     if status in _KEY or _BAD_KEY.search(words):
-        return ModelRefused(sentences.models.key_refused(role, status))
+        return ModelRefused(told(sentences.models.KEY_REFUSED, role, status))
     if _REDIRECT <= status < _BAD_REQUEST:
-        return ModelRefused(sentences.models.address_moved(role, status))
-    return ModelRefused(sentences.models.no_model_there(role, status))
+        return ModelRefused(told(sentences.models.ADDRESS_MOVED, role, status))
+    return ModelRefused(told(sentences.models.NO_MODEL_THERE, role, status))
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

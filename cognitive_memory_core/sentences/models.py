@@ -32,56 +32,25 @@ NO_CHAT_MODEL = "没有为这件事配置对话模型，由规则史官处理"
 CANCELLED_BY_NOBODY = "调用从内部被取消了"
 
 
-def address_unusable(role: str) -> str:
-    """Return the message that a model's address is invalid."""
-    return f"{model_setting(role, 'API_URL')} 应为 http:// 或 https:// 开头的地址，不带账号和问号，例如 https://api.example.com/v1"
+# of these, each names settings as .env has them: see told
+ADDRESS_UNUSABLE = "{api_url} 应为 http:// 或 https:// 开头的地址，不带账号和问号，例如 https://api.example.com/v1"
+ADDRESS_FORBIDDEN = "{api_url} 指向链路本地地址或云主机的元数据服务，不会连接；请换成模型服务的地址"
+KEY_UNUSABLE = "{api_key} 里有空格、换行或非英文字符，请重新复制"
+MODEL_UNREACHABLE = "连不上模型，稍后再试；一直这样请检查 {api_url} 和网络"
+CERTIFICATE_REFUSED = "和模型服务建立加密连接失败，请检查 {api_url} 的 http/https 和对方的证书"
+KEY_REFUSED = "模型服务不接受密钥或余额不足（HTTP {status}），请检查 {api_key}"
+ADDRESS_MOVED = "模型地址被重定向（HTTP {status}），不会跟随；请把 {api_url} 改成最终的地址"
+NO_MODEL_THERE = "模型服务没有这个接口或模型（HTTP {status}），请检查 {api_url}（通常写到 /v1 为止）和 {model_name}"
+PARAMETER_REFUSED = (
+    "模型不接受请求里的参数（HTTP {status}），请检查 {max_tokens}、TEMPERATURE 和 EXTRA_BODY；"
+    '只认 max_completion_tokens 的模型可以写 EXTRA_BODY={{"max_tokens":null,"max_completion_tokens":2048}}'
+)
 
 
-def address_forbidden(role: str) -> str:
-    """Return the message that a model's address is forbidden."""
-    return f"{model_setting(role, 'API_URL')} 指向链路本地地址或云主机的元数据服务，不会连接；请换成模型服务的地址"
-
-
-def key_unusable(role: str) -> str:
-    """Return the message that a key cannot be sent."""
-    return f"{model_setting(role, 'API_KEY')} 里有空格、换行或非英文字符，请重新复制"
-
-
-def model_unreachable(role: str) -> str:
-    """Return the message that a model's address does not answer."""
-    return f"连不上模型，稍后再试；一直这样请检查 {model_setting(role, 'API_URL')} 和网络"
-
-
-def certificate_refused(role: str) -> str:
-    """Return the message that no secure connection could be made."""
-    return f"和模型服务建立加密连接失败，请检查 {model_setting(role, 'API_URL')} 的 http/https 和对方的证书"
-
-
-def key_refused(role: str, status: int) -> str:
-    """Return the message that a key is not accepted."""
-    return f"模型服务不接受密钥或余额不足（HTTP {status}），请检查 {model_setting(role, 'API_KEY')}"
-
-
-def address_moved(role: str, status: int) -> str:
-    """Return the message that a server redirects, which is not followed."""
-    return f"模型地址被重定向（HTTP {status}），不会跟随；请把 {model_setting(role, 'API_URL')} 改成最终的地址"
-
-
-def no_model_there(role: str, status: int) -> str:
-    """Return the message that a server does not know the path or the model."""
-    return (
-        f"模型服务没有这个接口或模型（HTTP {status}），请检查 {model_setting(role, 'API_URL')}"
-        f"（通常写到 /v1 为止）和 {model_setting(role, 'MODEL_NAME')}"
-    )
-
-
-def parameter_refused(role: str, status: int) -> str:
-    """Return the message that a model refuses a parameter from the settings."""
-    return (
-        f"模型不接受请求里的参数（HTTP {status}），请检查 {model_setting(role, 'MAX_TOKENS')}、"
-        "TEMPERATURE 和 EXTRA_BODY；只认 max_completion_tokens 的模型可以写 "
-        'EXTRA_BODY={"max_tokens":null,"max_completion_tokens":2048}'
-    )
+def told(template: str, role: str, status: int = 0) -> str:
+    """Return a message about the model of a role, with the names of its settings."""
+    keys = ("api_url", "api_key", "model_name", "max_tokens")
+    return template.format(role=role, status=status, **{key: model_setting(role, key.upper()) for key in keys})
 
 
 def summary_refused(ids: Iterable[str]) -> str:

@@ -38,8 +38,8 @@ def test_advice_has_english_words(app: App) -> None:
 
     errors = (
         *("HTTP 401", "HTTP 404", "暂时不可用", "写不进 x", "更新的版本", "HTTP 400", "?"),
-        sentences.models.key_refused("historian", 401),
-        sentences.models.model_unreachable("merge"),
+        sentences.models.told(sentences.models.KEY_REFUSED, "historian", 401),
+        sentences.models.told(sentences.models.MODEL_UNREACHABLE, "merge"),
         sentences.models.MODEL_AWAY.format(role="historian", status=503),
         sentences.storage_errors.STORAGE_REFUSED.format(path="/data/ledger.db", reason="No space left on device"),
     )
