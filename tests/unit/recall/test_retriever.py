@@ -32,14 +32,16 @@ FOREIGN = an_event("阿棠(2000001) 喜欢桌游", OTHER_GROUP, id="foreign")
 ASKED = Query("阿棠喜欢什么茶", tuple(query_terms("阿棠喜欢什么茶")))
 
 
-def a_retriever(events=None, words=None, vectors=None, embedder=None, *, names=None, reranker=None, **query):
+def a_retriever(
+    events=None, words=None, vectors=None, embedder=None, *, names=None, reranker=None, settings=None, **query
+):
     """Return a retriever over test doubles that hold TEA and HILL."""
     return Retriever(
         events or ListedEvents(TEA, HILL, GONE, FOREIGN),
         words or ListedWords([(TEA, 3.0)]),
         vectors or ListedVectors((HILL, 0.6), (TEA, 0.5)),
         embedder or CountingEmbedder(),
-        Live(Settings(query=QuerySettings(lexical_weight=0.5, diversity=0.0, **query))),
+        Live(settings or Settings(query=QuerySettings(lexical_weight=0.5, diversity=0.0, **query))),
         FrozenClock(),
         names=names,
         reranker=reranker,
@@ -169,6 +171,14 @@ async def test_ranking_many_leaves_the_event_loop():
 async def test_top_k_is_a_cap():
     """At most ``top_k`` hits are returned."""
     assert ids(await search(a_retriever(), top_k=1)) == ["tea"]
+
+
+@pytest.mark.parametrize(("cosine", "found"), [(0.4, []), (0.7, ["hill"])])
+async def test_with_a_model_what_shares_no_word_must_be_near_in_meaning(cosine, found):
+    """With an embedding model a query whose words nobody said finds events that are near in meaning, and only those."""
+    settings = Settings.from_mapping({"models": {"embedding": {"model_name": "some"}}})
+    retriever = a_retriever(words=ListedWords([]), vectors=ListedVectors((HILL, cosine)), settings=settings)
+    assert ids(await search(retriever, query=Query("asdfqwer", ("asdfqwer",)))) == found
 
 
 async def test_the_floor_keeps_the_irrelevant_out():
