@@ -18,7 +18,7 @@ from .database.table import Table, reads, writes
 from .search import words
 from .search.passages import passages_around
 from .search.read_filter_sql import NOT_HIDDEN
-from .tombstones import tombstones_of
+from .tombstones import record_purge_due, tombstones_of
 
 log = logging.getLogger(__name__)
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
@@ -98,7 +98,8 @@ class MessageLog(Table):
         connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
         beliefs.withdraw(connection, scope, message_id, at)  # first: it reads who said the message
         known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
-        drop(connection, [row[0] for row in known])
+        if drop(connection, [row[0] for row in known]):
+            record_purge_due(connection, at)
         resting = connection.execute(
             "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
             place[::-1],

@@ -103,6 +103,15 @@ async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
     assert await texts(ledger, OTHER_GROUP) == ["别处"]
 
 
+async def test_the_bytes_of_a_withdrawn_message_leave_with_the_next_purge(ledger: Ledger) -> None:
+    """A purge is due once a message of the log was withdrawn, also one of which no event was made."""
+    await ledger.log.append([a_message("悄悄话", id="1")])
+    await ledger.log.withdraw(GROUP.scope, "2", NOON)
+    assert (await ledger.eraser.purge_due()).erased_at is None
+    await ledger.log.withdraw(GROUP.scope, "1", NOON)
+    assert (await ledger.eraser.purge_due()).erased_at == NOON
+
+
 async def test_withdrawing_retires_events_that_rest_on_nothing_else(ledger: Ledger) -> None:
     """Withdrawing the last message of an event retires it; the number of retired events is returned once."""
     both, one = an_event("甲", message_ids=("1", "2")), an_event("乙", message_ids=("1",))
