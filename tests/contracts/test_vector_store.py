@@ -313,7 +313,7 @@ async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(
     assert await found(store, generation, ReadFilter(OPERATOR, without=everybody_else), 3) == [inside.id]
 
 
-@settings(max_examples=sized(10, 60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=sized(4, 60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.tuples(THREE_PLACES, SIX_VOICES), st.tuples(THREE_SCENES, NARROWINGS))
 async def test_a_search_gives_exactly_what_the_reading_admits(
     store: VectorStore,

@@ -19,8 +19,10 @@ from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.vector_stores import chroma_server, chroma_store, rows
 
-pytestmark = pytest.mark.timeout(300)  # several processes, each of which imports chromadb
-FOREIGN = sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="default_database")
+pytestmark = [
+    pytest.mark.timeout(300),  # several processes, each of which imports chromadb
+    pytest.mark.xdist_group("stores"),
+]
 
 
 class Bots:
@@ -31,17 +33,17 @@ class Bots:
         self._url = url
         self._stack = stack
 
-    def store(self, folder: Path, database: str = "") -> ChromaStore:
-        """Open a bot's store."""
+    def store(self, folder: Path, database: str) -> ChromaStore:
+        """Open a bot's store in a database."""
         store = chroma_store(folder, self._url, database)
         self._stack.push_async_callback(store.close)
         return store
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    """Run a server and return its URL."""
-    with chroma_server(tmp_path / "server") as url:
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run one server for all, each of which has a database of its own; return its URL."""
+    with chroma_server(tmp_path_factory.mktemp("server")) as url:
         yield url
 
 
@@ -62,15 +64,15 @@ async def filled(store: ChromaStore) -> Generation:
 
 async def test_a_second_bot_is_refused_and_harms_nobody(bots: Bots, tmp_path: Path) -> None:
     """A second bot on the same database is told which setting to change, and the first one continues."""
-    early, late = bots.store(tmp_path / "early" / "chromadb"), bots.store(tmp_path / "late" / "chromadb")
+    early = bots.store(tmp_path / "early" / "chromadb", "one")
     assert await early.open() is None
-    first = bots.store(tmp_path / "first" / "chromadb")
+    first = bots.store(tmp_path / "first" / "chromadb", "one")
     generation = await filled(first)
-    for other in (early, late):
+    for other in (early, bots.store(tmp_path / "late" / "chromadb", "one")):
         with pytest.raises(UnavailableError) as refused:
             await other.begin(MODEL, 2)
-        assert str(refused.value) == FOREIGN
-        assert other.last_error == FOREIGN
+        assert str(refused.value) == other.last_error
+        assert other.last_error == sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="one")
     assert len(await first.listed(generation)) == 1
     assert await first.open() == generation
     await filled(bots.store(tmp_path / "third" / "chromadb", "its-own"))
@@ -79,11 +81,11 @@ async def test_a_second_bot_is_refused_and_harms_nobody(bots: Bots, tmp_path: Pa
 async def test_a_deleted_folder_does_not_lock_a_bot_out(bots: Bots, tmp_path: Path) -> None:
     """After its folder was deleted, a bot recognises its old generation by the folder's path and removes it."""
     folder = tmp_path / "bot" / "chromadb"
-    store = bots.store(folder)
+    store = bots.store(folder, "left")
     old = await filled(store)
     await store.close()
     shutil.rmtree(folder)
-    again = bots.store(folder)
+    again = bots.store(folder, "left")
     assert await again.open() is None
     new = await filled(again)
     assert new.number > old.number or new.build_id != old.build_id
@@ -94,11 +96,11 @@ async def test_a_deleted_folder_does_not_lock_a_bot_out(bots: Bots, tmp_path: Pa
 
 async def test_a_moved_folder_keeps_its_generation(bots: Bots, tmp_path: Path) -> None:
     """A moved folder keeps its generation, because the id in it decides."""
-    store = bots.store(tmp_path / "here" / "chromadb")
+    store = bots.store(tmp_path / "here" / "chromadb", "moved")
     generation = await filled(store)
     await store.close()
     shutil.move(tmp_path / "here", tmp_path / "there")
-    assert await bots.store(tmp_path / "there" / "chromadb").open() == generation
+    assert await bots.store(tmp_path / "there" / "chromadb", "moved").open() == generation
 
 
 def birth_of(owner: Owner) -> dict[str, object]:
