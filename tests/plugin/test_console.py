@@ -314,5 +314,5 @@ print("OPEN", access is not None, "jinja2" in sys.modules)
 )
 def test_when_it_is_mounted(driver: str, http: dict[str, object], is_open: bool, tmp_path: Path) -> None:
     """The console is there with FastAPI's driver and a token unless it is switched off."""
-    done = run(LOAD.format(driver=driver, http=http), tmp_path)
-    assert f"OPEN {is_open} {is_open}" in done.stdout, done.stdout + done.stderr
+    told = run(LOAD.format(driver=driver, http=http), tmp_path)
+    assert f"OPEN {is_open} {is_open}" in told, told

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.network_guard import python_path
 from tests.support.waiting import PATIENCE
+from tests.support.warm import started
 
 ROOT = Path(__file__).parents[2]
 STORE_DRIVER = '''
@@ -91,33 +92,38 @@ print("ENDED", flush=True)
 """
 
 
-def run(program: str, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a program in a separate process."""
+def run(program: str, folder: Path, *, is_warm: bool = True, **environ: str) -> str:
+    """Run a program in a process of its own, which has imported its packages if it is warm; return its output."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY")}
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env={**kept, **environ, "PYTHONPATH": python_path(ROOT, folder)},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    environment = {**kept, **environ, "PYTHONPATH": python_path(ROOT, folder), "PYTHONIOENCODING": "utf-8"}
+    (folder / "program.py").write_text(program, "utf-8")
+    (log := folder / "program.log").write_text("")
+    if is_warm:
+        started("program.py", folder, environment, log).wait(PATIENCE)
+    else:
+        with log.open("ab") as output:
+            command = [sys.executable, "program.py"]
+            subprocess.run(
+                command, cwd=folder, env=environment, stdout=output, stderr=output, timeout=PATIENCE, check=False
+            )
+    return log.read_text("utf-8")
 
 
-def loaded(driver: str, folder: Path, init: dict[str, Any] | None = None, **environ: str) -> dict[str, Any]:
+def loaded(
+    driver: str, folder: Path, init: dict[str, Any] | None = None, *, is_warm: bool = True, **environ: str
+) -> dict[str, Any]:
     """Load the plugin under a driver; return what can be observed."""
     (folder / "storedriver.py").write_text(STORE_DRIVER, "utf-8")
-    done = run(LOAD.format(driver=driver, init=init or {}), folder, **environ)
-    answers = [line.removeprefix("ANSWER") for line in done.stdout.splitlines() if line.startswith("ANSWER")]
-    assert answers, done.stdout + done.stderr
-    return {**json.loads(answers[0]), "log": done.stdout.partition("ANSWER")[0]}
+    told = run(LOAD.format(driver=driver, init=init or {}), folder, is_warm=is_warm, **environ)
+    answers = [line.removeprefix("ANSWER") for line in told.splitlines() if line.startswith("ANSWER")]
+    assert answers, told
+    return {**json.loads(answers[0]), "log": told.partition("ANSWER")[0]}
 
 
 @pytest.mark.parametrize("driver", ["~none", "~fastapi", "storedriver"])
 def test_loading(driver: str, tmp_path: Path) -> None:
     """The plugin loads under each driver with its metadata, and starts and imports nothing heavy."""
-    answer = loaded(driver, tmp_path)
+    answer = loaded(driver, tmp_path, is_warm=False)
     assert answer["name"] == "认知记忆"
     assert (answer["type"], answer["adapters"]) == ("application", ["~onebot.v11", "~onebot.v12"])
     assert answer["has usage"]
@@ -140,10 +146,10 @@ print("ANSWER", given.matched, given.all_matched_args)
 
 def test_nothing_people_write_is_evaluated(tmp_path: Path) -> None:
     """Even if Alconna is set to evaluate expressions, those in our command stay text."""
-    done = run(CALCULATED, tmp_path)
-    assert "ANSWER True" in done.stdout, done.stdout + done.stderr
-    assert "{event}" in done.stdout
-    assert "evaluated" not in done.stdout
+    told = run(CALCULATED, tmp_path)
+    assert "ANSWER True" in told, told
+    assert "{event}" in told
+    assert "evaluated" not in told
 
 
 def test_where_settings_stand(tmp_path: Path) -> None:
@@ -180,9 +186,9 @@ def test_a_bot_runs_and_ends(driver: str, init: dict[str, Any], state: str, tmp_
     """A bot starts, opens its memory unless it is switched off or misconfigured, and ends by itself when told to."""
     if driver == "~fastapi":
         init = {"host": "127.0.0.1", "port": _free_port()}
-    done = run(RUN.format(driver=driver, init=init, state=state, patience=int(PATIENCE)), tmp_path)
-    assert state in done.stdout, done.stdout + done.stderr
-    assert "ENDED" in done.stdout, done.stdout + done.stderr
+    told = run(RUN.format(driver=driver, init=init, state=state, patience=int(PATIENCE)), tmp_path)
+    assert state in told, told
+    assert "ENDED" in told, told
 
 
 CALLS = """
@@ -207,8 +213,8 @@ print("ANSWER", *(int(is_ours(text)) for text in {texts!r}))
 )
 def test_command_starts(start: list[str], texts: list[str], ours: str, tmp_path: Path) -> None:
     """The bot's own command signs and "/" work; without a sign only a known subcommand does."""
-    done = run(CALLS.format(start=start, texts=texts), tmp_path)
-    assert f"ANSWER {ours}" in done.stdout, done.stdout + done.stderr
+    told = run(CALLS.format(start=start, texts=texts), tmp_path)
+    assert f"ANSWER {ours}" in told, told
 
 
 def _free_port() -> int:

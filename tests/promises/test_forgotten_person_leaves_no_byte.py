@@ -113,6 +113,8 @@ async def live(memory: CognitiveMemory, rest: Iterator[str]) -> None:
     )
     events = await memory.events(READING_MILI)
     await memory.forget_event(READING_MILI, events[-1].id)
+    (puzzle, *_) = await tell(memory, READING_MILI, "米粒(2680914375) 喜欢拼图", happened_at=datetime.now(timezone.utc))
+    await memory.listings.note_missed(Scene.operator(), READING, f"谁喜欢{next(rest)}", puzzle.id)
     await memory.pause()
     await memory.remember(Turn(READING, observations=(next(rest),), memo=next(rest)))
     lines = [Message("m9", READING, next(rest), BEFORE), f"{NAMES[0]}：{next(rest)}", f"豆沙：{NAMES[0]}呢"]

@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core import Message
 from tests.support.clock import NOON
-from tests.support.puppet import MERGE, Puppet, Question, drawn, shaped, statement
+from tests.support.puppet import MERGE, Puppet, Question, careful, drawn, line, shaped, statement
 from tests.support.telling import READING, READING_MILI, a_memory, say
 from tests.support.waiting import PATIENCE
 
@@ -43,3 +43,19 @@ async def test_own_words_do(tmp_path: Path) -> None:
         profile = await memory.get_profile(READING, "user", AHE)
         assert profile is not None
         assert "乌龙茶" in profile.summary
+
+
+async def test_a_line_that_rests_on_nothing_stays_out(tmp_path: Path) -> None:
+    """A model that writes into a profile what no fact says changes nothing there."""
+
+    def inventing(question: Question) -> object:
+        if question.name == MERGE:
+            return shaped(question, line("喜欢喝乌龙茶", [1]), line("害怕打雷", []))
+        return careful(question)
+
+    async with a_memory(tmp_path, chat=Puppet(inventing)) as memory:
+        await say(memory, READING, "我喜欢喝乌龙茶")
+        profile = await memory.get_profile(READING, "user", AHE)
+        assert profile is not None
+        assert "乌龙茶" in profile.summary
+        assert "打雷" not in profile.summary

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.beliefs import FRIDAY, LIN, TEA, a_chat, answered, created, greetings
+from tests.support.builders import GROUP
+from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
 from tests.support.puppet import TRIAGE, Puppet, Question, shaped, statement
 from tests.support.telling import EXACT
@@ -119,3 +122,30 @@ async def test_an_export_of_ones_own_has_nobody_elses_words(tmp_path: Path) -> N
         written = (tmp_path / "mine.jsonl").read_text("utf-8")
     assert "七点到" in written
     assert "人均80" not in written
+
+
+async def test_no_number_that_nobody_said_is_stored(tmp_path: Path) -> None:
+    """A model that adds a sum to somebody's own line changes nothing: the line itself is remembered."""
+    said = statement(1, f"阿棠({VICTIM})攒了5000块钱买相机", [VICTIM], VICTIM, lines=[1])
+
+    def adding(question: Question) -> object:
+        return shaped(question, said, should_remember=True)
+
+    async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(adding), clock=FrozenClock()) as memory:
+        await memory.consider(BAITED, [core.Message("m1", BAITED, "我攒了一笔钱买相机", NOON)])
+        assert await memory.drain(PATIENCE)
+        (event,) = await memory.events(BAITED)
+        assert event.text == f"阿棠({VICTIM})：“我攒了一笔钱买相机”"
+
+
+async def test_one_person_makes_no_rule_of_a_group(tmp_path: Path) -> None:
+    """What one person says again and again becomes no belief of the group; with a second person's word it does."""
+    again = (TEA, "以后每周五晚上讨论新番吧")
+    chat, clock = ScriptedChat(answered(created(FRIDAY, 1, 2, 3)), answered(created(FRIDAY, 1, 4))), FrozenClock()
+    clock.advance(hours=1)
+    async with core.CognitiveMemory.open(EXACT, tmp_path, background=False, chat=chat, clock=clock) as memory:
+        for line in (*greetings(), *a_chat(again, again, again)):
+            await memory.observe(line)
+        assert (await memory.evolve(GROUP)).created == 0
+        await memory.observe(*a_chat((LIN, "好，每周五晚上讨论新番"), first=4))
+        assert (await memory.evolve(GROUP)).created == 1

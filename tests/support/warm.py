@@ -174,7 +174,7 @@ def become(folder: str, environment: Mapping[str, str], log: str) -> None:
         os.dup2(file, number)
         os.set_inheritable(number, True)
     os.closerange(3, 64)
-    sys.path[0] = folder
+    sys.path[:1] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
 
 
 if __name__ == "__main__":
