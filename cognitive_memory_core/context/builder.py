@@ -212,7 +212,9 @@ class ContextBuilder:
         def shown(found: TurnProfiles) -> list[PartRead]:
             degraded = () if found.is_whole else ("profiles",)
             of_named = {one.id: self._access.profile(scene, found.named.get(one.id)) for one in named}
-            others = tuple(line for one in named for line in named_lines(one, of_named[one.id]))
+            others = tuple(
+                line for one in named for line in named_lines(one, of_named[one.id], is_admin=one.id in found.admins)
+            )
             asker = _profile_lines(self._access.profile(scene, found.person), scene.user_name, is_admin=scene.is_admin)
             person = Section(sentences.context.TITLE_PERSON, (*others, *asker))
             place = _profile_lines(self._access.profile(scene, found.group), scene.group_name)
@@ -226,16 +228,25 @@ class ContextBuilder:
         def shown(found: TurnBeliefs, *degraded: str) -> list[PartRead]:
             section = Section(
                 sentences.context.TITLE_BELIEFS,
-                belief_lines(found.beliefs, found.warnings, self._settings.current.zone),
+                belief_lines(
+                    found.beliefs,
+                    found.warnings,
+                    self._settings.current.zone,
+                    filter(self._access.present_filter(scene).admits, found.newer),
+                ),
             )
             return [PartRead(Part("rest", section), degraded)]
 
         async def read(beliefs: BeliefSearch) -> TurnBeliefs:
             found = await beliefs.of_turn(scene.scope, text, partial(self._access.belief, scene.scope))
+            ids = [event_id for belief in found.beliefs for event_id in belief.event_ids]
+            newer = await self._retriever.replacing(ReadFilter(scene, without=self._access.hidden_people), ids)
+            newer = [event for event in newer if event.scope == scene.scope]
             if not self._names:
-                return found
-            named = await self._names.of_beliefs(scene.scope, found.beliefs, _known_people(scene, query))
-            return replace(found, beliefs=tuple(named))
+                return replace(found, newer=newer)
+            known = _known_people(scene, query)
+            named = await self._names.of_beliefs(scene.scope, found.beliefs, known)
+            return replace(found, beliefs=tuple(named), newer=await self._names.of_events(newer, known))
 
         reading = partial(read, self._beliefs) if self._beliefs and scene.group_id and query.terms else None
         return PartReader(reading, TurnBeliefs(), shown, lambda: shown(TurnBeliefs(), "ledger"))
@@ -273,7 +284,7 @@ class ContextBuilder:
                 begun=begun,
             )
             events = [hit.event for hit in found.hits]
-            every = [*events, *await self._retriever.replacing(read_filter, events, replaced)]
+            every = [*events, *await self._retriever.replacing(read_filter, [event.id for event in events], replaced)]
             if self._names:
                 every = await self._names.of_events(every, _known_people(read_filter.scene, query))
             return TurnEvents(every[: len(events)], every[len(events) :], found.degraded)

@@ -81,12 +81,27 @@ def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -
     return tuple(f"- {quoted(line)}" for line in (first, *body))
 
 
-def belief_lines(beliefs: Sequence[Belief], warnings: int, zone: tzinfo) -> tuple[str, ...]:
-    """Render beliefs with the day of their last confirmation; the first ``warnings`` are rules that a turn asks for."""
+def belief_lines(
+    beliefs: Sequence[Belief], warnings: int, zone: tzinfo, newer: Iterable[Event] = ()
+) -> tuple[str, ...]:
+    """Render beliefs with the day of their last confirmation; the first ``warnings`` are rules that a turn asks for.
+
+    A belief has the latest of the events in ``newer`` behind it that replaces one of its own, if it is not older.
+    """
     lines: list[str] = []
+    later = sorted(newer, key=lambda event: event.happened_at)
     for number, one in enumerate(beliefs):
         mark, day = sentences.context.BROKEN if number < warnings else "", minute(one.updated_at, zone).split(" ")[0]
-        lines.append(f"- {mark}{quoted(one.statement)}{sentences.context.CONFIRMED.format(day=day)}")
+        line = f"- {mark}{quoted(one.statement)}{sentences.context.CONFIRMED.format(day=day)}"
+        gone, last = set(one.event_ids), None
+        for event in later:
+            if event.replaces in gone and event.happened_at >= one.updated_at:
+                gone.add(event.id)
+                last = event
+        if last:
+            day, said = minute(last.happened_at, zone).split(" ")[0], quoted(spoken(last, zone=zone))
+            line += sentences.context.NEWER.format(day=day, said=said)
+        lines.append(line)
     return tuple(lines)
 
 
@@ -125,8 +140,8 @@ def with_ids_once(sections: Iterable[Section], names: Names) -> tuple[Section, .
     return tuple(replace(one, lines=tuple(_ID.sub(shown, line) for line in one.lines)) for one in sections)
 
 
-def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
-    """Render a person briefly: names and tags, then the first lines of the profile; () if nothing is known.
+def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = False) -> tuple[str, ...]:
+    """Render a person briefly: names, rank and tags, then the first lines of the profile; () if nothing is known.
 
     Every line begins with the person's name, because lines about others follow.
     """
@@ -136,7 +151,8 @@ def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
     body = _shortened(_body_lines(profile)) if profile else []
     if not (aliases or tags or body):
         return ()
-    first = sentences.context.named_person(Person(person.id, name).label, aliases, tags)
+    label, has_profile = Person(person.id, name).label, bool(tags or body)
+    first = sentences.context.named_person(label, aliases, tags, has_profile=has_profile, is_admin=is_admin)
     return tuple(
         f"- {quoted(line)}" for line in (first, *(sentences.context.under_heading(name, line) for line in body))
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..domain.belief import Belief, BeliefHit
+from ..domain.event import Event
 from ..domain.scope import Scope
 from ..ports.models import Embedder, Vector
 from ..sentences.stored_text import RULE_TAGS
@@ -32,10 +33,14 @@ Worded = Callable[[Belief], Belief | None]
 
 @dataclass(frozen=True)
 class TurnBeliefs:
-    """The beliefs for a turn, most important first; the first ``warnings`` of them may answer whether it is allowed."""
+    """The beliefs for a turn, most important first; the first ``warnings`` of them may answer whether it is allowed.
+
+    ``newer`` are events that replace events of these beliefs.
+    """
 
     beliefs: tuple[Belief, ...] = ()
     warnings: int = 0
+    newer: Sequence[Event] = ()
 
 
 @dataclass(frozen=True)

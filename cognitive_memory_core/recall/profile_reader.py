@@ -64,13 +64,14 @@ class _ProfileRead:
 class TurnProfiles:
     """The profiles of the speaker, the group and, by id, the people ``named`` in a turn.
 
-    ``is_whole`` is False if one could not be read.
+    ``is_whole`` is False if one could not be read. ``admins`` are those of the named who run the group.
     """
 
     person: Profile | None = None
     group: Profile | None = None
     is_whole: bool = True
     named: Mapping[str, Profile] = field(default_factory=dict[str, Profile])
+    admins: Collection[str] = ()
 
 
 class ProfileReader:
@@ -172,7 +173,9 @@ class ProfileReader:
         place, has_place = await self._first(scene, group, keys_to_update)
         read = {one: await self._first(scene, of_one, keys_to_update) for one, of_one in keys.items()}
         found = {one: profile for one, (profile, _) in read.items() if profile}
-        return TurnProfiles(person, place, has_person and has_place and all(ok for _, ok in read.values()), found)
+        is_whole = has_person and has_place and all(ok for _, ok in read.values())
+        admins = await self._names.book.admins(scene.scope, others) if self._names and others else ()
+        return TurnProfiles(person, place, is_whole, found, admins)
 
     def _of_person(self, scene: Scene, user_id: str) -> list[ProfileKey]:
         """Return the keys under which a person's profile may be stored, preferred first."""

@@ -200,14 +200,14 @@ class Retriever:
         return ids
 
     async def replacing(
-        self, read_filter: ReadFilter, events: Iterable[Event], replaced: Awaitable[ReplacedIds] | None = None
+        self, read_filter: ReadFilter, event_ids: Iterable[str], replaced: Awaitable[ReplacedIds] | None = None
     ) -> list[Event]:
-        """Return the events that replace the given ones, and those that replace these; [] if the ledger fails.
+        """Return the events that replace those of the ids, and those that replace these; [] if the ledger fails.
 
         With ``replaced``, from :meth:`replaced`, the ledger is asked about those of the events only.
         """
         found: dict[str, Event] = {}
-        asked = [event.id for event in events]
+        asked = list(event_ids)
         end = asyncio.get_running_loop().time() + self._patience * LAST_LOOK
         known = await _ids_in_time(replaced, end)
         with contextlib.suppress(*AWAY):

@@ -11,6 +11,7 @@ TITLE_PERSON = "用户侧写"
 TITLE_GROUP = "群聊背景"
 TITLE_BELIEFS = "群记忆"
 CONFIRMED = "（{day} 还这么说）"  # behind a belief: the day on which it was last confirmed
+NEWER = "（{day} 后来：{said}）"  # behind a belief: what replaced the events that it rests on since then
 BROKEN = "（与这句话有关的规矩，注意别违反）"
 TITLE_EVENTS = "相关回忆"
 TITLE_QUOTATIONS = "相关原话"
@@ -35,10 +36,13 @@ def profile_heading(label: str, tags: Iterable[str], *, is_person: bool = True, 
     return f"{whose}；标签：{listed}" if (listed := "、".join(tags)) else whose
 
 
-def named_person(label: str, aliases: Iterable[str], tags: Iterable[str]) -> str:
-    """Return a person's name with their other names in this place and the tags of their profile."""
-    also, listed = "、".join(aliases), "、".join(tags)
-    return label + (f"，也叫 {also}" if also else "") + (f"；标签：{listed}" if listed else "")
+def named_person(
+    label: str, aliases: Iterable[str], tags: Iterable[str], *, has_profile: bool, is_admin: bool = False
+) -> str:
+    """Return a person's name with their other names in this place, as the first line of what their profile says."""
+    heading, also = profile_heading(label, (), is_person=has_profile, is_admin=is_admin), "、".join(aliases)
+    listed = "、".join(tags)
+    return heading + (f"，也叫 {also}" if also else "") + (f"；标签：{listed}" if listed else "")
 
 
 def under_heading(heading: str, line: str) -> str:

@@ -17,6 +17,7 @@ from .tombstones import tombstones_of
 
 MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
 MOST_ALIASES = 8  # of one person in one place that are returned beside their name
+RANKED_LINES = 1_000  # newest lines of a group that are read for who runs it
 _HOUR_US = 3_600_000_000
 _WORN = (
     7 * 24 * _HOUR_US,
@@ -94,6 +95,19 @@ class NameBook(Table):
         ):
             periods.setdefault(user_id, []).append(NamePeriod(*recorded))
         return [person_of(user_id, recorded, most_aliases=MOST_ALIASES) for user_id, recorded in periods.items()]
+
+    @reads
+    def admins(self, connection: Connection, scope: Scope, user_ids: Iterable[str]) -> frozenset[str]:
+        """Return those of these people who run a group, as the platform told with their latest line of it.
+
+        Only the group's newest :data:`RANKED_LINES` lines are read.
+        """
+        newest = select("*", "messages", "scope = ?", "ORDER BY at_us DESC LIMIT ?")
+        query = select(
+            "user_id, is_admin, max(at_us)", f"({newest})", f"is_bot = 0 AND user_id IN {LISTED}", "GROUP BY user_id"
+        )
+        rows = connection.execute(query, (scope.key, RANKED_LINES, listed(list(user_ids))))
+        return frozenset(user_id for user_id, is_admin, _ in rows if is_admin)
 
     @reads
     def names_of(self, connection: Connection, user_ids: Iterable[str]) -> list[str]:

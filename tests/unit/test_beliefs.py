@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from tests.support.beliefs import (
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
+from tests.support.puppet import TRIAGE, Puppet, Question, shaped, statement
 
 STRONG = core.VectorStoreSettings(backend="exact")
 
@@ -180,6 +182,38 @@ async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
         left = [one for one in (await memory.context(GROUP, "我们来讨论一下政治吧")).sections if one.title == "群记忆"]
         assert not any("政治" in line for one in left for line in one.lines)
         assert "群记忆" not in (await memory.context(PRIVATE, "政治")).text
+
+
+async def test_newer_events_stand_beside_a_belief(tmp_path: Path) -> None:
+    """What replaced the events of a belief since it was last confirmed is shown with it, as the lines that say so."""
+
+    def reader(question: Question) -> object:
+        if question.name != TRIAGE:
+            return answered(created(FRIDAY, 1))
+        is_change = "周六" in question.prompt
+        said = statement(1, "讨论新番改到每周六晚上" if is_change else FRIDAY, [GROUP.group_id], TEA[0], lines=[1])
+        return shaped(question, {**said, "replaces": int(is_change)}, should_remember=True, reason="定了")
+
+    clock = FrozenClock()
+    live = core.Settings(vector_store=STRONG)
+    async with core.CognitiveMemory.open(
+        live, tmp_path / "data", background=False, clock=clock, chat=Puppet(reader)
+    ) as memory:
+        for number, text in enumerate((CHAT[0][1], "讨论新番改到每周六晚上吧"), 1):
+            (line,) = a_chat((TEA, text), at=clock.now(), first=number)
+            line = replace(line, scene=replace(line.scene, is_admin=True))
+            await memory.observe(line)
+            await memory.consider(line.scene, [line])
+            assert await memory.drain(30)
+            clock.advance(hours=1)
+            if number == 1:
+                assert (await memory.evolve(line.scene)).created == 1
+            clock.advance(days=1)
+        context = await memory.context(GROUP, "哪天讨论新番")
+        (section,) = [one for one in context.sections if one.title == "群记忆"]
+        assert section.lines == (
+            f"- {FRIDAY}（2026-03-04 还这么说）（2026-03-05 后来：豆沙(2000001)：“讨论新番改到每周六晚上吧”）",
+        )
 
 
 async def test_a_belief_is_found_by_meaning(tmp_path: Path) -> None:

@@ -50,6 +50,20 @@ async def test_present_names_stand_everywhere(tmp_path: Path) -> None:
         await until(is_renamed)
 
 
+async def test_rank_stands_beside_a_name(tmp_path: Path) -> None:
+    """Whom a question names has their rank in the portrait, as the platform told it with their latest line."""
+    clock = FrozenClock()
+    async with CognitiveMemory.open(EXACT, tmp_path, clock=clock) as memory:
+        for is_admin in (True, False):
+            scene = replace(GROUP, is_admin=is_admin)
+            await memory.observe(a_message(f"在的 {is_admin}", scene, clock.now()))
+            await say(memory, scene, "我对花生过敏", at=clock.now())
+            text = (await memory.context(OTHER, "阿棠对什么过敏")).text
+            assert ("阿棠(2000001)（群主或管理员）（自己说的，未经核实）" in text) is is_admin
+            assert "阿棠(2000001)（" in text
+            clock.advance(hours=1)
+
+
 async def test_a_profile_names_people_as_they_are_called_now() -> None:
     """The text and the tags of a profile follow the names of its place; a group's and a member's share it."""
     ledger = a_ledger()

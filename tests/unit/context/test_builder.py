@@ -432,7 +432,7 @@ async def test_whom_the_question_names_is_shown_in_short():
     builder = await quoting(names=names, profiles=profiles)
     context = await builder.build(GROUP, "小满喜欢什么")
     assert of_section(context, "用户侧写")[:2] == (
-        "- 小满(2000002)，也叫 满满；标签：陶艺",
+        "- 小满(2000002)（自己说的，未经核实），也叫 满满；标签：陶艺",
         "- 小满：喜欢陶艺。",
     )
     assert of_section(context, "用户侧写")[2].startswith("- 阿棠(2000001)")

@@ -210,9 +210,12 @@ def test_somebody_named_is_shown_in_short():
     person = Person("2000001", "阿棠", ("海棠未眠", "阿棠", "棠姐", "甲", "乙"))
     profile = a_listed(MEMBER, "插画师。\n## 兴趣\n- 茶\n- " + "很长" * 100, tags=tuple("一二三四五六七八"))
     assert named_lines(person, profile) == (
-        "- 阿棠(2000001)，也叫 海棠未眠、棠姐、甲；标签：一、二、三、四、五、六",
+        "- 阿棠(2000001)（自己说的，未经核实），也叫 海棠未眠、棠姐、甲；标签：一、二、三、四、五、六",
         "- 阿棠：插画师。",
         "- 阿棠：兴趣：茶",
+    )
+    assert named_lines(Person("2000001", "阿棠", ("棠姐",)), None, is_admin=True) == (
+        "- 阿棠(2000001)（群主或管理员），也叫 棠姐",
     )
     assert named_lines(Person("2000001", "阿棠"), None) == ()
     assert named_lines(Person("2000001", "阿棠"), a_listed(MEMBER, " ")) == ()
