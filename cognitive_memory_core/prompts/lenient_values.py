@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import TypeGuard, cast
+from typing import cast
 
 from .. import sentences
 from ..errors import BadAnswer
@@ -38,6 +38,12 @@ def loaded(text: str) -> object:
 def row_of(value: object) -> Row:
     """Return the value if it is an object, else an empty one."""
     return cast("Row", value) if isinstance(value, dict) else {}
+
+
+def first_of(row: Row, names: tuple[str, ...]) -> object:
+    """Return the value under the first of these names, by which models call it, that is not empty; None if none."""
+    found = [row[name] for name in names if name in row]
+    return next((value for value in found if value not in (None, "")), found[0] if found else None)
 
 
 def rows_of(value: object) -> list[Row] | None:
@@ -72,7 +78,7 @@ def _row(item: object) -> Row | None:
 
 def text_of(value: object, limit: int) -> str:
     """Return a text on one line, cut to ``limit``; a number is written out; "" for anything else."""
-    if not _is_number_like(value):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     written = int(value) if isinstance(value, float) and value.is_integer() else value
     return one_line(str(written)[: limit * 2], limit)
@@ -116,10 +122,10 @@ def _counted(part: object, count: int) -> Iterable[int]:
 
 def share_of(value: object, default: float) -> float:
     """Return a number clamped to [0, 1], 0 for NaN, ``default`` if there is no number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return default
     try:
-        number = (
-            float(_short(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else default
-        )
+        number = float(value[:32] if isinstance(value, str) else value)
     except ValueError:
         return default
     except OverflowError:  # an integer too large for a float
@@ -133,12 +139,6 @@ def flag_of(value: object) -> bool | None:
     return True if word in _YES else False if word in _NO else None
 
 
-def is_plain(value: object) -> bool:
-    """Return whether a value is a scalar, None, or a list of these."""
-    items = cast("list[object]", value) if isinstance(value, list) else [value]
-    return all(item is None or isinstance(item, str | int | float) for item in items)
-
-
 def parts_of(value: object) -> Iterable[object]:
     """Return the members of a list, or the parts of a text that lists several things."""
     if isinstance(value, str):
@@ -146,11 +146,3 @@ def parts_of(value: object) -> Iterable[object]:
     if isinstance(value, list):
         return cast("list[object]", value)[:MOST_ROWS]
     return () if value is None else (value,)
-
-
-def _is_number_like(value: object) -> TypeGuard[str | int | float]:
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
-
-
-def _short(value: str | float) -> str | float:
-    return value[:32] if isinstance(value, str) else value

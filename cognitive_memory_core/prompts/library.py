@@ -19,7 +19,7 @@ from ..text.safety.prompt_fences import defused
 from . import answer_schemas, rendering
 from .answers import ProfileAnswer, Proposals, StatementAnswer, TriageAnswer
 from .json_lines import proposals_in
-from .parsing import AskContents, draft_in, drawn_in, statements_in, summary_in, triaged_in
+from .parsing import AskContents, drawn_in, statements_in, triaged_in, words_in
 from .people_list import PeopleList, people_list_of
 from .rendering import block
 from .template import TemplateParts, refusal, shipped, split_template
@@ -109,7 +109,8 @@ class PromptLibrary:
             "max_chars": str(max_chars),
         }
         instructions, prompt = self._templates["compress"].filled(parts)
-        return Ask("compress", instructions, prompt, "dialogue_summary", answer_schemas.COMPRESS, summary_in)
+        parse = partial(words_in, member="summary")
+        return Ask("compress", instructions, prompt, "dialogue_summary", answer_schemas.COMPRESS, parse)
 
     def evolve(
         self,
@@ -144,7 +145,8 @@ class PromptLibrary:
             "experiences": block("经历", rendering.experiences(experiences, zone)),
         }
         instructions, prompt = self._templates["suggest"].filled(parts)
-        return Ask("evolution", instructions, prompt, "group_suggestion", answer_schemas.SUGGEST, draft_in)
+        parse = partial(words_in, member="draft")
+        return Ask("evolution", instructions, prompt, "group_suggestion", answer_schemas.SUGGEST, parse)
 
     def merge(self, given: MergeInput, now: datetime, *, max_chars: int) -> tuple[Ask[ProfileAnswer], list[Fact]]:
         """Build the request for lines of a profile; also return the facts that it shows, in their order."""

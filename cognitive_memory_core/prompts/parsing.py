@@ -15,6 +15,7 @@ from .lenient_values import (
     Row,
     filled,
     filled_list,
+    first_of,
     flag_of,
     loaded,
     number_of,
@@ -66,7 +67,7 @@ def triaged_in(text: str, given: AskContents) -> TriageAnswer:
     """Return the observations to remember, numbered from 1; raises BadAnswer if the model says yes and lists none."""
     loaded_answer = loaded(text)
     answer = row_of(loaded_answer)
-    rows = [row for row in _rows(loaded_answer) or [] if filled(_text(row), LONGEST_TEXT)]
+    rows = [row for row in _rows(loaded_answer) or [] if filled(first_of(row, _TEXTS), LONGEST_TEXT)]
     should = flag_of(answer.get("should_remember"))
     if should is None and not rows:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="should_remember"))
@@ -85,7 +86,7 @@ def drawn_in(text: str, *, is_group: bool = False) -> ProfileAnswer:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="lines"))
     lines: list[ProfileLine] = []
     for row in rows[:MOST_PROFILE_LINES]:
-        section, said = text_of(row.get("section"), LONGEST_TAG).casefold(), filled(_text(row), LONGEST_TEXT)
+        section, said = text_of(row.get("section"), LONGEST_TAG).casefold(), filled(first_of(row, _TEXTS), LONGEST_TEXT)
         title = "" if section == "summary" else headings.get(section, headings["topics"])
         if said:
             lines.append(ProfileLine(title, said, numbers_of(row.get("facts"), MOST_LINES)))
@@ -93,20 +94,12 @@ def drawn_in(text: str, *, is_group: bool = False) -> ProfileAnswer:
     return ProfileAnswer(tuple(lines), tags, numbers_of(answer.get("outdated"), MOST_LINES))
 
 
-def summary_in(text: str) -> str:
-    """Return the summary of a dialogue on one line; raises BadAnswer if it has no word."""
-    summary = filled(row_of(loaded(text)).get("summary"), LONGEST_SUMMARY)
-    if not any(map(str.isalnum, summary)):
-        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
-    return summary
-
-
-def draft_in(text: str) -> str:
-    """Return the draft of a suggestion on one line; raises BadAnswer if it has no word."""
-    draft = filled(row_of(loaded(text)).get("draft"), LONGEST_SUMMARY)
-    if not any(map(str.isalnum, draft)):
-        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="draft"))
-    return draft
+def words_in(text: str, member: str) -> str:
+    """Return a member, such as the summary of a dialogue, on one line; raises BadAnswer if it has no word."""
+    words = filled(row_of(loaded(text)).get(member), LONGEST_SUMMARY)
+    if not any(map(str.isalnum, words)):
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member=member))
+    return words
 
 
 def _rows(answer: object) -> list[Row] | None:
@@ -117,48 +110,31 @@ def _rows(answer: object) -> list[Row] | None:
     return rows_of(next((row[name] for name in _LISTS if row.get(name)), None))
 
 
-def _text(row: Row) -> object:
-    """Return the value of a row's text field, which models name differently; None if it has none."""
-    return next((row[name] for name in _TEXTS if name in row), None)
-
-
 def _numbered(rows: list[Row], wanted: tuple[int, ...]) -> list[tuple[int, Row]]:
     """Pair rows with task numbers; if no row has a number and their count matches, pair them by position."""
     if len(rows) == len(wanted) and not any("number" in row for row in rows):
         numbered = list(zip(wanted, rows, strict=True))
     else:
         numbered = [(number_of(row.get("number")), row) for row in rows]
-    return [(number, row) for number, row in numbered if number in wanted and _has_text(row)]
-
-
-def _has_text(row: Row) -> bool:
-    return isinstance(_text(row), str | int | float)
+    return [(at, row) for at, row in numbered if at in wanted and isinstance(first_of(row, _TEXTS), str | int | float)]
 
 
 def _said(row: Row, number: int, given: AskContents) -> StatementAnswer:
     same_as, replaces = number_of(row.get("same_as")), number_of(row.get("replaces"))
     return StatementAnswer(
         number,
-        text_of(_text(row), LONGEST_TEXT),
-        kind=_kind(row.get("kind")),
+        text_of(first_of(row, _TEXTS), LONGEST_TEXT),
+        kind=_KINDS.get(text_of(row.get("kind"), LONGEST_TAG).casefold(), "event"),
         subjects=_ids(row.get("subjects"), given.ids),
         speaker=next(iter(_ids(row.get("speaker"), given.ids)), ""),
         confidence=share_of(row.get("confidence"), UNSAID_CONFIDENCE),
         same_as=same_as if 0 < same_as <= given.neighbours else 0,
         replaces=replaces if 0 < replaces <= given.neighbours else 0,
-        lines=tuple(line for line in numbers_of(_lines(row), MOST_LINES) if line <= given.lines),
+        lines=tuple(line for line in numbers_of(first_of(row, _LINES), MOST_LINES) if line <= given.lines),
         pain=filled(row.get("pain"), LONGEST_DETAIL),
         solution=filled(row.get("solution"), LONGEST_DETAIL),
         outcome=filled(row.get("outcome"), LONGEST_DETAIL),
     )
-
-
-def _lines(row: Row) -> object:
-    return next((row[name] for name in _LINES if name in row), None)
-
-
-def _kind(value: object) -> EventKind:
-    return _KINDS.get(text_of(value, LONGEST_TAG).casefold(), "event")
 
 
 def _ids(value: object, known: Collection[str]) -> tuple[str, ...]:
