@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from . import mcp_server, tools
     from .background import BackgroundLoop
     from .configuration import Configuration, SettingsMoved, SettingState, setting_keys, setting_meaning
-    from .context.explanation import Explanation
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
     from .domain.context import Context, Section
     from .domain.event import Event
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from .quality.figures import report_figures
     from .quality.markdown import report_markdown
     from .quality.page import report_page
-    from .recall.trace import Candidate, LineCandidate
+    from .recall.trace import Candidate, Explanation, LineCandidate
     from .settings import (
         CaptureSettings,
         EmbeddingSettings,
@@ -178,7 +177,6 @@ __getattr__ = loaded_on_use(
     {
         "background": "BackgroundLoop",
         "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
-        "context.explanation": "Explanation",
         "domain.belief": "Belief BeliefHit BeliefPage Change Evolution",
         "domain.context": "Context Section",
         "domain.event": "Event",
@@ -206,7 +204,7 @@ __getattr__ = loaded_on_use(
         "quality.figures": "report_figures",
         "quality.markdown": "report_markdown",
         "quality.page": "report_page",
-        "recall.trace": "Candidate LineCandidate",
+        "recall.trace": "Candidate Explanation LineCandidate",
         "settings": (
             "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
             "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "

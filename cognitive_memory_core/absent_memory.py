@@ -12,7 +12,6 @@ from .errors import UnavailableError, UnknownEvent
 from .settings import Live, Settings
 
 if TYPE_CHECKING:
-    from .context.explanation import Explanation
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing
     from .domain.event import Event
     from .domain.figures import Activity
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from .domain.scope import Scene
     from .domain.suggestion import Suggestion
     from .domain.turn import Turn
+    from .recall.trace import Explanation
     from .status import Status
 
 
@@ -39,7 +39,7 @@ class NullReads:
         self, scene: Scene, query: str, *, budget: int | None, settings: Settings | None
     ) -> Explanation:
         """Return the empty context without candidates."""
-        from .context.explanation import Explanation  # noqa: PLC0415  # as of all: loaded by who asks
+        from .recall.trace import Explanation  # noqa: PLC0415  # as of all: loaded by who asks
 
         return Explanation(NOTHING)
 
@@ -166,7 +166,7 @@ class AbsentMemory:
 
     async def compress(self, messages: object, budget: int) -> str:
         """Return the newest lines that fit, without a summary; raises BadArgument for anything but messages."""
-        from .context.compression import Compressor, checked_dialogue  # noqa: PLC0415  # the same
+        from .recall.compression import Compressor, checked_dialogue  # noqa: PLC0415  # the same
 
         return await Compressor().compress(checked_dialogue(messages), budget)
 

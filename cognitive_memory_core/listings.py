@@ -19,8 +19,7 @@ from .errors import NotPermitted, UnknownEvent
 from .ports.clock import Clock
 from .read_access import ReadAccess
 from .recall.current_names import CurrentNames
-from .recall.retriever import SearchResult
-from .recall.search import Search
+from .recall.recall import Recall, SearchResult
 from .store.events import EventLedger
 from .store.listings import OperatorLists
 from .store.messages import MessageLog
@@ -42,7 +41,7 @@ class Listings:
     log: MessageLog
     missed: MissedBook
     clock: Clock
-    searching: Search
+    searching: Recall
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
@@ -67,8 +66,8 @@ class Listings:
             listing.window,
             self.access.hidden_people,
         )
-        found = await self.searching.find(read_filter, text[:LONGEST], top_k=limit)
-        hits = self.access.hits(read_filter, await self.names.of_hits(found.hits))
+        found = await self.searching.search(read_filter, text[:LONGEST], top_k=limit)
+        hits = self.access.hits(read_filter, found.hits)
         return SearchResult(tuple(hit for hit in hits if place in (None, hit.event.scope)), found.degraded)
 
     async def event(self, scene: Scene, event_id: str) -> Event:

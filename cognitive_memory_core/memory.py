@@ -26,7 +26,6 @@ from .settings import Live, Settings
 from .stopwatches import Durations, Stopwatches
 
 if TYPE_CHECKING:
-    from .context.explanation import Explanation
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing
     from .domain.context import Context
     from .domain.figures import Activity
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from .open_memory import OpenMemory
     from .ports.clock import Clock
     from .ports.models import Chat, Embedder, Reranker
+    from .recall.trace import Explanation
     from .status import Status
     from .wiring import UseCases
 

@@ -9,8 +9,6 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from . import sentences
-from .context.builder import ContextBuilder
-from .context.explanation import Explanation
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
 from .domain.context import NOTHING, Context
 from .domain.event import Event
@@ -33,7 +31,8 @@ from .read_access import ReadAccess
 from .recall.belief_search import BeliefSearch
 from .recall.current_names import CurrentNames
 from .recall.profile_reader import ProfileReader
-from .recall.search import Search
+from .recall.recall import Recall
+from .recall.trace import Explanation
 from .settings import Settings
 from .store.erasure.event_eraser import EventEraser
 from .store.events import EventLedger
@@ -48,8 +47,7 @@ class Reads:
 
     access: ReadAccess
     names: CurrentNames
-    contexts: ContextBuilder
-    search: Search
+    recall: Recall
     event_ledger: EventLedger
     buffer: MessageBuffer
     profile_reader: ProfileReader
@@ -66,9 +64,9 @@ class Reads:
         if not self.access.may_recall(scene):
             return NOTHING
         if not self.access.is_enabled:
-            return await self.contexts.memos_only(scene, budget=budget)
+            return await self.recall.memos_only(scene, budget=budget)
         began = time.monotonic()
-        built = await self.contexts.build(scene, query, budget=budget, shown=shown)
+        built = await self.recall.context(scene, query, budget=budget, shown=shown)
         self.tally.took("context", time.monotonic() - began)
         return built
 
@@ -78,7 +76,7 @@ class Reads:
         """Build the context of a turn and explain its choice of events; empty if the scene may search nothing."""
         if not self.access.may_search(scene):
             return Explanation(NOTHING)
-        return await self.contexts.explained(scene, query, budget=budget, settings=settings)
+        return await self.recall.explained(scene, query, budget=budget, settings=settings)
 
     async def hits(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search events, and the log if the kinds of the read filter include "message"."""
@@ -86,9 +84,9 @@ class Reads:
             return []
         read_filter = replace(read_filter, without=self.access.hidden_people)
         began = time.monotonic()
-        found = await self.search.find(read_filter, query, top_k=top_k)
+        found = await self.recall.search(read_filter, query, top_k=top_k)
         self.tally.took("search", time.monotonic() - began)
-        hits = self.access.hits(read_filter, await self.names.of_hits(found.hits))
+        hits = self.access.hits(read_filter, found.hits)
         self.tally.recalled([hit.event.id for hit in hits if hit.event.kind != "message"])
         return hits
 
@@ -149,7 +147,7 @@ class Reads:
         """Return the newest memos of the place, newest last."""
         if not self.access.may_recall(scene):
             return []
-        return self.access.shown(scene, await self.contexts.memos(scene.scope, limit))
+        return self.access.shown(scene, await self.recall.memos(scene.scope, limit))
 
     async def profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
         """Return one profile; raises NotPermitted for one that the scene may not read."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from . import sentences
 from .cancellation import completed
-from .context.compression import Compressor, admitted, checked_dialogue
 from .domain.belief import Evolution
 from .domain.figures import Activity
 from .domain.job import FailedJob
@@ -18,6 +17,7 @@ from .evolution.belief_keeping import group_of
 from .historian.jobs.intake import Intake
 from .memory_reads import Reads
 from .ports.supplied_components import SuppliedParts
+from .recall.compression import Compressor, admitted, checked_dialogue
 from .settings import Live, Settings
 from .status import Status
 from .status_collector import StatusCollector

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from cognitive_memory_core.context.render import CLOSED, OPENED
+from cognitive_memory_core.recall.render import CLOSED, OPENED
 
 NASTY = Path(__file__).resolve().parents[2] / "tests" / "prompts" / "nasty"
 PARTS = (

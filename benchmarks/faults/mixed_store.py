@@ -52,7 +52,7 @@ def spoil(kind_of_fault: Callable[[], str]) -> None:
     ChildProcess.exchange = exchanging  # type: ignore[method-assign]
 
 
-async def _is_wide(*_: object) -> bool:
+def _is_wide(*_: object) -> bool:
     return True
 
 

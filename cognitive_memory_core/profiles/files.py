@@ -81,7 +81,11 @@ class FileProfiles:
 
         An unreadable file is moved aside and replaced by the latest readable revision.
         """
-        current = await asyncio.to_thread(self._current, self._location(key))
+        return await asyncio.to_thread(self.read, key)
+
+    def read(self, key: ProfileKey) -> Profile | None:
+        """Do what :meth:`find` does; blocking."""
+        current = self._current(self._location(key))
         return current and current.profile
 
     async def write(self, profile: Profile) -> Profile:

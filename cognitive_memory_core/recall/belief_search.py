@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ..domain.belief import Belief, BeliefHit
 from ..domain.event import Event
@@ -15,14 +15,14 @@ from ..ports.models import Embedder, Vector
 from ..sentences.stored_text import RULE_TAGS
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
+from ..store.database.table import Snapshot, at_once
 from ..text.caches import cleared_on_erasure
 from ..text.identity.name_cleaning import clean_text
 from ..text.lexical.terms import index_terms, query_terms
 from ..text.statements.questions import asks_leave
-from .deadlines import AWAY, with_timeout
+from .deadlines import AWAY, PATIENCE, with_timeout
 from .term_coverage import covered, saturated
 
-PATIENCE = 2.0  # seconds for the vector of a question
 QUERY_LENGTH = 1_000
 INLINE = 100  # beliefs that are ranked on the event loop
 MOST_SHOWN = 10  # of a turn
@@ -56,31 +56,31 @@ class BeliefSearch:
 
         ``worded`` returns a belief with hidden words redacted, or None if it must not be shown; such words never match.
         """
-        hits = await self._scored(scope, query, worded)
+        said = clean_text(query[:QUERY_LENGTH]).strip()
+        rows = await self.vectors.near(scope, self.embedder.fingerprint, None)
+        if rows and said and (vector := await self._vector(said)) is not None:
+            rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
+        rank = partial(self._ranked, rows, said, worded)
+        hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
         return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
 
-    async def of_turn(self, scope: Scope, query: str, worded: Worded) -> TurnBeliefs:
+    def of_turn(
+        self, connection: Snapshot, scope: Scope, query: str, vector: Vector | None, worded: Worded
+    ) -> TurnBeliefs:
         """Return the beliefs to show: first rules on what the turn asks leave for, then by relevance and strength.
 
         Beliefs that are asleep (too weak) are left out.
         """
-        hits = [hit for hit in await self._scored(scope, query, worded) if not hit.belief.is_asleep]
+        said = clean_text(query[:QUERY_LENGTH]).strip()
+        rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
+        if not rows:  # as in most places
+            return TurnBeliefs()
+        hits = [hit for hit in self._ranked(rows, said, worded) if not hit.belief.is_asleep]
         rules = RULE_TAGS if asks_leave(query[:QUERY_LENGTH]) else frozenset[str]()
         broken = [hit for hit in hits if hit.score >= TELLING and not rules.isdisjoint(hit.belief.tags)]
         others = sorted((hit for hit in hits if hit not in broken), key=_weight, reverse=True)
         shown = [hit.belief for hit in (*broken, *others)][:MOST_SHOWN]
         return TurnBeliefs(tuple(shown), min(len(broken), len(shown)))
-
-    async def _scored(self, scope: Scope, query: str, worded: Worded) -> list[BeliefHit]:
-        said = clean_text(query[:QUERY_LENGTH]).strip()
-        rows = await self.vectors.near(scope, self.embedder.fingerprint, None)
-        if not rows:  # most places have none: no model is asked for a vector then
-            return []
-        if said and (vector := await self._vector(said)) is not None:
-            rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
-        if len(rows) > INLINE:
-            return await asyncio.to_thread(self._ranked, rows, said, worded)
-        return self._ranked(rows, said, worded)
 
     def _ranked(self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded) -> list[BeliefHit]:
         shown = [(belief, self._similarity(cosine)) for row, cosine in rows if (belief := worded(row))]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection
+from collections.abc import Awaitable
 from typing import Any, TypeVar
 
 from ..cancellation import seen
 from ..errors import PermanentError, TransientError, UnavailableError
 
+PATIENCE = 5.0  # seconds that a read waits for a model or for another process
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)  # a part of an answer is missing
 TURNS = 8  # of the event loop, in which an embedder that waits for nothing has answered through all its wrappers
 T = TypeVar("T")
@@ -32,18 +33,7 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     return task.result()
 
 
-async def finished(seconds: float, answers: Collection[asyncio.Future[Any]]) -> None:
-    """Wait at most ``seconds`` until all futures are done, then cancel the others without waiting for their ends."""
-    for answer in answers:
-        answer.add_done_callback(seen)
-    try:
-        await asyncio.wait(answers, timeout=max(seconds, 0.0))
-    finally:
-        for answer in answers:
-            answer.cancel()  # no effect on a finished one
-
-
-async def at_once(answer: asyncio.Future[Any]) -> None:
+async def settled(answer: asyncio.Future[Any]) -> None:
     """Let the event loop turn a few times, until the future is done: a remote model answers later, others by then."""
     for _ in range(TURNS):
         if answer.done():

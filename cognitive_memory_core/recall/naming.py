@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections import OrderedDict
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,7 +11,7 @@ from itertools import islice
 
 from ..domain.people import Person
 from ..domain.scope import Scene, Scope
-from ..errors import CognitiveMemoryError
+from ..store.database.table import Snapshot, at_once
 from ..store.names import NameBook
 from ..text.caches import cleared_on_erasure, register_cache
 from ..text.identity.callnames import callname, callnames, characters, parts, titled
@@ -21,7 +20,8 @@ from ..text.identity.written_ids import BARE_ID
 READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last
 _BEGINNING = 2  # characters; the minimum length of a name
-INLINE = 100  # people whose names are indexed in a tenth of a millisecond; more are indexed in a thread
+LIFETIME = 10.0  # seconds for which the names of a place are cached
+HELD = 256  # places
 _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9A-Za-z_-])")
 
 
@@ -107,73 +107,44 @@ def names_of(person: Person) -> Names:
     return Names.of((person,))
 
 
-@dataclass(frozen=True)
-class NameReadLimits:
-    """Seconds that a query waits for the names of its place, seconds for which they are cached, and the cache size."""
-
-    patience: float = 0.25
-    lifetime: float = 10.0
-    held: int = 256
-
-
-@dataclass(frozen=True)
-class _NamesRead:
-    """A pending or finished read of names; times are of the event loop's clock."""
-
-    began_at: float
-    task: asyncio.Task[Names]
-
-    def serves(self, now: float, lifetime: float) -> bool:
-        """Return whether the read is pending, or recent and successful; it may have found no names."""
-        if not self.task.done():
-            return True
-        return now - self.began_at < lifetime and not self.task.cancelled() and self.task.result().are_known
-
-
 class KnownNames:
-    """A cache of the names known in each place; empty if the name book fails or is slow.
+    """A cache of the names known in each place.
 
     A place is read again after ten seconds, and once a name was recorded there (:meth:`drop`).
     """
 
-    def __init__(self, book: NameBook | None, pace: NameReadLimits = NameReadLimits()) -> None:
-        """Look names up in a name book; if it is None, no names are known."""
+    def __init__(self, book: NameBook) -> None:
+        """Look names up in a name book."""
         self._book = book
-        self._pace = pace
-        self._reads: OrderedDict[Scope, _NamesRead] = OrderedDict()
+        self._read: dict[Scope, tuple[float, Names]] = {}
+        self._drops = 0
         register_cache(self)
 
     def clear_caches(self) -> None:
         """Drop all cached names."""
-        self._reads.clear()
+        self.drop()
 
     def drop(self, scopes: Iterable[Scope] | None = None) -> None:
-        """Drop cached and pending reads of these places (None: of all), because names were recorded there."""
-        for scope in list(self._reads) if scopes is None else scopes:
-            self._reads.pop(scope, None)
+        """Drop cached names of these places (None: of all), because names were recorded there."""
+        self._drops += 1
+        for scope in list(self._read) if scopes is None else scopes:
+            self._read.pop(scope, None)
 
-    async def at(self, scene: Scene) -> Names:
-        """Return the names known in a scene's place; empty if the name book fails or is slow. Never raises."""
-        if self._book is None or (scene.kind == "operator" and not scene.group_id):
+    def at(self, connection: Snapshot, scene: Scene) -> Names:
+        """Return the names known in a scene's place."""
+        if scene.kind == "operator" and not scene.group_id:
             return NOBODY
-        scope, now = scene.scope, asyncio.get_running_loop().time()
-        read = self._reads.get(scope)
-        if read is None or not read.serves(now, self._pace.lifetime):
-            read = self._reads[scope] = _NamesRead(now, asyncio.create_task(_read(self._book, scope)))
-            self._reads.move_to_end(scope)
-        while len(self._reads) > self._pace.held:
-            self._reads.popitem(last=False)
-        if not read.task.done():
-            await asyncio.wait((read.task,), timeout=self._pace.patience)
-        return read.task.result() if read.task.done() and not read.task.cancelled() else NOBODY
-
-
-async def _read(book: NameBook, scope: Scope) -> Names:
-    try:
-        people = await book.people(scope)
-    except CognitiveMemoryError:
-        return NOBODY
-    return await asyncio.to_thread(Names.of, people) if len(people) > INLINE else Names.of(people)
+        scope, now, drops = scene.scope, time.monotonic(), self._drops
+        began, names = self._read.get(scope, (-LIFETIME, NOBODY))
+        if now - began < LIFETIME:
+            return names
+        names = Names.of(at_once(self._book.people, connection, scope))
+        if drops == self._drops:  # nobody recorded a name meanwhile
+            self._read.pop(scope, None)
+            self._read[scope] = now, names
+        while len(self._read) > HELD:
+            self._read.pop(next(iter(self._read)))
+        return names
 
 
 def _runs_on(text: str, at: int) -> bool:

@@ -3,61 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+import math
+import time
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from operator import mul
 
 from .. import sentences
-from ..cancellation import seen
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
-from ..errors import NotPermitted, UnavailableError
-from ..ports.models import Embedder, Vector
+from ..errors import NotPermitted
+from ..ports.models import Calibration, Embedder, Vector
 from ..profiles.files import FileProfiles
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
+from ..store.database.table import Snapshot, at_once
 from ..store.facts import FactBook
 from ..store.profile_index import IndexedProfile, ProfileIndex
-from ..text.identity.name_cleaning import clean_text
-from ..text.lexical.terms import query_terms
+from ..text.identity.name_cleaning import clean_name, clean_text
+from ..text.lexical.terms import index_terms, query_terms
 from .current_names import CurrentNames
-from .deadlines import AWAY, with_timeout
-from .profile_ranking import ProfileQuestion, is_wanted, one_a_person, ranked
+from .deadlines import AWAY, PATIENCE, with_timeout
 from .query import QUERY_LENGTH
-from .retriever import PATIENCE
-from .search_request import MAX_RESULTS
+from .ranking import MAX_RESULTS
+from .term_coverage import covered, saturated
 
 INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
-
-
-@dataclass(frozen=True)
-class ProfileReadLimits:
-    """Limits of profile reads; times in seconds.
-
-    A turn waits for a file at most ``patience`` seconds from the beginning of the read. A finished read is reused for
-    ``lifetime`` seconds; at most ``held`` reads are cached.
-    """
-
-    patience: float = 1.0
-    lifetime: float = 2.0
-    held: int = 256
-
-
-@dataclass(frozen=True)
-class _ProfileRead:
-    """A pending or finished read of a profile file; times are of the event loop's clock."""
-
-    began_at: float
-    task: asyncio.Task[Profile | None]
-
-    def serves(self, now: float, lifetime: float) -> bool:
-        """Return whether the read is pending, or recent and successful."""
-        if not self.task.done():
-            return True
-        has_answer = not self.task.cancelled() and self.task.exception() is None
-        return has_answer and now - self.began_at < lifetime
+LIFETIME, HELD = 2.0, 256  # seconds for which a file's profile is cached for turns, and how many of them
+LEAST = 0.15  # least relevance of a profile: a long text shares some words with most questions
 
 
 @dataclass(frozen=True)
@@ -89,14 +64,13 @@ class ProfileReader:
         embedder: Embedder,
         access: ReadAccess,
         settings: Live[Settings],
-        pace: ProfileReadLimits = ProfileReadLimits(),
         *,
         facts: FactBook,
-        names: CurrentNames | None = None,
+        names: CurrentNames,
     ) -> None:
         """Create over a store and its index; ``facts`` lists the profiles from which facts have yet to be removed.
 
-        ``names`` puts present names into a profile's text; without it the names remain as they were written.
+        ``names`` puts present names into a profile's text.
         """
         self._facts = facts
         self._store = store
@@ -104,9 +78,9 @@ class ProfileReader:
         self._embedder = embedder
         self._access = access
         self._settings = settings
-        self._pace = pace
         self._names = names
-        self._reads: OrderedDict[ProfileKey, _ProfileRead] = OrderedDict()
+        self._recent: dict[ProfileKey, tuple[float, Profile | None]] = {}  # with the instant of the read
+        self._drops = 0
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
         """Return a profile, redacted and with present names; None if there is none or the class leaves it out.
@@ -151,31 +125,35 @@ class ProfileReader:
         wanted = settings.query.profile_top_k if top_k is None else top_k
         admitted = [hit for hit in hits if self._access.admits_profile(scene, hit.profile.key)]  # by present consent
         best = one_a_person(admitted, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
-        return [replace(hit, profile=await self._named(hit.profile)) for hit in best]
+        return [replace(hit, profile=await self._names.of_profile(hit.profile)) for hit in best]
 
-    async def of_turn(self, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
-        """Return the profiles of a scene's speaker, of its group and of the people named in a turn.
+    def of_turn(self, connection: Snapshot, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
+        """Return the profiles of a scene's speaker, of its group and of the people named in a turn; blocking.
 
         None for an operator, for people who opted out, and for the group of a private chat. ``named`` are ids of people
-        whose names are known in the group; they are ignored outside groups. A file is read at most once in 2 seconds.
-        One that fails or takes longer than a second is left out; its read goes on for the next turn. Raises
-        UnavailableError if withdrawn facts cannot be looked up.
+        whose names are known in the group; they are ignored outside groups. A file is read at most once in 2 seconds;
+        one that fails is left out.
         """
-        keys_to_update, hidden_people = await self._facts.keys_to_update(), self._access.hidden_people
+        hidden, hidden_people = at_once(self._facts.keys_to_update, connection), self._access.hidden_people
         is_left_out = scene.kind == "operator" or scene.user_id in hidden_people
         asker = [] if is_left_out else self._of_person(scene, scene.user_id)
         group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
         others = [one for one in named if scene.kind == "group" and one not in {*hidden_people, scene.user_id}]
-        keys = {one: self._of_person(scene, one) for one in others}
-        for key in (*asker, *group, *chain.from_iterable(keys.values())):
-            self._begun(key)  # all files are read concurrently
-        person, has_person = await self._first(scene, asker, keys_to_update)
-        place, has_place = await self._first(scene, group, keys_to_update)
-        read = {one: await self._first(scene, of_one, keys_to_update) for one, of_one in keys.items()}
-        found = {one: profile for one, (profile, _) in read.items() if profile}
-        is_whole = has_person and has_place and all(ok for _, ok in read.values())
-        admins = await self._names.book.admins(scene.scope, others) if self._names and others else ()
-        return TurnProfiles(person, place, is_whole, found, admins)
+        failed: list[ProfileKey] = []
+
+        def first(keys: Sequence[ProfileKey]) -> Profile | None:
+            for key in keys:
+                try:
+                    if key not in hidden and (found := self._shown(connection, scene, key, self._read_lately(key))):
+                        return found
+                except AWAY:
+                    failed.append(key)
+                    return None
+            return None
+
+        found = {one: profile for one in others if (profile := first(self._of_person(scene, one)))}
+        admins = at_once(self._names.book.admins, connection, scene.scope, others) if others else ()
+        return TurnProfiles(first(asker), first(group), not failed, found, admins)
 
     def _of_person(self, scene: Scene, user_id: str) -> list[ProfileKey]:
         """Return the keys under which a person's profile may be stored, preferred first."""
@@ -183,21 +161,23 @@ class ProfileReader:
         opened = self._opened(scene, key)
         return [opened, key] if opened else [key]
 
-    async def _first(
-        self, scene: Scene, keys: Sequence[ProfileKey], hidden: Collection[ProfileKey]
-    ) -> tuple[Profile | None, bool]:
-        """Return the first of these profiles that exists and is not hidden; and False if a read failed."""
-        for key in keys:
-            try:
-                if key not in hidden and (found := await self._recent(scene, key)):
-                    return found, True
-            except AWAY:
-                return None, False
-        return None, True
+    def _read_lately(self, key: ProfileKey) -> Profile | None:
+        now, drops = time.monotonic(), self._drops
+        began, profile = self._recent.get(key, (-LIFETIME, None))
+        if now - began < LIFETIME:
+            return profile
+        profile = self._store.read(key)
+        if drops == self._drops:  # none was written meanwhile
+            self._recent.pop(key, None)
+            self._recent[key] = now, profile
+        while len(self._recent) > HELD:
+            self._recent.pop(next(iter(self._recent)))
+        return profile
 
     def forget(self) -> None:
         """Drop cached reads; call this after profiles were written, restored or erased."""
-        self._reads.clear()
+        self._drops += 1
+        self._recent.clear()
 
     async def _is_known(self, scene: Scene, key: ProfileKey) -> bool:
         """Return whether the asking group knows a shared profile's person, because an id alone gives no access."""
@@ -206,14 +186,11 @@ class ProfileReader:
         rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
         return any(row.profile.key == key for row in rows)
 
-    async def _shown(self, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
+    def _shown(self, connection: Snapshot, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
+        """Return a profile, redacted and with present names; None if it has no words or the scene may not see it."""
         if profile is None or profile.key != key or not _has_words(profile):
             return None
-        return self._access.profile(scene, await self._named(profile))
-
-    async def _named(self, profile: Profile) -> Profile:
-        """Return a profile with present names in its text."""
-        return await self._names.of_profile(profile) if self._names else profile
+        return self._access.profile(scene, self._names.profile(connection, profile))
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
         """Return the key of the shared profile to prefer to a member's; None if the person does not share it."""
@@ -223,27 +200,10 @@ class ProfileReader:
     async def _read(self, scene: Scene, key: ProfileKey) -> Profile | None:
         if key in await self._facts.keys_to_update():
             return None
-        return await self._shown(scene, key, await self._store.find(key))
-
-    async def _recent(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        read, now = self._begun(key), asyncio.get_running_loop().time()
-        if not read.task.done():
-            await asyncio.wait((read.task,), timeout=max(read.began_at + self._pace.patience - now, 0.0))
-        if not read.task.done():
-            raise UnavailableError(sentences.storage_errors.PROFILE_TOO_SLOW)
-        return await self._shown(scene, key, read.task.result())
-
-    def _begun(self, key: ProfileKey) -> _ProfileRead:
-        """Return a pending or recent read of the file, or start one."""
-        now = asyncio.get_running_loop().time()
-        read = self._reads.pop(key, None)
-        if read is None or not read.serves(now, self._pace.lifetime):
-            read = _ProfileRead(now, asyncio.create_task(self._store.find(key)))
-            read.task.add_done_callback(seen)
-        self._reads[key] = read
-        while len(self._reads) > self._pace.held:
-            self._reads.popitem(last=False)
-        return read
+        profile = await self._store.find(key)
+        if profile is None or profile.key != key or not _has_words(profile):
+            return None
+        return self._access.profile(scene, await self._names.of_profile(profile))
 
     async def _readable(self, scene: Scene) -> list[IndexedProfile]:
         """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
@@ -267,3 +227,87 @@ class ProfileReader:
 
 def _has_words(profile: Profile) -> bool:
     return bool(profile.tags or profile.summary.strip())
+
+
+@dataclass(frozen=True)
+class ProfileQuestion:
+    """A profile query: the folded text, its terms, its vector if available, and the embedder's calibration."""
+
+    said: str
+    terms: tuple[str, ...]
+    vector: Vector | None
+    calibration: Calibration
+
+    def similarity(self, vector: Vector | None) -> float | None:
+        """Return the similarity of the question to a profile's vector, in [0, 1] by the embedder's calibration.
+
+        Both vectors must have length 1, which is not checked. None if a vector is missing, if the numbers of dimensions
+        differ, or if the product is not finite.
+        """
+        if self.vector is None or vector is None or len(self.vector) != len(vector):
+            return None
+        cosine = sum(map(mul, self.vector, vector))
+        return self.calibration.similarity(cosine) if math.isfinite(cosine) else None
+
+    def touches(self, profile: Profile) -> bool:
+        """Return whether a profile's text contains any query term; a cheap filter before scoring."""
+        key = profile.key
+        written = "\n".join((profile.name, *profile.tags, profile.summary, key.user_id or key.group_id))
+        folded = unicodedata.normalize("NFKC", written).casefold()
+        return any(term in folded for term in self.terms)
+
+    def names(self, profile: Profile) -> bool:
+        """Return whether the query is exactly the name or id of the profile's subject."""
+        identifier = profile.key.user_id or profile.key.group_id
+        name = clean_name(profile.name).casefold()
+        return self.said in {name, identifier, f"{name}({identifier})"}
+
+
+def is_wanted(row: IndexedProfile, scene: Scene, entity_type: EntityType | None) -> bool:
+    """Return whether a profile has the requested type; in a group, "user" includes profiles of members."""
+    kind = row.profile.key.entity_type
+    is_here = scene.kind == "group" and entity_type == "user" and kind == "member"
+    return entity_type is None or kind == entity_type or is_here
+
+
+def ranked(
+    rows: Sequence[IndexedProfile],
+    question: ProfileQuestion,
+    settings: Settings,
+    as_shown: Callable[[Profile], Profile],
+) -> list[ProfileHit]:
+    """Rank profiles, best first, by the text that ``as_shown`` returns, so that redacted words never match."""
+    weight, floor = settings.lexical_weight, max(settings.query.min_relevance, LEAST)
+    near = [(row.profile, question.similarity(row.vector)) for row in rows]
+    likely = [
+        (as_shown(profile), similarity)
+        for profile, similarity in near
+        if _fused(similarity, 0.0, weight) > floor or question.touches(profile)
+    ]
+    words = _matched(question.terms, [profile for profile, _ in likely], len(rows))
+    scored = (
+        ProfileHit(profile, 1.0 if question.names(profile) else _fused(similarity, lexical, weight))
+        for (profile, similarity), lexical in zip(likely, words, strict=True)
+    )
+    relevant = (hit for hit in scored if hit.score > 0.0 and hit.score >= floor)
+    return sorted(relevant, key=lambda hit: (-hit.score, not question.names(hit.profile)))
+
+
+def one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityType | None) -> list[ProfileHit]:
+    """Return the hits, best first; in a group, of a person's member profile and shared profile only the better one."""
+    if scene.kind != "group" or entity_type == "member":
+        return list(hits)
+    best: dict[str, ProfileHit] = {}
+    for hit in hits:
+        best.setdefault(hit.profile.key.user_id, hit)  # a group profile has the id ""; there is only one
+    return list(best.values())
+
+
+def _fused(similarity: float | None, lexical: float, weight: float) -> float:
+    return lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical
+
+
+def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
+    """Return the share of the query that each profile covers, in [0, 1], by rarity of terms in ``among`` profiles."""
+    texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
+    return [saturated(share) for share in covered(terms, texts, among)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import zip_longest
 
@@ -12,6 +12,7 @@ from .. import sentences
 from ..domain.interval import Interval
 from ..domain.people import Person
 from ..domain.scope import Scene
+from ..settings import Settings
 from ..text.identity.name_cleaning import clean_name, clean_text
 from ..text.lexical.frequency import telling, telling_of, without_formulas
 from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
@@ -67,16 +68,23 @@ def query_of(
     said = clean_text(_said(text[:QUERY_LENGTH])).strip()
     lines = said.split("\n")
     terms = _terms(lines)
-    return Query(
-        _placed(said, scene, addressed),
-        terms,
-        _begun(_window(said, reference, names), reference),
-        said,
-        any(map(asks_who, lines[-LINES:])),
-        _people(lines, scene, names),
-        names,
-        _asides(said, terms),
-    )
+    asks = any(map(asks_who, lines[-LINES:]))
+    query = Query(_placed(said, scene, addressed), terms, None, said, asks, asides=_asides(said, terms))
+    return with_names(query, scene, reference, names)
+
+
+def with_names(query: Query, scene: Scene, reference: datetime, names: Names) -> Query:
+    """Return a query with the people, and the time, that it names if these are the names known in the place."""
+    window = _begun(_window(query.said, reference, names), reference)
+    return replace(query, window=window, people=_people(query.said.split("\n"), scene, names), names=names)
+
+
+def embedded_text(query: Query, settings: Settings) -> str:
+    """Return the text to embed; place and speaker are included only for a real model.
+
+    With the local embedder, which hashes characters, they would outweigh the query.
+    """
+    return query.text if settings.models.embedding.model_name else query.said or query.text
 
 
 def _window(said: str, reference: datetime, names: Names) -> Interval | None:

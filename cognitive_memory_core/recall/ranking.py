@@ -14,13 +14,15 @@ from operator import attrgetter
 from ..domain.event import Event, duplicate_key, is_replaced
 from ..domain.hit import Hit
 from ..domain.interval import Interval
-from ..ports.words import line_key
 from ..settings import Decay
+from ..store.search.lines import line_key
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.terms import index_terms
 from .term_coverage import covered, saturated
 
 Scored = tuple[Event, float]
+MAX_RESULTS, MAX_CANDIDATES = 200, 1_000
+LEAST = 0.15  # relevance from which a hit counts as an answer to an identity query
 Identity = tuple[str, ...]  # message ids are unique only within their scope and may equal event ids
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..domain.context import Context
 from ..domain.event import Event
 from ..domain.hit import Hit
 from ..settings import Settings
@@ -90,6 +91,20 @@ class Candidate:
     score: float
     rank: int = 0
     cut: Step | None = None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A context as a model gets it, the candidates of its search of events, and the tokens of each of its sections.
+
+    Candidates are ordered by final score; after them come those that a step of the search dropped, each with that step.
+    ``lines`` are the lines of the log that were given a score, in the same order.
+    """
+
+    context: Context
+    candidates: tuple[Candidate, ...] = ()
+    section_tokens: tuple[int, ...] = ()
+    lines: tuple[LineCandidate, ...] = ()
 
 
 def candidates_of(trace: SearchTrace) -> list[Candidate]:

@@ -102,9 +102,21 @@ class EventLedger(Table):
             EVENTS.admitted(read_filter, connection.execute(query, (*values, bounded(limit), bounded(offset)))).values()
         )
 
-    async def made_of(self, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
+    @reads
+    def made_of(
+        self, connection: Connection, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter
+    ) -> list[Event]:
         """Return the active events that the read filter admits and that have one of these messages as a source."""
-        return await self.database.read(_made_of, lines, read_filter) if lines else []
+        by_scope: dict[str, list[str]] = {}
+        for scope, message_id in lines:
+            by_scope.setdefault(scope.key, []).append(message_id)
+        clause, values = EVENTS.filter_of(read_filter)
+        resting = "event_sources s CROSS JOIN events e ON e.seq = s.seq"  # CROSS forces the index of sources first
+        query = select(EVENTS.columns, resting, f"s.message_id IN {LISTED} AND e.scope = ? AND {clause}")
+        found: dict[int, Event] = {}
+        for scope, ids in by_scope.items():
+            found |= EVENTS.admitted(read_filter, connection.execute(query, (listed(ids), *bound(scope), *values)))
+        return list(found.values())
 
     @reads
     def replacing(self, connection: Connection, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
@@ -195,16 +207,3 @@ def _fetch(connection: Connection, event_ids: Sequence[str]) -> list[Event]:
     query = select(_FIELDS, "events", f"id IN {LISTED} AND retired_at IS NULL")
     found = {row[0]: event_of(row) for row in connection.execute(query, (listed(event_ids),))}
     return [found[event_id] for event_id in event_ids if event_id in found]
-
-
-def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
-    by_scope: dict[str, list[str]] = {}
-    for scope, message_id in lines:
-        by_scope.setdefault(scope.key, []).append(message_id)
-    clause, values = EVENTS.filter_of(read_filter)
-    resting = "event_sources s CROSS JOIN events e ON e.seq = s.seq"  # CROSS forces the index of sources first
-    query = select(EVENTS.columns, resting, f"s.message_id IN {LISTED} AND e.scope = ? AND {clause}")
-    found: dict[int, Event] = {}
-    for scope, ids in by_scope.items():
-        found |= EVENTS.admitted(read_filter, connection.execute(query, (listed(ids), *bound(scope), *values)))
-    return list(found.values())

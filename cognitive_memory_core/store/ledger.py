@@ -47,7 +47,7 @@ class Ledger:
     ) -> None:
         """Open a ledger, or create one if there is none; blocking, see :meth:`open`."""
         clock = clock or _MachineClock()
-        self._database = database = Database(path, read_only=read_only, check=check)
+        self.database = database = Database(path, read_only=read_only, check=check)
         self.events = EventLedger(database, clock)
         self.lexical = SqliteLexical(database)
         self.index = SqliteExactSearch(database)
@@ -104,7 +104,7 @@ class Ledger:
 
     async def close(self) -> None:
         """Wait for running work and close the file, which may be opened again afterwards."""
-        await self._database.close()
+        await self.database.close()
 
 
 class _MachineClock:

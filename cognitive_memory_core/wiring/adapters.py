@@ -21,7 +21,6 @@ from ..models.spending import SpendingMeter
 from ..ports.clock import Clock
 from ..ports.supplied_components import SuppliedParts
 from ..ports.vectors import SleepingStore
-from ..ports.words import WordIndex
 from ..profiles.files import FileProfiles
 from ..quality.counting import QualityTally
 from ..queue.job_queue import FileQueue
@@ -57,7 +56,7 @@ class Adapters:
     data_dir: Path
     owner: DirectoryOwner
     ledger: Ledger
-    lexical: WordIndex
+    reading: Breaker
     queue: FileQueue
     profiles: FileProfiles
     mirror: EndSummaries
@@ -96,14 +95,14 @@ async def opened_adapters(live: Live[Settings], data_dir: Path, given: SuppliedP
         store = await _store(settings.vector_store, data_dir / "chromadb", stack)
         profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone, disk=disk)
         chat_models = await chat_models_of(live, data_dir / "prompts", meter, stack, given.chat, tally=tally)
-        vectors, words = Breaker("vectors"), Breaker("ledger")
+        vectors, reading = Breaker("vectors"), Breaker("ledger")
         return Adapters(
             clock=clock,
             watch=watch,
             data_dir=data_dir,
             owner=owner,
             ledger=ledger,
-            lexical=guarded(ledger.lexical, words),
+            reading=reading,
             queue=queue,
             profiles=profiles,
             mirror=mirror,
@@ -113,7 +112,7 @@ async def opened_adapters(live: Live[Settings], data_dir: Path, given: SuppliedP
             chat_models=chat_models,
             meter=meter,
             tally=tally,
-            breakers=(embedding.breaker, vectors, words, *reranking.breakers, *chat_models.breakers),
+            breakers=(embedding.breaker, vectors, reading, *reranking.breakers, *chat_models.breakers),
             resources=stack,
         )
 

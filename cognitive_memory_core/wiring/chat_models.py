@@ -8,8 +8,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..context.compression import Summariser
-from ..context.summary import ModelSummariser
 from ..evolution.evolver import EvolverModel
 from ..historian.profiles.model_merger import ModelMerger
 from ..historian.profiles.rule_merger import RuleMerger
@@ -22,6 +20,8 @@ from ..ports.models import Chat, Historian, Merger
 from ..ports.tally import Tally
 from ..prompts.library import PromptLibrary
 from ..prompts.template import read_templates
+from ..recall.compression import Summariser
+from ..recall.summary import ModelSummariser
 from ..settings import Live, Settings
 
 log = logging.getLogger(__name__)

@@ -22,10 +22,8 @@ from ..profiles.files import FileProfiles
 from ..quality.reporting import Reporting
 from ..queue.folder import counted_jobs, failed_jobs
 from ..read_access import ReadAccess
-from ..recall.current_names import CurrentNames
-from ..recall.message_search import MessageSearch
-from ..recall.retriever import Retriever
-from ..recall.search import Search
+from ..recall.one_pass import Sources
+from ..recall.recall import Recall
 from ..settings import Live, Settings
 from ..store.clock_state import ClockState
 from ..store.database.integrity import LedgerExamination
@@ -116,20 +114,10 @@ class MemoryReader:
 
     async def search(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search what the filter's scene may read, best first, by words and by the vectors in the ledger."""
-        ledger = self._ledger
-        retriever = Retriever(
-            ledger.events,
-            ledger.lexical,
-            ledger.index,
-            self._embedder,
-            self._settings,
-            self._clock,
-            names=ledger.names,
-        )
-        lines = MessageSearch(ledger.lexical, self._clock, _settled)
+        sources = Sources(self._ledger, self._embedder, self._clock, self._access)
         read_filter = replace(read_filter, without=self._access.hidden_people)
-        found = await Search(retriever, lines, self._settings, ledger.events).find(read_filter, query, top_k=top_k)
-        return self._access.hits(read_filter, await CurrentNames(ledger.names).of_hits(found.hits))
+        found = await Recall(sources, self._settings).search(read_filter, query, top_k=top_k)
+        return self._access.hits(read_filter, found.hits)
 
     async def export(self, path: Path, *, user_id: str | None, on_row: Callable[[], None]) -> int:
         """Write an export, complete or not at all; ``on_row`` is called for each row of the ledger.
@@ -166,7 +154,3 @@ class _Uncounted:
 
     def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count nothing."""
-
-
-async def _settled() -> None:
-    """Return at once: lines that the bot still buffers cannot be read from another process."""

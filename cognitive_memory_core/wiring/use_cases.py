@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +11,10 @@ from types import ModuleType
 
 from ..background import BackgroundLoop
 from ..consent import Consent
-from ..context.builder import ContextBuilder
 from ..disk import Disk
 from ..domain.job import QueueCounts
 from ..domain.profile import ProfileKey
+from ..domain.scope import Scope
 from ..event_correcting import EventCorrecting
 from ..event_forgetting import EventForgetting
 from ..evolution.belief_indexer import BeliefIndexer
@@ -43,19 +43,15 @@ from ..migration.takeover import SummaryTakeover
 from ..models.spending import EVOLUTION
 from ..permanent_erasure import ErasureSurroundings, PermanentErasure
 from ..pinboard import Pinboard
-from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
 from ..purge_schedule import Purge
 from ..quality.reporting import Reporting
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch
 from ..recall.current_names import CurrentNames
-from ..recall.message_search import MessageSearch
-from ..recall.nearest import NearestVectors
+from ..recall.one_pass import Sources
 from ..recall.profile_reader import ProfileReader
-from ..recall.quotations import Quotations
-from ..recall.retriever import Retriever
-from ..recall.search import Search
+from ..recall.recall import Recall
 from ..settings import Live, Settings
 from ..vectors.indexer import Indexer
 from ..vectors.null_reconciler import NullReconciler
@@ -78,7 +74,6 @@ class UseCases:
         adapters.watch.on_brought_back = self.consent.load
         self.access = ReadAccess(self.consent, settings)
         self.reconciler = self._reconciler()
-        self._retriever = self._new_retriever()
         self.name_observer = self._name_observer()
         self.buffer = MessageBuffer(ledger.log, self.name_observer)
         self.memos = MemoWriter(ledger.notes, adapters.mirror)
@@ -87,12 +82,13 @@ class UseCases:
         self.profile_indexer = ProfileIndexer(adapters.profiles, ledger.profiles, adapters.embedding.embedder)
         self.beliefs = BeliefKeeping(ledger.beliefs, clock)
         self.belief_indexer = BeliefIndexer(ledger.beliefs, adapters.embedding.embedder)
+        self._names = CurrentNames(ledger.names)
         self._belief_search = BeliefSearch(ledger.beliefs, adapters.embedding.embedder, settings)
+        self.profile_reader = self._profile_reader()
+        self.recall = self._recall()
         self.evolver = self._evolver()
         self.evolution_rounds = self._evolution_rounds()
-        self._names = CurrentNames(ledger.names)
         self.suggesting = self._suggesting()
-        self.profile_reader = self._profile_reader()
         self.merging = self._merging()
         self.worker = self._worker()
         self.intake = self._intake()
@@ -169,7 +165,7 @@ class UseCases:
         await self.consent.load()
         await self.profile_indexer.refresh()
         self.profile_reader.forget()
-        self._retriever.drop_names()
+        self.recall.sources.known.drop()
         self.indexer.nudge()
         self.reconciler.nudge()
 
@@ -193,7 +189,7 @@ class UseCases:
     def _name_observer(self) -> NameObserver:
         ledger = self.adapters.ledger
         renaming = Renaming(self.adapters.profiles, ledger.profiles)
-        return NameObserver(ledger.names, renaming, self.adapters.clock, on_changed=self._retriever.drop_names)
+        return NameObserver(ledger.names, renaming, self.adapters.clock, on_changed=self._note_names)
 
     def _indexer(self) -> Indexer:
         return Indexer(
@@ -237,7 +233,7 @@ class UseCases:
             memos=self.memos,
             name_observer=self.name_observer,
             consent=self.consent,
-            neighbourhood=RepeatedEvents(ledger.facts, adapters.lexical),
+            neighbourhood=RepeatedEvents(ledger.facts, ledger.lexical),
             surroundings=DialogueContext(ledger.log, ledger.events, self.consent),
             settings=self.settings,
             asks_model=adapters.chat_models.has_model,
@@ -389,18 +385,15 @@ class UseCases:
             ledger.log,
             ledger.missed,
             self.adapters.clock,
-            self.reads.search,
+            self.recall,
         )
 
     def _reads(self) -> Reads:
         adapters, ledger = self.adapters, self.adapters.ledger
-        messages = MessageSearch(adapters.lexical, adapters.clock, self.buffer.flush)
-        retriever = self._retriever
         return Reads(
             access=self.access,
             names=self._names,
-            contexts=self._contexts(retriever, messages),
-            search=Search(retriever, messages, self.settings, ledger.events),
+            recall=self.recall,
             event_ledger=ledger.events,
             buffer=self.buffer,
             profile_reader=self.profile_reader,
@@ -431,39 +424,29 @@ class UseCases:
             missed=ledger.missed,
         )
 
-    def _new_retriever(self) -> Retriever:
+    def _recall(self) -> Recall:
         adapters = self.adapters
-        return Retriever(
-            events=adapters.ledger.events,
-            lexical=adapters.lexical,
-            vectors=self._nearby_events(),
-            embedder=adapters.embedding.embedder,
-            settings=self.settings,
-            clock=adapters.clock,
-            names=adapters.ledger.names,
-            reranker=adapters.reranking.reranker,
+        sources = Sources(
+            adapters.ledger,
+            adapters.embedding.embedder,
+            adapters.clock,
+            self.access,
+            self.profile_reader,
+            self._belief_search,
+            None if isinstance(self.reconciler, NullReconciler) else self.reconciler,
+            adapters.reranking.reranker,
         )
-
-    def _nearby_events(self) -> NearbyEvents:
-        ledger = self.adapters.ledger
-        if isinstance(self.reconciler, NullReconciler):
-            return ledger.index
-        return NearestVectors(exact=ledger.index, wide=self.reconciler, events=ledger.events)
-
-    def _contexts(self, retriever: Retriever, messages: MessageSearch) -> ContextBuilder:
-        adapters = self.adapters
-        return ContextBuilder(
-            retriever=retriever,
-            notes=adapters.ledger.notes,
+        return Recall(
+            sources,
+            self.settings,
             waiting_memos=adapters.queue.waiting_memos,
-            settings=self.settings,
-            access=self.access,
-            profiles=self.profile_reader,
-            names=self._names,
-            quotations=Quotations(messages, adapters.clock),
-            beliefs=self._belief_search,
+            flush=self.buffer.flush,
             tally=adapters.tally,
+            guarded=adapters.reading.call,
         )
+
+    def _note_names(self, scopes: Iterable[Scope]) -> None:
+        self.recall.sources.known.drop(scopes)
 
 
 def _transfer() -> ModuleType:

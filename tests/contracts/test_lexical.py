@@ -10,7 +10,7 @@ import pytest
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.words import FoundLines, LineSearch
+from cognitive_memory_core.store.search.lines import FoundLines, LineSearch
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
@@ -170,9 +170,9 @@ async def test_a_line_is_found_with_its_neighbours_before_and_after_its_place_is
     for without, around in ((frozenset[str](), ["七点", "好"]), (frozenset({"2000002"}), ["好"])):
         search = LineSearch(query_terms("陶艺课"), ReadFilter(GROUP, without=without), 9, later(days=1), 9, reach=2)
         for _ in range(2):
-            found = (await ledger.lexical.lines(search)).lines
+            found = (await ledger.database.read(ledger.lexical.found_lines, search)).lines
             assert found[0].line.text == "陶艺课几点"
             assert [line.text for line in (*found[0].before, *found[0].after)] == around
             assert {one.line.text for one in found} == {line.text for line in lines if line.sender_id not in without}
-    assert await ledger.lexical.lines(replace(search, limit=0)) == FoundLines()
-    assert await ledger.lexical.lines(replace(search, terms=())) == FoundLines()
+    assert await ledger.database.read(ledger.lexical.found_lines, replace(search, limit=0)) == FoundLines()
+    assert await ledger.database.read(ledger.lexical.found_lines, replace(search, terms=())) == FoundLines()

@@ -233,9 +233,9 @@ async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -
 
 async def test_a_place_that_fits_into_memory_is_not_wide(ledger: Ledger) -> None:
     """A search of a place that fits into memory is not reported as wide."""
-    assert not await ledger.index.is_wide(ReadFilter(GROUP))
+    assert not await ledger.database.read(ledger.index.is_wide, ReadFilter(GROUP))
     await embedded(ledger, [(an_event("甲"), EAST)])
-    assert not await ledger.index.is_wide(ReadFilter(OPERATOR))
+    assert not await ledger.database.read(ledger.index.is_wide, ReadFilter(OPERATOR))
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:

@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,17 +16,13 @@ import pytest
 from cognitive_memory_core import (
     CognitiveMemory,
     EmbeddingSettings,
-    Event,
     ModelsSettings,
     Settings,
     Turn,
     VectorStoreSettings,
 )
-from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.open_memory import OpenMemory
-from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_components import SuppliedParts
-from cognitive_memory_core.recall.nearest import ExactSearch
 from cognitive_memory_core.settings import Live
 from cognitive_memory_core.wiring import opened_adapters
 from tests.support import model_server
@@ -44,21 +39,6 @@ def with_model(server: ModelServer, *, name: str = "bge-test", store: VectorStor
     """Return settings with an embedding model, and without a vector store unless one is given."""
     embedding = EmbeddingSettings.model_validate({"api_url": server.url, "api_key": "sk-canary", "model_name": name})
     return Settings(models=ModelsSettings(embedding=embedding), vector_store=store)
-
-
-@dataclass
-class Wide:
-    """An exact index that reports every search as covering too many vectors."""
-
-    index: ExactSearch
-
-    async def is_wide(self, read_filter: ReadFilter) -> bool:  # every search
-        """Return True for every search."""
-        return True
-
-    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Search the exact index nevertheless."""
-        return await self.index.nearest(vector, read_filter, limit)
 
 
 @asynccontextmanager
@@ -182,7 +162,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     live = Live(Settings())
     adapters = await opened_adapters(live, tmp_path, SuppliedParts())
     ledger: Any = adapters.ledger
-    ledger.index = Wide(ledger.index)
+    ledger.index.is_wide = lambda *_: True
     engine = OpenMemory(adapters, live)
     memory = CognitiveMemory()
     memory._state = engine

@@ -124,7 +124,7 @@ def test_recalled_text_is_nobodys_words(app: object, text: str, left: str) -> No
 
 def test_the_block_is_the_one_that_is_built(app: object) -> None:
     """The removed block has exactly the fence that the memory builds."""
-    from cognitive_memory_core.context.render import CLOSED, OPENED
+    from cognitive_memory_core.recall.render import CLOSED, OPENED
     from nonebot_plugin_cognitive_memory import message_text
 
     assert message_text._FENCES[0] == (OPENED, CLOSED)

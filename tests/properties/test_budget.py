@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.context.render import block, fenced
-from cognitive_memory_core.context.token_budget import SHARES, Part, fitted
 from cognitive_memory_core.domain.context import Section
+from cognitive_memory_core.recall.render import block, fenced
+from cognitive_memory_core.recall.token_budget import SHARES, Part, fitted
 from cognitive_memory_core.text.lexical.tokens import sentences_of, token_count
 
 TEXTS = st.text(st.sampled_from("甲乙丙。！？.!? abcé🚢12") | st.characters(exclude_characters="\r\n"), max_size=60)

@@ -143,12 +143,12 @@ class HotWordsMachine(RuleBasedStateMachine):
             for search in (events_with, lines_with):
                 await search(held, ASKED, read_filter, 100)
                 await held.loaded()
-                anew = SqliteLexical(self.ledger._database)
+                anew = SqliteLexical(self.ledger.database)
                 await search(anew, ASKED, read_filter, 100)
                 await anew.loaded()
                 found = await search(held, ASKED, read_filter, 100)
                 assert found == await search(anew, ASKED, read_filter, 100)
-                full = await search(SqliteLexical(self.ledger._database, held_bytes=0), ASKED, read_filter, 100)
+                full = await search(SqliteLexical(self.ledger.database, held_bytes=0), ASKED, read_filter, 100)
                 assert {_key(item) for item, _ in found} == {_key(item) for item, _ in full}
         assert held._cache.bytes <= held._cache.limit
 

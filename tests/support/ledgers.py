@@ -36,12 +36,12 @@ def a_ledger(*, clock: Clock | None = None) -> Ledger:
     """Open an empty ledger, which :func:`close_ledgers` closes after the test; its writes are not synced."""
     template = Path(_folder.name) / "empty.db"
     if not template.exists():
-        Ledger(template)._database.close_now()
+        Ledger(template).database.close_now()
     path = template.with_name(f"ledger{next(_numbers)}.db")
     shutil.copyfile(template, path)
     ledger = Ledger(path, clock=clock)
-    assert ledger._database._writer is not None
-    ledger._database._writer.execute("PRAGMA synchronous = OFF")
+    assert ledger.database._writer is not None
+    ledger.database._writer.execute("PRAGMA synchronous = OFF")
     _opened.append(ledger)
     return ledger
 
@@ -50,8 +50,8 @@ def close_ledgers() -> None:
     """Close and delete what :func:`a_ledger` opened."""
     while _opened:
         ledger = _opened.pop()
-        ledger._database.close_now()
-        ledger._database.path.unlink()
+        ledger.database.close_now()
+        ledger.database.path.unlink()
 
 
 def later(**period: float) -> datetime:

@@ -10,9 +10,9 @@ import pytest
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.words import FoundLine, LineSearch
 from cognitive_memory_core.store.search import lines as ranker
 from cognitive_memory_core.store.search.lexical import found_lines, row_of
+from cognitive_memory_core.store.search.lines import FoundLine, LineSearch
 from tests.support.clock import NOON
 
 
@@ -20,7 +20,9 @@ async def lines_with(
     lexical: Any, terms: Iterable[str], read_filter: ReadFilter, limit: int
 ) -> list[tuple[Message, float]]:
     """Return the lines that contain one of the terms, with their relevance, best first; none from around them."""
-    found = await lexical.lines(LineSearch(tuple(terms), read_filter, limit, NOON, limit, reach=0))
+    search = LineSearch(tuple(terms), read_filter, limit, NOON, limit, reach=0)
+    found = await lexical._database.read(lexical.found_lines, search)
+    lexical.load()
     return [(one.line, one.relevance) for one in found.lines]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, said_in
@@ -27,15 +28,19 @@ class ListedProfiles:
     def __init__(self, *profiles: Profile) -> None:
         """Take the profiles."""
         self.held = {profile.key: profile for profile in profiles}
-        self.read: list[ProfileKey] = []
+        self.asked: list[ProfileKey] = []
         self.failure: Exception | None = None
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
     async def find(self, key: ProfileKey) -> Profile | None:
         """Return the profile of a key."""
-        self.read.append(key)
         await self.may_answer.wait()
+        return self.read(key)
+
+    def read(self, key: ProfileKey) -> Profile | None:
+        """Return the profile of a key at once."""
+        self.asked.append(key)
         if self.failure:
             raise self.failure
         return self.held.get(key)
@@ -78,10 +83,15 @@ class ListedWithdrawals:
         self.held = set(held)
         self.asked = 0
 
-    async def keys_to_update(self) -> frozenset[ProfileKey]:
-        """Return the keys."""
+    def known(self, _: object = None) -> frozenset[ProfileKey]:
+        """Return the keys, as the ledger does on a connection."""
         self.asked += 1
         return frozenset(self.held)
+
+    @wraps(known)
+    async def keys_to_update(self) -> frozenset[ProfileKey]:
+        """Return the keys."""
+        return self.known()
 
 
 def listed_texts(profiles: Sequence[Profile]) -> list[str]:

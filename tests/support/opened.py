@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,10 +15,10 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_components import SuppliedParts
-from cognitive_memory_core.ports.words import FoundLines, LineSearch
 from cognitive_memory_core.settings import Live, VectorStoreSettings
+from cognitive_memory_core.store.search.lines import FoundLines, LineSearch
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
-from cognitive_memory_core.wiring import Adapters, opened_adapters
+from cognitive_memory_core.wiring import opened_adapters
 
 from .clock import FrozenClock
 from .planted import Standing, tokens_in
@@ -49,24 +49,34 @@ class Witness:
 
 
 @dataclass
-class WatchedWords:
-    """A lexical index that reports to a witness."""
+class Watched:
+    """An index that reports to a witness; with a ``reconciler``, vectors are searched in the store alone."""
 
     index: Any
     witness: Witness
 
-    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    def found_events(
+        self, connection: Any, terms: Sequence[str], read_filter: ReadFilter, limit: int
+    ) -> list[tuple[Event, float]]:
         """Return events."""
-        found = await self.index.events(terms, read_filter, limit)
+        found = self.index.found_events(connection, terms, read_filter, limit)
         self.witness.note(read_filter, [event for event, _ in found])
         return found
 
-    async def lines(self, search: LineSearch) -> FoundLines:
+    def found_lines(self, connection: Any, search: LineSearch) -> FoundLines:
         """Return log lines with those around them."""
-        found = await self.index.lines(search)
+        found = self.index.found_lines(connection, search)
         self.witness.note(
             search.read_filter, [line for one in found.lines for line in (one.line, *one.before, *one.after)]
         )
+        return found
+
+    def found_nearest(
+        self, connection: Any, vector: Vector, read_filter: ReadFilter, limit: int
+    ) -> list[tuple[Event, float]]:
+        """Return events."""
+        found = self.index.found_nearest(connection, vector, read_filter, limit)
+        self.witness.note(read_filter, [event for event, _ in found])
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -75,33 +85,18 @@ class WatchedWords:
 
 
 @dataclass
-class WatchedVectors:
-    """An exact index that reports to a witness; with a ``reconciler``, searches go to the vector store instead."""
+class WatchedStore:
+    """A vector store that reports to a witness; it is asked however few vectors there are."""
 
-    index: Any
-    adapters: Adapters
+    reconciler: IndexReconciler
+    ledger: Any
     witness: Witness
-    reconciler: IndexReconciler | None = None
 
-    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return events, and report them."""
-        found = await self._found(vector, read_filter, limit)
-        self.witness.note(read_filter, [event for event, _ in found])
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
+        """Return ids of events."""
+        found = await self.reconciler.nearest(vector, read_filter, limit)
+        self.witness.note(read_filter, await self.ledger.events.fetch([event_id for event_id, _ in found]))
         return found
-
-    async def _found(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        if self.reconciler is None:
-            return await self.index.nearest(vector, read_filter, limit)
-        cosines = dict(await self.reconciler.nearest(vector, read_filter, limit))
-        return [(event, cosines[event.id]) for event in await self.adapters.ledger.events.fetch(list(cosines))]
-
-    async def is_wide(self, read_filter: ReadFilter) -> bool:
-        """Return False: the memory has only this index."""
-        return False
-
-    def __getattr__(self, name: str) -> Any:
-        """Forward everything else without reporting."""
-        return getattr(self.index, name)
 
 
 @asynccontextmanager
@@ -112,10 +107,12 @@ async def opened(
     live = Live(core.Settings(vector_store=VectorStoreSettings(backend=make), **settings))
     adapters = await opened_adapters(live, data_dir, SuppliedParts(clock=clock))
     ledger: Any = adapters.ledger
-    vectors = ledger.index = WatchedVectors(ledger.index, adapters, witness)
-    engine = OpenMemory(replace(adapters, lexical=WatchedWords(adapters.lexical, witness)), live)
+    ledger.lexical, ledger.index = Watched(ledger.lexical, witness), Watched(ledger.index, witness)
+    engine = OpenMemory(adapters, live)
     reconciler = engine.opened.reconciler
-    vectors.reconciler = reconciler if isinstance(reconciler, IndexReconciler) else None
+    if isinstance(reconciler, IndexReconciler):
+        engine.opened.recall.sources.wide = WatchedStore(reconciler, ledger, witness)
+        ledger.index.is_wide = lambda _connection, _read_filter: True
     await engine.opened.consent.load()
     memory = core.CognitiveMemory()
     memory._state = engine

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from functools import wraps
+from types import MethodType, SimpleNamespace
+from typing import Any, cast
 
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Calibration, Vector
-from cognitive_memory_core.ports.words import FoundLine, FoundLines, LineSearch
+from cognitive_memory_core.read_access import ReadAccess
+from cognitive_memory_core.recall.one_pass import Sources
+from cognitive_memory_core.recall.recall import Recall
+from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, LineSearch
+
+from .clock import FrozenClock
+from .ledgers import a_ledger
+
+
+def direct(operation: Callable[..., Any]) -> Any:
+    """Make a method over a connection what an operation of a table is: awaitable, or called at once with one."""
+
+    @wraps(operation)
+    async def submitted(table: Any, *args: Any, **kwargs: Any) -> Any:
+        return operation(table, None, *args, **kwargs)
+
+    return submitted
 
 
 class Away:
@@ -24,13 +46,16 @@ class Away:
         """Take the error to raise; default UnavailableError."""
         self.error = error or UnavailableError("away")
 
-    def __getattr__(self, name: str) -> Any:
-        """Return a function that raises."""
+    def load(self) -> None:
+        """Load nothing."""
 
-        async def refuse(*_: object, **__: object) -> None:
+    def __getattr__(self, name: str) -> Any:
+        """Return a function that raises: at once where a pass calls it, else when it is awaited."""
+
+        def refuse(*_: object, **__: object) -> None:
             raise self.error
 
-        return refuse
+        return refuse if name == "read" or name.startswith(("found_", "is_")) else MethodType(direct(refuse), self)
 
 
 class Wrapping:
@@ -52,16 +77,19 @@ class ListedEvents:
         """Take the events."""
         self._events = {event.id: event for event in events}
 
-    async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
+    @direct
+    def fetch(self, _: object, event_ids: Sequence[str]) -> list[Event]:
         """Return the events that are not retired, in the order asked for."""
         found = (self._events.get(event_id) for event_id in event_ids)
         return [event for event in found if event is not None and event.retired_at is None]
 
-    async def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
+    @direct
+    def replacing(self, _: object, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
         """Return the events that name one of these as replaced."""
         return [one for one in self._events.values() if one.replaces in event_ids and read_filter.admits(one)]
 
-    async def replaced_ids(self, limit: int) -> frozenset[str] | None:
+    @direct
+    def replaced_ids(self, _: object, limit: int) -> frozenset[str] | None:
         """Return the ids that events name as replaced; None if more than ``limit`` events do."""
         found = [one.replaces for one in self._events.values() if one.replaces]
         return None if len(found) > limit else frozenset(found)
@@ -79,12 +107,17 @@ class ListedWords:
         self.asked: list[tuple[tuple[str, ...], ReadFilter, int]] = []
         self.searches: list[LineSearch] = []
 
-    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    def load(self) -> None:
+        """Load nothing."""
+
+    def found_events(
+        self, _: object, terms: Sequence[str], read_filter: ReadFilter, limit: int
+    ) -> list[tuple[Event, float]]:
         """Return the first rows without applying the filter, as a faulty store might."""
         self.asked.append((tuple(terms), read_filter, limit))
         return self._events[:limit]
 
-    async def lines(self, search: LineSearch) -> FoundLines:
+    def found_lines(self, _: object, search: LineSearch) -> FoundLines:
         """Return the first rows without applying the filter, as a faulty store might."""
         self.searches.append(search)
         return FoundLines(tuple(FoundLine(message, score) for message, score in self._messages[: search.limit]))
@@ -98,7 +131,12 @@ class ListedVectors:
         self._rows = list(rows)
         self.limits: list[int] = []
 
-    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    def load(self) -> None:
+        """Load nothing."""
+
+    def found_nearest(
+        self, _: object, vector: Vector, read_filter: ReadFilter, limit: int
+    ) -> list[tuple[Event, float]]:
         """Return the first rows without applying the filter, as a faulty store might."""
         self.limits.append(limit)
         return self._rows[:limit]
@@ -139,10 +177,37 @@ class ListedNotes:
         self._memos = list(memos)
         self._pins = list(pins)
 
-    async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
+    @direct
+    def memos(self, _: object, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
         """Return the newest memos of the place, newest last."""
         return [memo for memo in self._memos if memo.scope == scope and memo.user_id not in without][-limit:]
 
-    async def pins(self, scope: Scope) -> list[Pin]:
+    @direct
+    def pins(self, _: object, scope: Scope) -> list[Pin]:
         """Return all pins of the place."""
         return [pin for pin in self._pins if pin.scope == scope]
+
+
+def a_recall(
+    ledger: Any = None,
+    embedder: Any = None,
+    settings: Live[Settings] | None = None,
+    *,
+    consent: Consent | None = None,
+    clock: Clock | None = None,
+    events: Any = None,
+    words: Any = None,
+    vectors: Any = None,
+    notes: Any = None,
+    **parts: Any,
+) -> Recall:
+    """Return a recall over a ledger of which some tables are replaced."""
+    ledger, clock = ledger or a_ledger(clock=clock or FrozenClock()), clock or FrozenClock()
+    given = {"events": events, "lexical": words, "index": vectors, "notes": notes}
+    tables = {name: getattr(ledger, name) for name in ("events", "lexical", "index", "notes", "names", "database")}
+    replaced = SimpleNamespace(**(tables | {name: table for name, table in given.items() if table is not None}))
+    settings = settings or Live(Settings())
+    access = ReadAccess(consent or Consent(ledger.consent, ledger.names), settings)
+    of_sources = {name: parts.pop(name, None) for name in ("profiles", "beliefs", "wide", "reranker")}
+    sources = Sources(cast("Ledger", replaced), embedder or CountingEmbedder(), clock, access, **of_sources)
+    return Recall(sources, settings, **parts)

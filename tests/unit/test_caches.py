@@ -6,7 +6,7 @@ import functools
 import gc
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -58,17 +58,17 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
         await lived(memory)
         assert filled() >= {"_words_of", "_key", "callnames", "_cleaned", "_mentioned", "_plain_forms"}
         holders = [one for one in gc.get_objects() if isinstance(one, (KnownNames, EmbeddingQueue))]
-        assert any(one._reads for one in holders if isinstance(one, KnownNames))
+        assert any(one._read for one in holders if isinstance(one, KnownNames))
         assert any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
         await (memory.forget_scene(TANG) if whole_place else memory.forget_user(TANG, TANG.user_id))
         assert filled() == set()
-        assert not any(one._reads for one in holders if isinstance(one, KnownNames))
+        assert not any(one._read for one in holders if isinstance(one, KnownNames))
         assert not any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
 
 
 def test_what_is_gone_is_not_held_for_letting_go() -> None:
     """Registering a cache owner for invalidation does not keep it alive."""
-    known = KnownNames(None)
+    known = KnownNames(cast("Any", None))
     assert known in caches._holders
     before = len(caches._holders)
     del known

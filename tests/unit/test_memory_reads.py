@@ -12,10 +12,8 @@ import pytest
 
 from cognitive_memory_core.absent_memory import AbsentMemory, NullIntake, NullReads
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
@@ -29,15 +27,16 @@ from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.belief_search import BeliefSearch
 from cognitive_memory_core.recall.current_names import CurrentNames
+from cognitive_memory_core.recall.one_pass import Sources
 from cognitive_memory_core.recall.profile_reader import TurnProfiles
-from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.retriever import SearchResult
+from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.store.search.lines import FoundLine, FoundLines
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import a_listed
-from tests.support.ports import CountingEmbedder
+from tests.support.ports import CountingEmbedder, direct
 
 HIDDEN = Scene.group(GROUP.group_id, "2000003", user_name="豆沙")
 ANOTHER_AGENT = replace(GROUP, agent="another")
@@ -67,11 +66,8 @@ class Leaky:
         """Return a message of each scene."""
         return [a_message(self.told, scene) for scene in self.scenes]
 
-    async def find(self, *asked: Any, **_: Any) -> Any:
-        """Return hits to a search, and messages to a request by id."""
-        if isinstance(asked[0], ReadFilter):
-            near = tuple(self.messages())
-            return SearchResult(tuple(Hit(event, 1.25, neighbours=near) for event in self.events()))
+    async def find(self, *_: Any, **__: Any) -> Any:
+        """Return messages to a request by id."""
         return self.messages()
 
     async def recent(self, asked: object, *_: Any, **__: Any) -> Any:
@@ -88,11 +84,15 @@ class Leaky:
             for scene, event in zip(self.scenes, self.events(), strict=True)
         ]
 
-    async def memos(self, *_: Any, **__: Any) -> list[Memo]:
+    def notes(self) -> list[Memo]:
         """Return a memo of each scene."""
         return [Memo(str(at), one.scope, self.told, NOON, one.user_id) for at, one in enumerate(self.scenes)]
 
     async def pins(self, *_: Any) -> list[Pin]:
+        """Return a pin of each scene's person."""
+        return self.own_pins()
+
+    def own_pins(self) -> list[Pin]:
         """Return a pin of each scene's person."""
         return [Pin(str(at), one.scope, self.told, one.user_id, NOON) for at, one in enumerate(self.scenes)]
 
@@ -100,10 +100,8 @@ class Leaky:
         """Return the profile of each scene's person there."""
         return [a_listed(key_of(scene), self.told) for scene in self.scenes]
 
-    async def search(self, asked: object, *_: Any, **__: Any) -> Any:
-        """Return hits to a reading, and profiles to a scene."""
-        if isinstance(asked, ReadFilter):
-            return await self.find(asked)
+    async def search(self, *_: Any, **__: Any) -> Any:
+        """Return profiles."""
         return [ProfileHit(profile, 0.5) for profile in self.profiles()]
 
     async def revisions(self, *_: Any) -> list[Revision]:
@@ -114,7 +112,7 @@ class Leaky:
         """Return no decisions."""
         return []
 
-    async def of_turn(self, *_: Any) -> TurnProfiles:
+    def of_turn(self, *_: Any) -> TurnProfiles:
         """Return the last profile as the asker's and as the group's."""
         return TurnProfiles(self.profiles()[-1], self.profiles()[-1])
 
@@ -156,7 +154,8 @@ class LeakyBeliefs(Leaky):
         """Return the creation of each belief, unless only a person who opted out said it."""
         return [logged("create", one, None, "", NOON) for one in self.grown() if one.supporters != (HIDDEN.user_id,)]
 
-    async def near(self, *_: Any) -> list[tuple[Belief, None]]:
+    @direct
+    def near(self, *_: Any) -> list[tuple[Belief, None]]:
         """Return the beliefs without vectors."""
         return [(one, None) for one in self.grown()]
 
@@ -182,19 +181,57 @@ class LeakyExperiences(Leaky):
         return []
 
 
-class LeakyRetriever(Leaky):
-    """The search of a context: its ``asked`` returns a query."""
+class LeakyTables:
+    """A ledger whose tables return the rows of all scenes to everybody, on a connection."""
 
-    async def asked(self, *_: Any, **__: Any) -> Query:
-        """Return any query."""
-        return Query("？", "？", ())
+    def __init__(self, leaky: Leaky, profiles: Leaky) -> None:
+        """Take the rows."""
+        self.leaky, self.profiles = leaky, profiles
+        ledger = a_ledger()
+        self.database, self.names = ledger.database, ledger.names
+        self.events = self.lexical = self.index = self.notes = self
 
-    def embedding(self, *_: Any) -> None:
-        """Return None, as for a query that finds nothing."""
+    def load(self) -> None:
+        """Load nothing."""
 
-    async def replacing(self, _: ReadFilter, found: Sequence[Event], __: object = None) -> list[Event]:
+    def found_events(self, *_: Any) -> list[tuple[Event, float]]:
+        """Return the events."""
+        return [(event, 1.0) for event in self.leaky.events()]
+
+    def found_lines(self, *_: Any) -> FoundLines:
+        """Return the lines, each with all others beside it."""
+        lines = tuple(self.leaky.messages())
+        return FoundLines(tuple(FoundLine(line, 1.0, (("age", 1.25),), (), lines, lines[0]) for line in lines))
+
+    def found_nearest(self, *_: Any) -> list[tuple[Event, float]]:
+        """Return the events."""
+        return self.found_events()
+
+    @direct
+    def replaced_ids(self, *_: Any) -> frozenset[str]:
+        """Return that every event is replaced."""
+        return frozenset(event.id for event in self.leaky.events())
+
+    @direct
+    def replacing(self, *_: Any) -> list[Event]:
         """Return an event of each scene in place of each event found."""
-        return [replace(event, replaces=one.id) for event in self.events() for one in found]
+        events = self.leaky.events()
+        return [replace(event, replaces=one.id) for event in events for one in events]
+
+    @direct
+    def made_of(self, *_: Any) -> list[Event]:
+        """Return the events."""
+        return self.leaky.events()
+
+    @direct
+    def memos(self, *_: Any, **__: Any) -> list[Memo]:
+        """Return a memo of each scene."""
+        return self.leaky.notes()
+
+    @direct
+    def pins(self, *_: Any) -> list[Pin]:
+        """Return a pin of each scene's person."""
+        return self.leaky.own_pins()
 
 
 async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, Consent]:
@@ -206,15 +243,15 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
     access: Any = ReadAccess(consent, live)
     leaky: Any = Leaky(scenes, told)
     profiles: Any = LeakyProfiles(scenes, told)
-    retriever: Any = LeakyRetriever(scenes, told)
+    tables: Any = LeakyTables(leaky, profiles)
     beliefs: Any = LeakyBeliefs(scenes, told)
     found = BeliefSearch(beliefs, cast("Any", CountingEmbedder()), live)
-    contexts = ContextBuilder(retriever, leaky, lambda _: [], live, access, profiles=profiles, beliefs=found)
+    embedder: Any = CountingEmbedder()
+    recall = Recall(Sources(tables, embedder, FrozenClock(), access, profiles, found), live)
     return Reads(
         access,
         CurrentNames(a_ledger().names),
-        contexts,
-        leaky,
+        recall,
         leaky,
         leaky,
         profiles,
@@ -242,7 +279,7 @@ def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Sugge
 READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
     "context": lambda reads: reads.context(GROUP, "？", budget=None, shown=None),
     "explained": lambda reads: reads.explained(GROUP, "？", budget=None, settings=None),
-    "hits": lambda reads: reads.hits(ReadFilter(GROUP), "？", top_k=9),
+    "hits": lambda reads: reads.hits(ReadFilter(GROUP, kinds=("event", "message")), "自己的事", top_k=9),
     "events": lambda reads: reads.events(GROUP, 9, 0),
     "forgotten": lambda reads: reads.forgotten(GROUP, 9, 0),
     "recent_messages": lambda reads: reads.recent_messages(GROUP, 9, until=None),
@@ -278,14 +315,14 @@ async def test_a_foreign_row_does_not_leave(read: str, scene: Scene) -> None:
 async def test_a_foreign_line_does_not_leave_beside_a_hit(scene: Scene) -> None:
     """Of the lines around a hit those are left out that the scene may not read."""
     reads, _ = await reads_of(GROUP, scene, told=SECRET)
-    (hit,) = await reads.hits(ReadFilter(GROUP), "？", top_k=9)
+    (hit,) = await reads.hits(ReadFilter(GROUP, kinds=("message",)), "自己的事", top_k=9)
     assert [line.scene for line in hit.neighbours] == [GROUP]
 
 
 async def test_a_score_is_at_most_one() -> None:
     """Age and people may raise a score above 1; callers are told 1, as they are promised."""
     reads, _ = await reads_of(GROUP, told=SECRET)
-    (hit,) = await reads.hits(ReadFilter(GROUP), "？", top_k=9)
+    (hit,) = await reads.hits(ReadFilter(GROUP, kinds=("message",)), "自己的事", top_k=9)
     assert hit.score == 1.0
 
 

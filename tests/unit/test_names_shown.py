@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from cognitive_memory_core import CognitiveMemory, Scene, Turn
-from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
@@ -15,6 +14,7 @@ from cognitive_memory_core.recall.current_names import CurrentNames
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, later
+from tests.support.ports import direct
 from tests.support.telling import EXACT, say
 from tests.support.waiting import PATIENCE, until
 
@@ -116,10 +116,9 @@ async def test_names_are_those_of_the_events_own_place() -> None:
     text = "阿棠(2000001)来了"
     line = a_message(text).as_event()
     events = [*(an_event(text, scene) for scene in (GROUP, OTHER_GROUP, PRIVATE)), line]
-    hits = await CurrentNames(ledger.names).of_hits([Hit(event, 1.0) for event in events])
-    names = [hit.event.text.partition("(")[0] for hit in hits]
-    assert names == ["海棠", "棠棠", "小棠", "阿棠"]
-    assert hits[3].event == line
+    shown = await CurrentNames(ledger.names).of_events(events)
+    assert [event.text.partition("(")[0] for event in shown] == ["海棠", "棠棠", "小棠", "阿棠"]
+    assert shown[3] == line
 
 
 async def test_a_book_that_is_away_leaves_what_was_written() -> None:
@@ -128,14 +127,17 @@ async def test_a_book_that_is_away_leaves_what_was_written() -> None:
     class Away:
         """A name book that cannot be read."""
 
-        async def people(self, scope: Scope, user_ids: object = ()) -> list[Person]:
+        database = a_ledger().database
+
+        @direct
+        def people(self, _: object, scope: Scope, user_ids: object = ()) -> list[Person]:
             """Refuse."""
             raise UnavailableError(f"{scope} {user_ids}")
 
-    names = CurrentNames(Away())  # pyright: ignore[reportArgumentType]  # only people() is asked
+    names = CurrentNames(Away())  # type: ignore[arg-type]  # only people() is asked
     event = an_event("阿棠(2000001)来了")
     known = {event.scope: {"2000001": Person("2000001", "海棠未眠", ("阿棠",))}}
-    (shown,) = await names.of_events([event], known)  # a turn has read the people of its place already
+    (shown,) = await Away.database.read(names.events, [event], known)  # a turn has read the people of its place already
     assert shown.text == "海棠未眠(2000001)〔当时叫阿棠〕来了"
     profile = Profile(ProfileKey.group("10001"), "读书会", ("阿棠(2000001)的群",), "阿棠(2000001)建的", NOON)
     assert await names.of_events([event]) == [event]

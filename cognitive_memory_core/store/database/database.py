@@ -16,15 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from sqlite3 import Connection
+from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ... import sentences
+from ...cancellation import in_thread, seen
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
 from . import migrations
 from .request_batches import DatabaseRequest, RequestBatches
 from .snapshots import SnapshotConnection, snapshot
 
-READERS = 3
+READERS = 2
+QUESTIONS = 2  # answered at the same time, each on a thread and a connection of its own
 READS_TOGETHER = 12  # per trip: those of one context; the reads of several at once are spread over the threads
 WRITES_TOGETHER = 64  # per transaction
 FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
@@ -57,13 +60,15 @@ class Database:
         self._check = check
         self._read_only = read_only
         templates = sentences.storage_errors
-        self._failed_reads = _Translated(_FAILED_READS, UnavailableError, templates.LEDGER_UNREADABLE, path)
+        self.failed_reads = _Translated(_FAILED_READS, UnavailableError, templates.LEDGER_UNREADABLE, path)
         self._refused_writes = _Translated(_REFUSED_WRITES, StorageRefused, templates.STORAGE_REFUSED, path)
         self._finish_begun: asyncio.Future[None] | None = None
         self._writer: Connection | None = None
         self._readers: SimpleQueue[SnapshotConnection] = SimpleQueue()
+        self._answering: SimpleQueue[SnapshotConnection] = SimpleQueue()
         self._writing = ThreadPoolExecutor(1, "ledger-writer")
         self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
+        self._asking = ThreadPoolExecutor(QUESTIONS, "ledger-question")
         self._reads = RequestBatches(self._reading, self._read_all, most=READS_TOGETHER)
         self._writes = RequestBatches(self._writing, self._write_all, most=WRITES_TOGETHER)
         with ExitStack() as undo:
@@ -77,10 +82,48 @@ class Database:
         """Run ``work(connection, ...)`` in a reading thread; the future raises UnavailableError."""
 
         def carried_out(connection: Connection) -> T:
-            with self._failed_reads:
+            with self.failed_reads:
                 return work(connection, *args, **kwargs)
 
         return self._submitted(self._reads, carried_out)
+
+    async def answer(self, work: Callable[[Connection], T], seconds: float) -> T:
+        """Run one step of a question on a snapshot, in a thread of its own; it translates failures by itself.
+
+        After ``seconds``, and when the caller is cancelled, the step is interrupted; raises asyncio.TimeoutError then.
+        """
+        if self._finish_begun is not None:
+            raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
+        turn, used, is_over = Lock(), list[SnapshotConnection](), list[bool]()
+
+        def carried_out() -> T:
+            connection = self._answering.get()  # never blocks: there are as many connections as threads
+            try:
+                with turn:
+                    if is_over:
+                        raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
+                    used.append(connection)
+                with snapshot(connection):
+                    return work(connection)
+            finally:
+                with turn:
+                    used.clear()
+                self._answering.put(connection)
+
+        step = asyncio.ensure_future(in_thread(self._asking, carried_out))
+        step.add_done_callback(seen)
+        try:
+            done, _ = await asyncio.wait((step,), timeout=max(seconds, 0.0))
+        finally:
+            if not step.done():
+                with turn:
+                    is_over.append(True)
+                    for connection in used:
+                        connection.interrupt()
+                step.cancel()
+        if not done:
+            raise asyncio.TimeoutError
+        return step.result()
 
     def write(
         self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -105,7 +148,7 @@ class Database:
         """Run ``work(connection)`` in the calling thread; only before the first :meth:`read`."""
         reader = self._readers.get()
         self._readers.put(reader)
-        with self._failed_reads:
+        with self.failed_reads:
             return work(reader)
 
     async def rewrite(self) -> None:
@@ -135,6 +178,7 @@ class Database:
         """Do what :meth:`close` does, for a caller without an event loop; blocking."""
         self._writing.shutdown(wait=True)
         self._reading.shutdown(wait=True)
+        self._asking.shutdown(wait=True)
         self._disconnect()
 
     def _submitted(self, batches: RequestBatches, work: Callable[[Connection], T]) -> asyncio.Future[T]:
@@ -202,9 +246,9 @@ class Database:
         try:
             if not self._read_only:
                 self._writer = _writer(self.path)
-            for number in range(READERS):
+            for number in range(READERS + QUESTIONS):
                 reader = opened_for_reading(self.path)
-                self._readers.put(reader)
+                (self._readers if number < READERS else self._answering).put(reader)
                 if self._read_only and number == 0:
                     migrations.check(reader, self.path)
         except (sqlite3.OperationalError, OSError) as refused:
@@ -215,8 +259,9 @@ class Database:
             raise UnavailableError(words.LEDGER_DAMAGED.format(path=self.path, reason=damage)) from damage
 
     def _disconnect(self) -> None:
-        while not self._readers.empty():
-            self._readers.get().close()
+        for connections in (self._readers, self._answering):
+            while not connections.empty():
+                connections.get().close()
         if self._writer is not None:
             with suppress(sqlite3.Error):  # what cannot be moved stays in the write-ahead log, which is durable
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")

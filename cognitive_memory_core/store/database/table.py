@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 from functools import wraps
 from sqlite3 import Connection
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .database import Database
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Group = TypeVar("Group", bound="Table")
+Snapshot = Connection  # the name for modules that do not know SQLite
 
 
 class Table:
@@ -49,3 +50,9 @@ def writes(
         return table.database.write(lambda connection: operation(table, connection, *args, **kwargs))
 
     return submitted
+
+
+def at_once(operation: Callable[P, asyncio.Future[T]], connection: Connection, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run an operation of a table on a connection, in the calling thread, instead of submitting it."""
+    bound: Any = operation
+    return bound.__wrapped__(bound.__self__, connection, *args, **kwargs)

@@ -45,6 +45,7 @@ class SqliteExactSearch:
         """Search a database's vectors, caching at most ``held_bytes`` of them."""
         self._database = database
         self._cache: PlaceCache[Slice] = PlaceCache(held_bytes)
+        self._to_load: set[VectorPlace] = set()
         self._loading: dict[VectorPlace, asyncio.Task[None]] = {}
         self._turns = asyncio.Lock()
         self._fingerprint = ""
@@ -60,15 +61,27 @@ class SqliteExactSearch:
 
     async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; [] for a vector of another length, or without a direction."""
+        found = await self._database.read(self.found_nearest, vector, read_filter, limit)
+        self.load()
+        return found
+
+    def found_nearest(
+        self, connection: Connection, vector: Vector, read_filter: ReadFilter, limit: int
+    ) -> list[tuple[Event, float]]:
+        """Do what :meth:`nearest` does, on a connection."""
         asked = _direction(vector)
         if asked is None or limit <= 0 or not self._fingerprint:
             return []
         self._dimensions = asked.size
         place = VectorPlace(self._fingerprint, asked.size, place_filter(read_filter))
-        found, is_loading = await self._database.read(self._nearest, asked, place, read_filter, bounded(limit))
-        if is_loading and place not in self._loading:
-            self._loading[place] = asyncio.create_task(self._load(place))
-        return found
+        return self._nearest(connection, asked, place, read_filter, bounded(limit))
+
+    def load(self) -> None:
+        """Begin to load the places that were searched and are not in memory; call it on the event loop."""
+        while self._to_load:
+            place = self._to_load.pop()
+            if place not in self._loading:
+                self._loading[place] = asyncio.create_task(self._load(place))
 
     async def loaded(self) -> None:
         """Wait until the vectors of all places searched so far are loaded."""
@@ -85,7 +98,7 @@ class SqliteExactSearch:
         finally:
             del self._loading[place]
 
-    async def is_wide(self, read_filter: ReadFilter) -> bool:
+    def is_wide(self, connection: Connection, read_filter: ReadFilter) -> bool:
         """Return whether a search would read so many vectors from disk that an approximate index is likely faster.
 
         Such an index applies a filter row by row: for a filtered place it pays only from several times the cache limit.
@@ -95,9 +108,6 @@ class SqliteExactSearch:
             return False
         is_filtered = read_filter.scene.kind != "operator" or bool(read_filter.group_id)
         bound = self._cache.limit * (COST_OF_A_FILTER if is_filtered else 1)
-        return await self._database.read(self._is_over, place, bound)
-
-    def _is_over(self, connection: Connection, place: VectorPlace, bound: int) -> bool:
         row = dimensions_of(connection, place.fingerprint) * FLOAT_BYTES
         return count_of(connection, place.filter) * row > bound
 
@@ -124,9 +134,10 @@ class SqliteExactSearch:
 
     def _nearest(
         self, connection: Connection, asked: Cosines, place: VectorPlace, read_filter: ReadFilter, limit: int
-    ) -> tuple[list[tuple[Event, float]], bool]:
-        """Return the nearest events, and whether the vectors of their place are still to be loaded into memory."""
+    ) -> list[tuple[Event, float]]:
         rows, is_loading = self._compared(connection, asked, place)
+        if is_loading:
+            self._to_load.add(place)
         first = rows.best(limit + SPARE)
         found = _admitted(connection, read_filter, dict(islice(first.items(), limit)))
         if len(found) < limit < len(first):
@@ -135,7 +146,7 @@ class SqliteExactSearch:
             found = _admitted(
                 connection, read_filter, rows.within(EVENTS.seqs_within(connection, read_filter)).best(limit)
             )
-        return found[:limit], is_loading
+        return found[:limit]
 
     def _compared(
         self, connection: Connection, asked: Cosines, place: VectorPlace

@@ -15,14 +15,13 @@ from ...domain.event import Event
 from ...domain.message import Message
 from ...domain.read_filter import NARROWED, ReadFilter
 from ...errors import UnavailableError
-from ...ports.words import FoundLine, FoundLines, LineKey, LineSearch
 from ..database.database import Database
 from ..database.rows import bound, micros
 from ..database.snapshots import catch_up
 from ..database.statements import LISTED, bounded, listed, select
 from . import removed_rows
 from .corpus import EVENTS, MESSAGES, Corpus
-from .lines import PARTS, LineRows, ScoredLines, scored_lines
+from .lines import PARTS, FoundLine, FoundLines, LineKey, LineRows, LineSearch, ScoredLines, scored_lines
 from .passages import passages_around
 from .place_cache import PlaceCache
 from .read_filter_sql import Filter
@@ -75,6 +74,7 @@ class SqliteLexical:
         self._database = database
         self._cache: PlaceCache[HeldRows] = PlaceCache(held_bytes)
         self._refused: set[_Place] = set()  # places that do not fit into memory
+        self._to_load: set[_Place] = set()
         self._loading: dict[_Place, asyncio.Task[None]] = {}
         self._turns = asyncio.Lock()
 
@@ -83,25 +83,16 @@ class SqliteLexical:
 
         ``read_filter`` bounds which events may be returned; empty without terms.
         """
-        if limit <= 0 or not terms:
-            return []
-        place = EVENTS.place_of(read_filter)
-        found, is_loading = await self._database.read(
-            self._events, place and (EVENTS, place), tuple(terms), read_filter, bounded(limit)
-        )
-        if place and is_loading:
-            self._begin_loading((EVENTS, place))
+        found = await self._database.read(self.found_events, terms, read_filter, limit)
+        self.load()
         return found
 
-    async def lines(self, search: LineSearch) -> FoundLines:
-        """Return lines that have one of the terms or more, or stand near such lines, best first."""
-        if search.limit <= 0 or not search.terms:
-            return FoundLines()
-        place = MESSAGES.place_of(search.read_filter)
-        found, is_loading = await self._database.read(self._lines, place and (MESSAGES, place), search)
-        if place and is_loading:
-            self._begin_loading((MESSAGES, place))
-        return found
+    def load(self) -> None:
+        """Begin to load the places that were searched and are not in memory; call it on the event loop."""
+        while self._to_load:
+            place = self._to_load.pop()
+            if place not in self._loading:
+                self._loading[place] = asyncio.create_task(self._load(place))
 
     def clear_caches(self) -> None:
         """Drop all rows: erased data must not stay in memory."""
@@ -112,10 +103,13 @@ class SqliteLexical:
         """Wait until the rows of all places searched so far are loaded."""
         await asyncio.gather(*self._loading.values())
 
-    def _events(
-        self, connection: Connection, place: _Place | None, terms: Sequence[str], read_filter: ReadFilter, limit: int
-    ) -> tuple[ScoredRows[Event], bool]:
-        """Return the events found, and whether their place is still to be loaded."""
+    def found_events(
+        self, connection: Connection, terms: Sequence[str], read_filter: ReadFilter, limit: int
+    ) -> ScoredRows[Event]:
+        """Do what :meth:`events` does, on a connection."""
+        if limit <= 0 or not terms:
+            return []
+        place, limit = EVENTS.place_of(read_filter), bounded(limit)
 
         def among(rows: EventRows) -> ScoredRows[Event]:
             scores = rows.bm25(terms)
@@ -128,12 +122,18 @@ class SqliteLexical:
 
             return _found(connection, EVENTS, read_filter, limit, ranked)
 
-        found, is_loading = self._among(connection, place, among)
-        return found if found is not None else _matching(connection, EVENTS, terms, read_filter, limit), is_loading
+        found = self._among(connection, place and (EVENTS, place), among)
+        return found if found is not None else _matching(connection, EVENTS, terms, read_filter, limit)
 
-    def _lines(self, connection: Connection, place: _Place | None, search: LineSearch) -> tuple[FoundLines, bool]:
-        """Return the lines found, and whether their place is still to be loaded."""
-        wide = replace(search.read_filter, user_id="", kinds=(), window=None)
+    def found_lines(self, connection: Connection, search: LineSearch) -> FoundLines:
+        """Return lines that have one of the terms or more, or stand near such lines, best first."""
+        if search.limit <= 0 or not search.terms:
+            return FoundLines()
+        within, wide = (
+            MESSAGES.place_of(search.read_filter),
+            replace(search.read_filter, user_id="", kinds=(), window=None),
+        )
+        place = within and (MESSAGES, within)
 
         def among(rows: LineRows) -> FoundLines:
             rows.hide(_hidden(connection, place))
@@ -146,11 +146,11 @@ class SqliteLexical:
             scored = scored_lines(rows, search)
             return found_lines(search, rows, scored, read, partial(_replied, connection, wide))
 
-        found, is_loading = self._among(connection, place, among)
-        return found if found is not None else _lines_matching(connection, search, wide), is_loading
+        found = self._among(connection, place, among)
+        return found if found is not None else _lines_matching(connection, search, wide)
 
-    def _among(self, connection: Connection, place: _Place | None, work: Callable[[Any], T]) -> tuple[T | None, bool]:
-        """Bring a place's rows up to date and search them; if any is missing, None, and whether it will be loaded."""
+    def _among(self, connection: Connection, place: _Place | None, work: Callable[[Any], T]) -> T | None:
+        """Bring a place's rows up to date and search them; None if any is missing, which may be loaded then."""
         found: list[T] = []
 
         def renewed(old: HeldRows) -> HeldRows:
@@ -164,28 +164,26 @@ class SqliteLexical:
             return held
 
         if place is None or place in self._refused:
-            return None, False
+            return None
         held = self._cache.fresh(place, lambda: HeldRows(place[0].rows()), renewed, partial(catch_up, connection))
-        if self._cache.fits(held.at_least):
-            return (found[0], False) if found else (None, True)
-        self._cache.drop(place)
-        self._refused.add(place)
-        return (found[0] if found else None), False
-
-    def _begin_loading(self, place: _Place) -> None:
-        if place not in self._loading:
-            self._loading[place] = asyncio.create_task(self._load(place))
+        if not self._cache.fits(held.at_least):
+            self._cache.drop(place)
+            self._refused.add(place)
+        elif not found:
+            self._to_load.add(place)
+        return found[0] if found else None
 
     async def _load(self, place: _Place) -> None:
         """Load a place's rows in small steps, so that concurrent reads wait for few rows only."""
-        is_loading = True
         try:
             async with self._turns:  # one place at a time: places that do not fit together would evict each other
-                while is_loading:
-                    _, is_loading = await self._database.read(self._among, place, lambda _: None)
+                while not await self._database.read(self._among, place, lambda _: True):
+                    if place in self._refused:
+                        break
         except UnavailableError:  # closed or unreadable: the next search reports it
             pass
         finally:
+            self._to_load.discard(place)
             del self._loading[place]
 
 

@@ -8,17 +8,19 @@ count as in BM25, and no line lends its terms to others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from functools import lru_cache
+from math import prod
+from zlib import crc32
 
 import numpy as np
 
 from ...domain.interval import Interval
+from ...domain.message import Message, Passage
 from ...domain.read_filter import NARROWED, ReadFilter
 from ...domain.scope import Scope
-from ...ports.words import LineSearch, line_key
 from ...settings import Decay
 from ...text.caches import cleared_on_erasure
 from ...text.lexical.frequency import telling_of
@@ -45,6 +47,78 @@ PERSON = 0.15  # gain of a line by or to the people named; a larger one would le
 NUMBER = 0.4  # gain of a line with a number, if one is asked for; measured from 0.2 to 0.5 to be a plateau
 DAY_US = 86_400 * 1_000_000.0
 PARTS = ("words", "label", "neighbours", "replies", "topic")
+
+
+LineKey = tuple[Scope, str]  # a message id is unique in its scope only
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """A question to the log: at most ``limit`` lines that the read filter admits.
+
+    ``asides`` are terms of little weight; ``window`` and ``people`` are those that the question names. The
+    ``candidates`` that share most words with the question are scored, with ``reach`` lines before and after each.
+    """
+
+    terms: Sequence[str]
+    read_filter: ReadFilter
+    limit: int
+    now: datetime
+    candidates: int
+    reach: int
+    asides: frozenset[str] = frozenset()
+    window: Interval | None = None
+    people: frozenset[str] = frozenset()
+    asks_number: bool = False
+    decay: Decay | None = None
+    explains: bool = False
+
+
+@dataclass(frozen=True)
+class FoundLine:
+    """A line of the log that answers a question; its score is the ``relevance``, in [0, 1], times all ``factors``.
+
+    The lines just ``before`` and ``after`` it, and the one to which it ``replied``, are those that the scene may read.
+    The ``parts`` of the relevance are given only to a search that explains.
+    """
+
+    line: Message
+    relevance: float
+    factors: tuple[tuple[str, float], ...] = ()
+    before: Passage = ()
+    after: Passage = ()
+    replied: Message | None = None
+    parts: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def score(self) -> float:
+        """The score by which lines are ordered."""
+        return self.relevance * prod(factor for _, factor in self.factors)
+
+    @property
+    def key(self) -> LineKey:
+        """The line's scope and id."""
+        return self.line.scene.scope, self.line.id
+
+    def beside(self, admits: Callable[[Message], bool]) -> FoundLine:
+        """Return the line with only those lines beside it that ``admits`` admits, whatever the index returned."""
+        before, after = tuple(filter(admits, self.before)), tuple(filter(admits, self.after))
+        return replace(
+            self, before=before, after=after, replied=self.replied if self.replied and admits(self.replied) else None
+        )
+
+
+@dataclass(frozen=True)
+class FoundLines:
+    """Lines of the log, best first, and the scores of these and of more lines by their :func:`line_key`."""
+
+    lines: tuple[FoundLine, ...] = ()
+    scores: Mapping[int, float] = field(default_factory=dict[int, float])
+
+
+def line_key(place: str, message_id: str) -> int:
+    """Return a 32-bit hash of a message's place (the key of its scope) and id."""
+    return crc32(f"{place}\n{message_id}".encode("utf-8", "replace"))
 
 
 class LineRows(Rows):

@@ -61,7 +61,7 @@ async def test_an_older_snapshot_drops_nothing_that_another_thread_noted(tmp_pat
     """Rows that one thread noted are loaded, too, by a thread whose snapshot began before they were written."""
     path, place = tmp_path / "ledger.db", MESSAGES.place_of(ReadFilter(GROUP))
     ledger = await Ledger.open(path)
-    lexical = SqliteLexical(ledger._database)
+    lexical = SqliteLexical(ledger.database)
     with closing(opened_for_reading(path)) as older, closing(opened_for_reading(path)) as newer, snapshot(older):
         older.execute("SELECT count(*) FROM messages").fetchone()
         await ledger.log.append([a_message(f"第{number}句") for number in range(TOGETHER + 50)])
@@ -86,7 +86,7 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
     ledger = await Ledger.open(tmp_path / "ledger.db")
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_031)]
     await committed(ledger, *(an_event(f"乌龙茶{scene.group_id}", scene) for scene in scenes))
-    lexical = SqliteLexical(ledger._database, held_bytes=12_000)
+    lexical = SqliteLexical(ledger.database, held_bytes=12_000)
     for _ in range(2):
         for scene in scenes:
             assert await found(lexical, "乌龙", scene=scene) == {f"乌龙茶{scene.group_id}"}
@@ -103,7 +103,7 @@ async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> No
     ledger = await Ledger.open(tmp_path / "ledger.db")
     small = Scene.group("10009", "1")
     await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
-    lexical = SqliteLexical(ledger._database, held_bytes=100_000)
+    lexical = SqliteLexical(ledger.database, held_bytes=100_000)
     await found(lexical, "乌龙", scene=small)
     before = lexical._cache.bytes
     for _ in range(2):
@@ -138,7 +138,7 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
     await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(steps * TOGETHER)])
     await lines_with(ledger.lexical, ["乌龙"], ReadFilter(scenes[0]), 5)
     await ledger.lexical.loaded()
-    database: Any = Counted(ledger._database)
+    database: Any = Counted(ledger.database)
     lexical = SqliteLexical(database, held_bytes=ledger.lexical._cache.bytes * 11 // 10)
     for scene in scenes:
         await lines_with(lexical, ["乌龙"], ReadFilter(scene), 5)
@@ -156,7 +156,7 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
     await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)
     whole = ledger.lexical._cache.bytes
     for held_bytes, is_refused in ((whole, False), (whole - 1, True)):
-        lexical = SqliteLexical(ledger._database, held_bytes=held_bytes)
+        lexical = SqliteLexical(ledger.database, held_bytes=held_bytes)
         await lines_with(lexical, ["乌龙"], ReadFilter(GROUP), 5)
         assert (len(lexical._refused), lexical._cache.bytes) == ((1, 0) if is_refused else (0, whole))
     await ledger.close()
@@ -167,10 +167,10 @@ async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(t
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * removed_rows.KEPT)])
     await ledger.log.withdraw(GROUP.scope, "unknown", NOON)
-    assert await ledger._database.read(removed_rows.latest, MESSAGES.words) == 0
+    assert await ledger.database.read(removed_rows.latest, MESSAGES.words) == 0
     wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
     assert wiped.reworded == 2 * removed_rows.KEPT
-    assert await ledger._database.read(removed_rows.latest, MESSAGES.words) == 1
+    assert await ledger.database.read(removed_rows.latest, MESSAGES.words) == 1
     answer = await lines_with(ledger.lexical, ["某位"], ReadFilter(GROUP), 1000)
     hidden = {f"某位成员 来过{number}次" for number in range(2 * removed_rows.KEPT)}
     assert {message.text for message, _ in answer} == hidden

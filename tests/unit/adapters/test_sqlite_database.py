@@ -215,15 +215,15 @@ async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> No
     """If the file cannot grow, nothing of the draft is stored, and later it is stored completely."""
     ledger = await Ledger.open(path)
     await committed(ledger, an_event("先来的"))
-    pages = await ledger._database.read(lambda one: one.execute("PRAGMA page_count").fetchone()[0])
+    pages = await ledger.database.read(lambda one: one.execute("PRAGMA page_count").fetchone()[0])
     draft = a_draft(*(an_event(f"乌龙茶 第{number}杯" * 9) for number in range(900)), job_id="large")
-    await ledger._database.write(lambda one: one.execute(f"PRAGMA max_page_count = {pages + 20}").fetchone())
+    await ledger.database.write(lambda one: one.execute(f"PRAGMA max_page_count = {pages + 20}").fetchone())
     with pytest.raises(StorageRefused):
         await ledger.events.commit(draft)
     assert await shown(ledger, GROUP) == ["先来的"]
     assert await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 5) == []
     assert not await ledger.events.done("large")
-    await ledger._database.write(lambda one: one.execute("PRAGMA max_page_count = 1000000").fetchone())
+    await ledger.database.write(lambda one: one.execute("PRAGMA max_page_count = 1000000").fetchone())
     await ledger.events.commit(draft)
     assert (await ledger.archive.totals()).events == 901
     await ledger.close()
@@ -255,7 +255,7 @@ async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
 
     ledger = await Ledger.open(path)
     with pytest.raises(LookupError):
-        await ledger._database.write(half)
+        await ledger.database.write(half)
     assert await ledger.consent.opted_out() == frozenset()
     await ledger.consent.opt_in("whole")
     await ledger.close()
@@ -271,7 +271,7 @@ async def test_of_writes_that_share_a_transaction_only_the_failing_one_is_undone
             raise LookupError
 
     ledger = await Ledger.open(path)
-    writes = (ledger._database.write(written, number) for number in range(3))
+    writes = (ledger.database.write(written, number) for number in range(3))
     outcomes = await asyncio.gather(*writes, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [LookupError if n == failing else type(None) for n in range(3)]
     assert await ledger.consent.opted_out() == {str(number) for number in range(3)} - {str(failing)}
@@ -291,7 +291,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
         may_end.wait()
         connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES ('begun', 0)")
 
-    blocking = asyncio.ensure_future(ledger._database.write(slow))
+    blocking = asyncio.ensure_future(ledger.database.write(slow))
     await asyncio.to_thread(begun.wait)
     queued = asyncio.create_task(committed(ledger, waiting))
     await asyncio.sleep(0)

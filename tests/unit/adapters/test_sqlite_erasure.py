@@ -160,7 +160,7 @@ async def test_the_index_of_words_is_cleaned_in_small_steps(path: Path) -> None:
     ledger = await Ledger.open(path)
     await planting.plant(ledger, CANARIES)
     await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
-    purging = asyncio.create_task(purge(ledger._database, together=20))
+    purging = asyncio.create_task(purge(ledger.database, together=20))
     while not purging.done():
         await ledger.log.append([a_message("还在聊", OTHER)])
     await purging

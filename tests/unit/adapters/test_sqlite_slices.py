@@ -200,9 +200,9 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
     events = [an_event(f"第{number}件", scene) for number, scene in enumerate(scenes)]
     await embedded(ledger, [(event, a_vector(*(chance.gauss(0, 1) for _ in range(64)))) for event in events])
     await ledger.events.retire(events[0].id, NOON)
-    without_room = SqliteExactSearch(ledger._database, held_bytes=100)
+    without_room = SqliteExactSearch(ledger.database, held_bytes=100)
     without_room.follow(MODEL)
-    little_room = SqliteExactSearch(ledger._database, held_bytes=400_000)
+    little_room = SqliteExactSearch(ledger.database, held_bytes=400_000)
     little_room.follow(MODEL)
     asked = a_vector(*(chance.gauss(0, 1) for _ in range(64)))
     for read_filter in (
@@ -226,7 +226,7 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
     events = [an_event(f"第{number}件") for number in range(2 * CHUNK + 3)]
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
-    index = SqliteExactSearch(ledger._database, held_bytes=held_bytes)
+    index = SqliteExactSearch(ledger.database, held_bytes=held_bytes)
     index.follow(MODEL)
     for _ in range(2):  # from the disk, then from memory if there is room
         found = await index.nearest(a_vector(1, 0), ReadFilter(GROUP), len(events))
@@ -263,9 +263,9 @@ async def test_a_search_loads_no_part_of_a_large_place(tmp_path: Path) -> None:
     await embedded(ledger, [(an_event(f"第{number}件"), a_vector(1, number)) for number in range(CHUNK)])
     place = VectorPlace(MODEL, 2, place_filter(ReadFilter(GROUP)))
     asked = np.array([1.0, 0.0], np.float32)
-    found, is_loading = await ledger._database.read(ledger.index._nearest, asked, place, ReadFilter(GROUP), 3)
+    found = await ledger.database.read(ledger.index._nearest, asked, place, ReadFilter(GROUP), 3)
     assert [event.text for event, _ in found] == ["第0件", "第1件", "第2件"]
-    assert is_loading
+    assert ledger.index._to_load == {place}
     assert ledger.index._cache.bytes == 0
     await ledger.close()
 
@@ -290,12 +290,16 @@ async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
     await embedded(
         ledger, [*narrow, *((an_event(f"那里{number}", OTHER_GROUP), a_vector(1, 0)) for number in range(90))]
     )
-    index = SqliteExactSearch(ledger._database, held_bytes=9000)
-    assert not await index.is_wide(ReadFilter(OPERATOR))  # no model is followed, so nothing would be read
+    index = SqliteExactSearch(ledger.database, held_bytes=9000)
+    assert not await ledger.database.read(
+        index.is_wide, ReadFilter(OPERATOR)
+    )  # no model is followed, so nothing would be read
     index.follow(MODEL)
     for limit, expected in ((400, [False, False, True]), (150, [False, True, True])):
         index._cache.limit = limit
-        assert [await index.is_wide(ReadFilter(scene)) for scene in (GROUP, OTHER_GROUP, OPERATOR)] == expected
+        assert [
+            await ledger.database.read(index.is_wide, ReadFilter(scene)) for scene in (GROUP, OTHER_GROUP, OPERATOR)
+        ] == expected
     await ledger.close()
 
 
@@ -303,12 +307,12 @@ async def test_a_place_that_is_held_rounded_is_not_wide(tmp_path: Path) -> None:
     """A place kept in rounded form does not count as wide."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(100)])
-    index = SqliteExactSearch(ledger._database, held_bytes=20_000)
+    index = SqliteExactSearch(ledger.database, held_bytes=20_000)
     index.follow(MODEL)
     await index.nearest(_drawn(1), ReadFilter(OTHER_GROUP), 1)
-    assert await index.is_wide(ReadFilter(OPERATOR))
+    assert await ledger.database.read(index.is_wide, ReadFilter(OPERATOR))
     await index.nearest(_drawn(1), ReadFilter(OPERATOR), 1)
-    assert not await index.is_wide(ReadFilter(OPERATOR))
+    assert not await ledger.database.read(index.is_wide, ReadFilter(OPERATOR))
     await ledger.close()
 
 
@@ -316,7 +320,7 @@ async def test_a_place_that_grows_is_held_smaller_and_drives_nobody_out(tmp_path
     """A place that outgrows half of the memory is rounded and does not displace others."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(50)])
-    index = SqliteExactSearch(ledger._database, held_bytes=100_000)
+    index = SqliteExactSearch(ledger.database, held_bytes=100_000)
     index.follow(MODEL)
     here, everywhere = (VectorPlace(MODEL, 64, place_filter(ReadFilter(scene))) for scene in (GROUP, OPERATOR))
     for start in range(1, 300, 50):

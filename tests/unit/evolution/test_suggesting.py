@@ -153,7 +153,7 @@ async def test_an_accept_that_was_interrupted_is_repeated_harmlessly() -> None:
     """If the belief was stored but the decision was not, accepting again stores no second belief."""
     group = await SuggestingGroup.over(JAM, JAM_AGAIN)
     await group.decide(accept=True)
-    await group.ledger._database.write(lambda connection: connection.execute("DELETE FROM decisions").rowcount)
+    await group.ledger.database.write(lambda connection: connection.execute("DELETE FROM decisions").rowcount)
     await group.decide(accept=True)
     assert (await group.ledger.beliefs.page(GROUP.scope, "all", 10)).total == 1
 

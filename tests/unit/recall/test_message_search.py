@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -17,17 +17,18 @@ from cognitive_memory_core.domain.read_filter import NAMED, ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
-from cognitive_memory_core.ports.words import FoundLine, FoundLines, LineSearch
-from cognitive_memory_core.recall.message_search import REACH, MessageSearch
+from cognitive_memory_core.recall import one_pass
+from cognitive_memory_core.recall.one_pass import OF_SEARCH, Question, Steps
 from cognitive_memory_core.recall.query import Query, query_of
-from cognitive_memory_core.recall.retriever import SearchResult
-from cognitive_memory_core.recall.search_request import MAX_RESULTS
-from cognitive_memory_core.settings import Decay
-from cognitive_memory_core.store.search.lines import NUMBER
+from cognitive_memory_core.recall.ranking import MAX_RESULTS
+from cognitive_memory_core.recall.recall import Recall, SearchResult
+from cognitive_memory_core.recall.trace import NO_TRACE, SearchTrace
+from cognitive_memory_core.settings import Decay, Settings
+from cognitive_memory_core.store.search.lines import NUMBER, FoundLine, FoundLines, LineSearch
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
-from tests.support.ports import Away, ListedWords
+from tests.support.ports import Away, ListedWords, a_recall
 from tests.support.sightings import sightings_of
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
@@ -45,40 +46,50 @@ async def a_log(*lines: Message) -> Ledger:
     return ledger
 
 
-async def settled() -> None:
-    """Write nothing."""
-
-
 async def hanging(*_: object) -> Any:
     """Never return."""
     await asyncio.Event().wait()
 
 
-def a_search(ledger: Ledger, **parts: Any) -> MessageSearch:
-    """Return a search over a ledger with some parts replaced."""
-    given = {
-        "index": ledger.lexical,
-        "clock": FrozenClock(NOON + timedelta(days=1)),
-        "flush": settled,
-        **parts,
-    }
-    return MessageSearch(**given)
-
-
-async def found(
+async def searched(
     ledger: Ledger,
     question: str | Query,
     read_filter: ReadFilter | Scene = GROUP,
     *,
     top_k: int = 50,
-    **parts: Any,
-) -> list[Hit]:
-    """Search a ledger's log."""
+    decay: Decay | None = None,
+    clock: FrozenClock | None = None,
+    words: Any = None,
+    trace: SearchTrace = NO_TRACE,
+) -> FoundLines:
+    """Search a ledger's log as a search does; raises if the log is away."""
     where = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
-    answer = await a_search(ledger, **parts).search(where, query, top_k=top_k, decay=None)
-    assert answer.degraded == ()
-    return list(answer.hits)
+    recall = a_recall(ledger, clock=clock or FrozenClock(NOON + timedelta(days=1)), words=words)
+    asked = Question(recall.sources, where, query, Settings(), trace)
+    asked.missing, reach = {"lines": "lexical"}, replace(OF_SEARCH, candidates=max(top_k, OF_SEARCH.candidates))
+
+    def steps() -> Steps[None]:
+        with asked._part("lines"):
+            asked.lines = asked._found_lines(where, top_k, decay, reach)
+        yield from ()
+
+    await recall._answered(asked, steps())
+    assert asked.degraded == ()
+    return asked.lines
+
+
+async def found(ledger: Ledger, question: str | Query, *args: Any, **parts: Any) -> list[Hit]:
+    """Return the hits of :func:`searched`."""
+    return [one_pass._hit(one) for one in (await searched(ledger, question, *args, **parts)).lines]
+
+
+def of_recall(ledger: Ledger, **parts: Any) -> Recall:
+    """Return a recall whose clock stands a day later."""
+    return a_recall(ledger, clock=FrozenClock(NOON + timedelta(days=1)), **parts)
+
+
+LINES_ONLY = ReadFilter(GROUP, kinds=("message",))
 
 
 def texts(hits: Sequence[Hit]) -> list[str]:
@@ -101,32 +112,26 @@ async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
     assert (hits[1].event.kind, hits[1].event.id, hits[1].event.sender_id) == ("message", "me", "2000002")
 
 
-@pytest.mark.parametrize("asked_for", [Query("？？？"), Query("")])
-async def test_a_question_without_a_word_finds_nothing(asked_for: Query) -> None:
+@pytest.mark.parametrize("question", ["？？？", ""])
+async def test_a_question_without_a_word_finds_nothing(question: str) -> None:
     """A question without a word finds nothing and calls no store."""
-    away = {"index": Away(), "flush": hanging}
-    assert await found(a_ledger(), asked_for, **away) == []
+    assert (
+        await of_recall(a_ledger(), words=Away(), flush=hanging).search(LINES_ONLY, question, top_k=5) == SearchResult()
+    )
 
 
 @pytest.mark.parametrize(("top_k", "count"), [(0, 0), (-3, 0), (1, 1), (2, 2), (MAX_RESULTS, 200), (10**9, 200)])
 async def test_top_k_is_a_cap(top_k: int, count: int) -> None:
     """At most ``top_k`` and never more than 200 messages are returned, and none for 0 or less."""
     ledger = await a_log(*(a_line(f"陶艺{number}", 60 * number) for number in range(205)))
-    assert len(await found(ledger, "陶艺", top_k=top_k)) == count
-
-
-async def test_asking_for_nothing_asks_nobody() -> None:
-    """With ``top_k`` of 0 no store is called."""
-    words = ListedWords()
-    await found(a_ledger(), "陶艺", top_k=0, index=words)
-    assert words.searches == []
+    assert len((await of_recall(ledger).search(LINES_ONLY, "陶艺", top_k=top_k)).hits) == count
 
 
 async def test_the_best_of_many_are_asked_for_and_no_flood() -> None:
     """At least 50 and at most 200 candidates are fetched, whatever the ``top_k``."""
     for top_k, least, most in ((1, 50, 200), (10**9, 200, 200)):
         words = ListedWords()
-        await found(a_ledger(), "陶艺", top_k=top_k, index=words)
+        await of_recall(a_ledger(), words=words).search(LINES_ONLY, "陶艺", top_k=top_k)
         (search,) = words.searches
         assert least <= search.candidates <= most
 
@@ -173,14 +178,15 @@ async def test_what_is_read_stays_in_its_place() -> None:
     assert round_it(hits[0]) == []
 
 
-class Leaky:
+class Leaky(ListedWords):
     """An index that ignores who reads."""
 
     def __init__(self, *lines: Message) -> None:
         """Find these lines for every question, each with all others around it."""
+        super().__init__()
         self._lines = lines
 
-    async def lines(self, _: LineSearch) -> FoundLines:
+    def found_lines(self, _: object, search: LineSearch) -> FoundLines:
         """Return all lines."""
         others = [tuple(one for one in self._lines if one != line) for line in self._lines]
         return FoundLines(tuple(FoundLine(line, 0.5, (), near) for line, near in zip(self._lines, others, strict=True)))
@@ -192,7 +198,7 @@ async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, 
     stray = a_line("陶艺别处", 1, OTHER_GROUP)
     leaky = Leaky(a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2), stray)
     read_filter = ReadFilter(GROUP, without=frozenset({"2000002"}), **narrowing)
-    hits = await found(a_ledger(), "陶艺", read_filter, index=leaky)
+    hits = await found(a_ledger(), "陶艺", read_filter, words=leaky)
     assert texts(hits) == ["陶艺课", "好"]
     assert round_it(hits[0]) == ["好"]
 
@@ -236,7 +242,7 @@ async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -
     """Messages of the named time and person are candidates even if 200 others match better."""
     crowd = [a_line(f"学陶艺{number}", -60 * number - 3 * 24 * 60) for number in range(200)]
     hers, late = "学陶艺的是我呀，周末两天都在那边待着没出门", "听人讲学陶艺要好几个月才能烧出一个像样的杯子"
-    apart = [a_line("早", minutes) for minutes in (-30 * 24 * 60 + 60, -2 * 24 * 60) for _ in range(REACH)]
+    apart = [a_line("早", minutes) for minutes in (-30 * 24 * 60 + 60, -2 * 24 * 60) for _ in range(OF_SEARCH.around)]
     ledger = await a_log(*crowd, *apart, a_line(late, -24 * 60), a_line(hers, -30 * 24 * 60, MAN))
     query = query_of("学陶艺", OPERATOR, NOON)
     yesterday = query_of("昨天", GROUP, NOON).window
@@ -281,13 +287,10 @@ FAILURES: list[Exception | None] = [
 ]
 
 
-@pytest.mark.parametrize("error", FAILURES)
-async def test_an_index_that_is_away_or_hangs_is_named(error: Exception | None) -> None:
-    """If the index fails or hangs, the answer is empty, in time, and names it."""
-    ledger = await a_log(a_line("陶艺"))
-    away = Away(error) if error else _Hanging()
-    search = a_search(ledger, index=away, patience=0.05 if error is None else 5.0)
-    answer = await search.search(ReadFilter(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
+@pytest.mark.parametrize("error", FAILURES[:-1])
+async def test_an_index_that_is_away_is_named(error: Exception) -> None:
+    """If the index fails, the answer is empty and names it."""
+    answer = await of_recall(a_ledger(), words=Away(error)).search(LINES_ONLY, "陶艺", top_k=5)
     assert answer == SearchResult((), ("lexical",))
 
 
@@ -295,9 +298,9 @@ async def test_an_index_that_is_away_or_hangs_is_named(error: Exception | None) 
 async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> None:
     """If pending messages cannot be written, or writing hangs, the written ones are searched."""
     ledger = await a_log(a_line("陶艺"))
-    away = Away(error) if error else _Hanging()
-    search = a_search(ledger, flush=away.settle, patience=0.2 if error is None else 5.0)
-    answer = await search.search(ReadFilter(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
+    flush = Away(error).settle if error else hanging
+    recall = of_recall(ledger, flush=flush, patience=2.0 if error is None else 5.0)
+    answer = await recall.search(LINES_ONLY, "陶艺", top_k=5)
     assert [hit.event.text for hit in answer.hits] == ["陶艺"]
 
 
@@ -311,20 +314,14 @@ async def test_the_question_itself_lifts_nobody() -> None:
     assert "哈哈" in {hit.event.text for hit in later}
 
 
-class _Hanging:
-    """A store that never answers."""
-
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        return hanging
-
-
 async def test_what_was_said_a_moment_ago_is_found() -> None:
     """Pending messages are written before the log is searched."""
     ledger = a_ledger(clock=FrozenClock())
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     journal.take(a_line("陶艺课开了"))
     assert await ledger.log.recent(GROUP.scope, 5) == []
-    assert texts(await found(ledger, "陶艺", flush=journal.flush)) == ["陶艺课开了"]
+    answer = await of_recall(ledger, flush=journal.flush).search(LINES_ONLY, "陶艺", top_k=5)
+    assert texts(answer.hits) == ["陶艺课开了"]
 
 
 async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
@@ -334,17 +331,17 @@ async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
         return False
 
     ledger = await a_log(a_line("陶艺课开了"))
-    assert texts(await found(ledger, "陶艺", flush=refused)) == ["陶艺课开了"]
+    assert texts((await of_recall(ledger, flush=refused).search(LINES_ONLY, "陶艺", top_k=5)).hits) == ["陶艺课开了"]
 
 
 async def test_of_two_equal_lines_the_newer_wins_where_age_counts() -> None:
     """With decay the newer of two equal messages comes first; without it the older."""
     ledger = await a_log(a_line("在学陶艺", -60 * 24 * 300), a_line("在学陶艺", -60, MAN))
-    search, query = a_search(ledger), Query("陶艺", ("陶艺",))
+    query = Query("陶艺", ("陶艺",))
     for decay, first in ((Decay(60.0, 0.2, 0.0), "2000002"), (None, "2000001"), (Decay(60.0, 0.2, 1.1), "2000001")):
-        answer = await search.search(ReadFilter(GROUP), query, top_k=5, decay=decay)
-        assert answer.hits[0].event.sender_id == first
-        assert len(answer.hits) == 2
+        hits = await found(ledger, query, top_k=5, decay=decay)
+        assert hits[0].event.sender_id == first
+        assert len(hits) == 2
 
 
 async def test_the_same_words_of_one_person_are_one_hit() -> None:
@@ -360,8 +357,7 @@ async def test_a_line_of_the_time_named_is_found_behind_many_better_ones() -> No
     ledger = await a_log(*outside, a_line("陶艺 烘焙"))
     window = Interval(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
     query = Query("陶艺 烘焙 面条", ("陶艺", "烘焙", "面条"), window)
-    answer = await a_search(ledger).search(ReadFilter(GROUP), query, top_k=5, decay=None)
-    assert answer.hits[0].event.text == "陶艺 烘焙"
+    assert texts(await found(ledger, query, top_k=5))[0] == "陶艺 烘焙"
 
 
 async def test_the_cap_counts_what_is_admitted() -> None:
@@ -380,6 +376,6 @@ async def test_a_question_for_a_number_raises_lines_with_one() -> None:
         ledger = await a_log(*lines)
         assert (await found(ledger, "陶艺课的票多少钱"))[0].event.id == "price"
     query = query_of("陶艺课的票多少钱", GROUP, NOON)
-    told = await a_search(ledger).find(ReadFilter(GROUP), query, 5, None)
-    factors = {one.line.id: dict(one.factors)["numbers"] for one in told.lines} if told else {}
+    told = await searched(ledger, query, top_k=5)
+    factors = {one.line.id: dict(one.factors)["numbers"] for one in told.lines}
     assert factors == {"price": 1.0 + NUMBER, "dear": 1.0}

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.naming import (
+    HELD,
+    LIFETIME,
     MOST_PEOPLE,
     NOBODY,
     READ,
     KnownNames,
-    NameReadLimits,
     Names,
 )
 from cognitive_memory_core.text.caches import clear_caches
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
-from tests.support.ports import Away
+from tests.support.ports import direct
 
 PEOPLE = (
     Person("2000001", "阿棠", ("棠棠", "今天")),
@@ -123,118 +121,95 @@ def test_only_the_beginning_and_the_latest_are_looked_at():
 
 
 class Book:
-    """A store of names that counts its reads and answers once it is allowed to."""
+    """A store of names that counts its reads."""
 
     def __init__(self, people=PEOPLE):
-        """Be allowed to answer at once."""
+        """Know these people in every place."""
         self.people_here = list(people)
         self.read = []
-        self.may_answer = asyncio.Event()
-        self.may_answer.set()
 
-    async def people(self, scope, user_ids=()):
+    @direct
+    def people(self, _, scope, user_ids=()):
         """Return the same people for every scope."""
         self.read.append(scope)
-        await self.may_answer.wait()
         return list(self.people_here)
 
 
-class BackAgain(Book):
-    """A store of names that fails on the first read."""
-
-    async def people(self, scope, user_ids=()):
-        """Fail on the first read."""
-        found = await super().people(scope, user_ids)
-        if len(self.read) == 1:
-            raise UnavailableError("away")
-        return found
+def known_at(known, scene):
+    """Return the names known in the place of a scene."""
+    return known.at(None, scene)
 
 
-async def test_a_place_is_read_once():
-    """Ten simultaneous questions in one scope read its names once, and another scope is read separately."""
+def test_a_place_is_read_once():
+    """Ten questions in one scope read its names once, and another scope is read separately."""
     book = Book()
     known = KnownNames(book)
-    answers = await asyncio.gather(*(known.at(GROUP) for _ in range(10)))
-    assert {answer.named("阿棠") for answer in answers} == {frozenset({"2000001"})}
-    await known.at(OTHER_GROUP)
-    await known.at(PRIVATE)
+    assert {known_at(known, GROUP).named("阿棠") for _ in range(10)} == {frozenset({"2000001"})}
+    known_at(known, OTHER_GROUP)
+    known_at(known, PRIVATE)
     assert book.read == [GROUP.scope, OTHER_GROUP.scope, PRIVATE.scope]
 
 
-async def test_names_are_read_anew_after_their_time_and_few_places_are_held():
-    """Read names are reused for a while, and the scope used longest ago is dropped first."""
+def test_names_are_read_anew_after_their_time_and_few_places_are_held():
+    """Read names are reused for ten seconds, and the scope read longest ago is dropped first."""
     book = Book()
-    for pace, times in ((NameReadLimits(lifetime=0.0), 3), (NameReadLimits(held=1), 3), (NameReadLimits(), 2)):
-        book.read.clear()
-        known = KnownNames(book, pace)
-        for scene in (GROUP, OTHER_GROUP, GROUP):
-            await known.at(scene)
-        assert len(book.read) == times
+    known = KnownNames(book)
+    known_at(known, GROUP)
+    (began, names), scope = known._read[GROUP.scope], GROUP.scope
+    known._read[scope] = began - LIFETIME, names
+    known_at(known, GROUP)
+    assert (LIFETIME, len(book.read)) == (10.0, 2)
+    for number in range(HELD):
+        known_at(known, Scene.group(str(20_000 + number), "2000001"))
+    assert (len(known._read), scope in known._read) == (HELD, False)
 
 
-async def test_a_place_is_read_again_once_a_name_was_noted_there():
+def test_a_place_is_read_again_once_a_name_was_noted_there():
     """A scope, with names or without, is read once until a name is noted there, or in any place."""
     book = Book(())
     known = KnownNames(book)
-    assert [await known.at(GROUP) for _ in range(3)] == [NOBODY] * 3
+    assert [known_at(known, GROUP) for _ in range(3)] == [NOBODY] * 3
     assert len(book.read) == 1
     book.people_here += PEOPLE
     known.drop([OTHER_GROUP.scope])
-    assert await known.at(GROUP) == NOBODY
+    assert known_at(known, GROUP) == NOBODY
     known.drop([GROUP.scope])
-    assert [await known.at(GROUP) for _ in range(3)] == [Names.of(PEOPLE)] * 3
+    assert [known_at(known, GROUP) for _ in range(3)] == [Names.of(PEOPLE)] * 3
     book.people_here.clear()
     known.drop()
-    assert await known.at(GROUP) == NOBODY
+    assert known_at(known, GROUP) == NOBODY
     assert len(book.read) == 3
 
 
-async def test_a_book_that_was_away_is_read_again_at_once():
-    """A failed read is repeated at the next question, and a running read of an empty scope is not started twice."""
-    book = Book()
-    book.may_answer.clear()
-    known = KnownNames(book, NameReadLimits(patience=0.01))
-    assert [await known.at(GROUP) for _ in range(3)] == [NOBODY] * 3
-    assert len(book.read) == 1
-    back = BackAgain()
-    known = KnownNames(back)
-    assert [await known.at(GROUP) for _ in range(3)] == [NOBODY, Names.of(PEOPLE), Names.of(PEOPLE)]
-    assert len(back.read) == 2
+def test_names_that_are_noted_while_they_are_read_are_read_again():
+    """What was read before a name was noted is not kept."""
+
+    class Overtaken(Book):
+        @direct
+        def people(self, _, scope, user_ids=()):
+            known.drop([scope])
+            return Book.people.__wrapped__(self, _, scope)
+
+    book = Overtaken()
+    known = KnownNames(book)
+    for _ in range(2):
+        known_at(known, GROUP)
+    assert len(book.read) == 2
 
 
-def test_names_serve_ten_seconds():
-    """Names are reused for exactly ten seconds."""
-    assert NameReadLimits().lifetime == 10.0
-
-
-async def test_a_book_that_is_away_or_slow_gives_none():
-    """If names are unavailable or slow, the question proceeds without them, and a late result serves the next one."""
-    assert await KnownNames(Away()).at(GROUP) == NOBODY
-    assert await KnownNames(None).at(GROUP) == NOBODY
-    book = Book()
-    book.may_answer.clear()
-    known = KnownNames(book, NameReadLimits(patience=0.01))
-    assert await known.at(GROUP) == NOBODY
-    book.may_answer.set()
-    for _ in range(200):
-        await known.at(GROUP)
-    assert await known.at(GROUP) == Names.of(PEOPLE)
-    assert book.read == [GROUP.scope]
-
-
-async def test_an_operator_is_asked_for_their_place():
+def test_an_operator_is_asked_for_their_place():
     """An operator without a group gets no names, and with a group those of the group."""
     known = KnownNames(Book())
-    assert await known.at(OPERATOR) == NOBODY
-    assert await known.at(Scene.operator(group_id="10001")) == Names.of(PEOPLE)
+    assert known_at(known, OPERATOR) == NOBODY
+    assert known_at(known, Scene.operator(group_id="10001")) == Names.of(PEOPLE)
 
 
-async def test_names_that_are_let_go_are_read_again():
+def test_names_that_are_let_go_are_read_again():
     """After names are invalidated, the next question reads them again."""
     book = Book()
     known = KnownNames(book)
-    await known.at(GROUP)
+    known_at(known, GROUP)
     book.people_here.clear()
     clear_caches()
-    assert not known._reads
-    assert await known.at(GROUP) == NOBODY
+    assert not known._read
+    assert known_at(known, GROUP) == NOBODY

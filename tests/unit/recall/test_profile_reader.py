@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 from array import array
 from contextlib import suppress
@@ -16,20 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.profile_reader import INLINE, ProfileReader, ProfileReadLimits, TurnProfiles
-from cognitive_memory_core.recall.retriever import Retriever
+from cognitive_memory_core.recall.current_names import CurrentNames
+from cognitive_memory_core.recall.profile_reader import HELD, INLINE, LIFETIME, ProfileReader, TurnProfiles
+from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed, listed_texts
-from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords, a_recall
 from tests.support.sizes import sized
 
 MEMBER = ProfileKey.member("10001", "2000001")
@@ -50,6 +49,11 @@ class World:
     index: Any
     consent: Consent
     facts: Any
+    ledger: Any
+
+    async def turn(self, scene: Scene) -> TurnProfiles:
+        """Return the profiles of a turn."""
+        return await self.ledger.database.read(self.profiles.of_turn, scene)
 
 
 async def a_world(*held: Profile, **fields: Any) -> World:
@@ -60,24 +64,24 @@ async def a_world(*held: Profile, **fields: Any) -> World:
         await consent.set_sharing(user_id, True, NOON)
     index = fields.pop("index", None) or ListedIndex(*held, known=[("10001", "2000001"), ("10001", "2000002")])
     live = Live(fields.pop("settings", None) or Settings())
-    pace = fields.pop("pace", None) or ProfileReadLimits()
     embedder, store = (
         fields.pop("embedder", None) or HashingEmbedder(),
         fields.pop("store", None) or ListedProfiles(*held),
     )
     facts = fields.pop("facts", None) or ListedWithdrawals()
-    profiles = ProfileReader(store, index, embedder, ReadAccess(consent, live), live, pace, facts=facts)
-    return World(profiles, store, index, consent, facts)
+    names = CurrentNames(ledger.names)
+    profiles = ProfileReader(store, index, embedder, ReadAccess(consent, live), live, facts=facts, names=names)
+    return World(profiles, store, index, consent, facts, ledger)
 
 
 async def asker(world: World, scene: Scene) -> Profile | None:
     """Return the asker's profile as a turn gets it."""
-    return (await world.profiles.of_turn(scene)).person
+    return (await world.turn(scene)).person
 
 
 async def group(world: World, scene: Scene) -> Profile | None:
     """Return the group's profile as a turn gets it."""
-    return (await world.profiles.of_turn(scene)).group
+    return (await world.turn(scene)).group
 
 
 # Reading a profile by key.
@@ -120,7 +124,7 @@ async def test_what_is_foreign_is_refused(scene: Scene, key: ProfileKey, held: b
     world = await a_world(*([a_listed(key)] if held else []))
     with pytest.raises(NotPermitted, match="看不到"):
         await world.profiles.find(scene, key)
-    assert world.store.read == []
+    assert world.store.asked == []
 
 
 async def test_somebody_without_a_profile() -> None:
@@ -263,7 +267,7 @@ async def test_a_profile_is_closed_again() -> None:
 CLIMBER = a_listed(MEMBER, "周末常去爬山，喜欢黄山。", tags=("登山",))
 CYCLIST = a_listed(OTHER_MEMBER, "会修自行车，家里开修车铺。", name="小北", tags=("自行车",))
 THE_GROUP = a_listed(READING_GROUP, "每周读一本小说，最近在读《活着》。", name="读书会")
-HELD = (CLIMBER, CYCLIST, THE_GROUP)
+STORED = (CLIMBER, CYCLIST, THE_GROUP)
 
 
 async def embedded(*held: Profile) -> dict[ProfileKey, Any]:
@@ -275,11 +279,11 @@ async def embedded(*held: Profile) -> dict[ProfileKey, Any]:
 @pytest.mark.parametrize("legs", ["both", "words", "dumb", "broken"])
 async def test_a_question_finds_who_it_is_about(legs: str) -> None:
     """The profile that a question is about comes first, unrelated ones are left out, also without vectors."""
-    vectors = {} if legs == "words" else await embedded(*HELD)
+    vectors = {} if legs == "words" else await embedded(*STORED)
     embedder = {"dumb": Away(), "broken": CountingEmbedder(TransientError("busy"))}.get(legs)
     if isinstance(embedder, Away):
         embedder.fingerprint = "away"  # type: ignore[attr-defined]
-    world = await a_world(index=ListedIndex(*HELD, vectors=vectors), embedder=embedder)
+    world = await a_world(index=ListedIndex(*STORED, vectors=vectors), embedder=embedder)
     for question, key in (
         ("谁会修自行车", OTHER_MEMBER),
         ("有人爱爬山吗", MEMBER),
@@ -365,7 +369,7 @@ async def test_what_is_foreign_does_not_count() -> None:
     """Profiles of other scopes change neither scores nor order, even if the index returns them."""
     foreign = [a_listed(ProfileKey.member("10002", str(3_000_000 + n)), "会修自行车") for n in range(20)]
     hits = [
-        await (await a_world(index=ListedIndex(*HELD, *more, leaky=True))).profiles.search(GROUP, "会修自行车的书友")
+        await (await a_world(index=ListedIndex(*STORED, *more, leaky=True))).profiles.search(GROUP, "会修自行车的书友")
         for more in ((), foreign)
     ]
     assert hits[0]
@@ -425,52 +429,57 @@ async def test_a_file_is_read_once_for_many_turns() -> None:
     world = await a_world(THE_GROUP)
     await asyncio.gather(*(group(world, Scene.group("10001", f"20000{n:02}")) for n in range(20)))
     await group(world, GROUP)
-    assert world.store.read.count(READING_GROUP) == 1
+    assert world.store.asked.count(READING_GROUP) == 1
     world.store.held.clear()
     world.profiles.forget()
     assert await group(world, GROUP) is None
-    assert world.store.read.count(READING_GROUP) == 2
+    assert world.store.asked.count(READING_GROUP) == 2
 
 
 async def test_a_profile_that_was_read_serves_a_moment_only() -> None:
     """A file that was changed by hand is read again after a moment."""
-    world = await a_world(THE_GROUP, pace=ProfileReadLimits(lifetime=0.01))
+    world = await a_world(THE_GROUP)
     assert await group(world, GROUP) == THE_GROUP
     world.store.held.clear()
-    await asyncio.sleep(0.02)
+    held = world.profiles._recent
+    held.update({key: (began - LIFETIME, profile) for key, (began, profile) in held.items()})
+    assert await group(world, GROUP) is None
+
+
+async def test_a_profile_that_is_written_while_it_is_read_is_read_again() -> None:
+    """What was read before a write is not kept, so that the next turn has what was written."""
+    world = await a_world(THE_GROUP)
+    read = world.store.read
+
+    def overtaken(key: ProfileKey) -> Profile | None:
+        found = read(key)
+        world.profiles.forget()
+        return found
+
+    world.store.read = overtaken  # type: ignore[method-assign]
+    assert await group(world, GROUP) == THE_GROUP
+    world.store.held.clear()
     assert await group(world, GROUP) is None
 
 
 async def test_what_is_held_is_bounded() -> None:
     """Only a bounded number of profiles is kept in memory, those read last."""
-    world = await a_world(pace=ProfileReadLimits(held=4))
-    for number in range(20):
+    world = await a_world()
+    for number in range(HELD):
         await group(world, Scene.group(str(20_000 + number), "2000001"))
-    assert len(world.profiles._reads) == 4
-    await group(world, Scene.group("20019", "2000001"))
-    assert len(world.store.read) == 40
-
-
-async def test_a_slow_file_is_not_waited_for() -> None:
-    """A profile that takes too long to read is left out of the turn, and available to the next one."""
-    world = await a_world(THE_GROUP, pace=ProfileReadLimits(patience=0.02))
-    world.store.may_answer.clear()
-    for _ in range(2):  # later turns do not wait for the same file again
-        assert await world.profiles.of_turn(GROUP) == TurnProfiles(is_whole=False)
-    world.store.may_answer.set()
-    await asyncio.sleep(0.01)
-    assert await world.profiles.of_turn(GROUP) == TurnProfiles(None, THE_GROUP)
-    assert sorted(world.store.read) == [READING_GROUP, MEMBER]
+    assert len(world.profiles._recent) == HELD
+    await group(world, Scene.group("20255", "2000001"))
+    assert len(world.store.asked) == 2 * HELD
 
 
 async def test_a_file_that_fails_costs_no_other() -> None:
     """If one of the two profiles cannot be read, the other is shown, and the turn reports the gap."""
 
     class OneBroken(ListedProfiles):
-        async def find(self, key: ProfileKey) -> Profile | None:
+        def read(self, key: ProfileKey) -> Profile | None:
             if key == self.broken:
                 raise UnavailableError("away")
-            return await super().find(key)
+            return super().read(key)
 
     world = await a_world(store=OneBroken(CLIMBER, THE_GROUP))
     for world.store.broken, left in (
@@ -478,51 +487,24 @@ async def test_a_file_that_fails_costs_no_other() -> None:
         (READING_GROUP, TurnProfiles(CLIMBER, None, False)),
     ):
         world.profiles.forget()
-        assert await world.profiles.of_turn(GROUP) == left
+        assert await world.turn(GROUP) == left
 
 
 async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
     """The profile of an excluded person is neither read nor shown; the group's profile is."""
     world = await a_world(CLIMBER, THE_GROUP)
     await world.consent.opt_out("2000001", NOON)
-    assert await world.profiles.of_turn(GROUP) == TurnProfiles(None, THE_GROUP)
-    assert world.store.read == [READING_GROUP]
+    assert await world.turn(GROUP) == TurnProfiles(None, THE_GROUP)
+    assert world.store.asked == [READING_GROUP]
 
 
 async def test_a_failure_is_not_held() -> None:
     """A profile that could not be read is read again the next time."""
     world = await a_world(THE_GROUP)
     world.store.failure = UnavailableError("away")
-    assert await world.profiles.of_turn(GROUP) == TurnProfiles(is_whole=False)
+    assert await world.turn(GROUP) == TurnProfiles(is_whole=False)
     world.store.failure = None
     assert await group(world, GROUP) == THE_GROUP
-
-
-async def test_a_late_failure_disturbs_nobody() -> None:
-    """A read that fails after its turn went on causes no unhandled error."""
-    complaints: list[Any] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
-    world = await a_world(THE_GROUP, pace=ProfileReadLimits(patience=0.01))
-    world.store.may_answer.clear()
-    assert await world.profiles.of_turn(GROUP) == TurnProfiles(is_whole=False)
-    world.store.failure = UnavailableError("away")
-    world.store.may_answer.set()
-    await asyncio.sleep(0.01)
-    world.profiles.forget()
-    gc.collect()
-    assert complaints == []
-
-
-async def test_a_turn_that_is_given_up_leaves_the_read_alone() -> None:
-    """If one turn is cancelled, other turns that wait for the same file still get it."""
-    world = await a_world(THE_GROUP)
-    world.store.may_answer.clear()
-    first, second = (asyncio.create_task(group(world, GROUP)) for _ in range(2))
-    await asyncio.sleep(0)
-    first.cancel()
-    await asyncio.sleep(0)
-    world.store.may_answer.set()
-    assert await second == THE_GROUP
 
 
 # Isolation over random histories.
@@ -578,7 +560,7 @@ class Town:
         return [key for key in seen if not self.may_see(scene, key)]
 
 
-async def everything(profiles: ProfileReader, builder: ContextBuilder, scene: Scene, random: Random) -> tuple[str, int]:
+async def everything(profiles: ProfileReader, builder: Recall, scene: Scene, random: Random) -> tuple[str, int]:
     """Read profiles in every possible way; return all results as text, and their number."""
     kind, user = random.choice(("user", "member", "group", None)), random.choice(PEOPLE)
     found = [
@@ -594,7 +576,7 @@ async def everything(profiles: ProfileReader, builder: ContextBuilder, scene: Sc
     ):
         with suppress(NotPermitted):
             found += [profile for profile in [await asking] if profile]
-    context = await builder.build(scene, "乌龙茶")
+    context = await builder.context(scene, "乌龙茶")
     return "\n".join((*(f"{one.tags}{one.summary}" for one in found), context.text)), len(found) + len(context.sections)
 
 
@@ -610,14 +592,8 @@ async def _live(random: Random) -> None:
     index = ListedIndex(*town.profiles.values(), known=town.known)
     live = Settings(sharing="shared" if town.everybody_shares else "isolated")
     world = await a_world(*town.profiles.values(), index=index, settings=live)
-    builder = ContextBuilder(
-        Retriever(ListedEvents(), ListedWords(), ListedVectors(), CountingEmbedder(), Live(live), FrozenClock()),
-        ListedNotes(),
-        lambda _: [],
-        Live(live),
-        ReadAccess(world.consent, Live(live)),
-        profiles=world.profiles,
-    )
+    stores = {"events": ListedEvents(), "words": ListedWords(), "vectors": ListedVectors(), "notes": ListedNotes()}
+    builder = a_recall(world.ledger, None, Live(live), consent=world.consent, profiles=world.profiles, **stores)
     answers = 0
     for _ in range(SCENES // HISTORIES):
         await _something_happens(town, world.consent)
@@ -710,7 +686,7 @@ async def test_a_profile_without_words_is_none() -> None:
 async def test_a_look_at_a_profile_asks_once_what_is_withdrawn() -> None:
     """Each lookup, turn and search asks once what is withdrawn, whatever the number of profiles."""
     world = await a_world(*(a_listed(ProfileKey.member("10001", str(2000001 + number))) for number in range(9)))
-    for asked in (world.profiles.find(GROUP, MEMBER), world.profiles.of_turn(GROUP)):
+    for asked in (world.profiles.find(GROUP, MEMBER), world.turn(GROUP)):
         before = world.facts.asked
         await asked
         assert world.facts.asked == before + 1

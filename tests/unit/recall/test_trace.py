@@ -8,14 +8,14 @@ import pytest
 
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.recall.one_pass import Question, Steps
 from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.recall.trace import Candidate, SearchTrace, candidates_of
-from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
+from cognitive_memory_core.settings import Decay, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
-from tests.support.clock import NOON, FrozenClock
-from tests.support.ports import CountingEmbedder, ListedEvents, ListedVectors, ListedWords
+from tests.support.clock import NOON
+from tests.support.ports import ListedEvents, ListedVectors, ListedWords, a_recall
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea", sender_id="2000001", happened_at=NOON)
 AGAIN = an_event("阿棠(2000001) 喜欢乌龙茶", id="again", sender_id="2000002", happened_at=NOON)
@@ -34,18 +34,20 @@ DECAY = Decay(14.0, 0.2, 0.1)
 
 async def traced(query: Query = ASKED, **settings: object) -> tuple[dict[str, Candidate], list[str]]:
     """Search with a trace; return the candidates by id, and the ids of the result."""
-    retriever = Retriever(
-        ListedEvents(TEA, AGAIN, HILL, RAIN, FOREIGN),
-        ListedWords([(TEA, 3.0), (AGAIN, 3.0)]),
-        ListedVectors((TEA, 0.7), (AGAIN, 0.6), (HILL, 0.5), (RAIN, 0.3), (FOREIGN, 0.9)),
-        CountingEmbedder(),
-        Live(Settings(query=QuerySettings(lexical_weight=0.5, diversity=0.5))),
-        FrozenClock(),
+    recall = a_recall(
+        events=ListedEvents(TEA, AGAIN, HILL, RAIN, FOREIGN),
+        words=ListedWords([(TEA, 3.0), (AGAIN, 3.0)]),
+        vectors=ListedVectors((TEA, 0.7), (AGAIN, 0.6), (HILL, 0.5), (RAIN, 0.3), (FOREIGN, 0.9)),
     )
     given = Settings(query=QuerySettings(**{"lexical_weight": 0.5, "diversity": 0.5, **settings}))  # type: ignore[arg-type]
     trace = SearchTrace(given)
-    found = await retriever.search(ReadFilter(GROUP), query, top_k=2, decay=DECAY, floor=0.2, trace=trace)
-    return {one.event.id: one for one in candidates_of(trace)}, [hit.event.id for hit in found.hits]
+    question = Question(recall.sources, ReadFilter(GROUP), query, given, trace)
+
+    def steps() -> Steps[None]:
+        question.hits = yield from question._events(2, DECAY, 0.2, {})
+
+    await recall._answered(question, steps())
+    return {one.event.id: one for one in candidates_of(trace)}, [hit.event.id for hit in question.hits]
 
 
 async def test_the_parts_of_a_score_multiply_to_it() -> None:

@@ -14,7 +14,6 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
-from cognitive_memory_core.recall.nearest import NearestVectors
 from cognitive_memory_core.vectors.index_sleep import IDLE_SECONDS, ROWS_BEHIND, SECONDS_BEHIND
 from cognitive_memory_core.vectors.reconciler import EVERY_DAY, IndexReconciler
 from tests.support.builders import an_event
@@ -88,22 +87,6 @@ class CountedStore(InMemoryVectorStore):
             raise UnavailableError("away")
         self.starts += not self.is_running
         self.is_running = True
-
-
-class Exact:
-    """Exact search that reports every search as too large, and returns one event."""
-
-    def __init__(self, event: Event) -> None:
-        """Return this event."""
-        self.event = event
-
-    async def is_wide(self, read_filter: ReadFilter) -> bool:  # every search
-        """Return True."""
-        return True
-
-    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return the event."""
-        return [(self.event, 1.0)]
 
 
 @dataclass
@@ -238,17 +221,16 @@ async def test_rows_that_trickle_in_do_not_keep_the_store_running() -> None:
 
 
 async def test_a_wide_question_is_answered_from_the_ledger_and_starts_the_store() -> None:
-    """A large search while the store is stopped is answered exactly at once and starts the store."""
+    """A large search while the store is stopped is refused at once, so that exact search answers, and starts it."""
     world = World()
     [event] = await world.add(1)
     await world.slept()
     world.store.may_open.clear()
-    vectors = NearestVectors(Exact(event), world.follower, world.ledger.events)
     world.follower.loop.start()
-    assert [found for found, _ in await vectors.nearest(ASKED, EVERYTHING, 1)] == [event]
+    with pytest.raises(UnavailableError):
+        await world.follower.nearest(ASKED, EVERYTHING, 1)
     await until(lambda: world.store.starts == 2)
     assert (await world.follower.state()).activity == "waking"
-    assert [found for found, _ in await vectors.nearest(ASKED, EVERYTHING, 1)] == [event]
     world.store.may_open.set()
     await until(lambda: _is_awake(world.follower))
     assert await world.follower.nearest(ASKED, EVERYTHING, 1) == [(event.id, pytest.approx(1.0))]

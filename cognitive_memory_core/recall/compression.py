@@ -15,12 +15,12 @@ from ..domain.people import Person
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, BadArgument
-from ..recall.deadlines import AWAY, with_timeout
 from ..text.failures import described
 from ..text.identity.name_cleaning import clean_name
 from ..text.lexical.chatter import bare_summary
 from ..text.lexical.tokens import sentences_of, token_count
 from ..text.safety.prompt_fences import defused
+from .deadlines import AWAY, with_timeout
 
 log = logging.getLogger(__name__)
 PATIENCE = 60.0  # seconds for all model calls of one compression

@@ -11,24 +11,21 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.context.builder import ContextBuilder
-from cognitive_memory_core.context.render import CLOSED
 from cognitive_memory_core.domain.context import Context
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.message_search import MessageSearch
-from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
-from cognitive_memory_core.recall.quotations import Quotations
-from cognitive_memory_core.recall.retriever import Retriever
+from cognitive_memory_core.recall.current_names import CurrentNames
+from cognitive_memory_core.recall.profile_reader import ProfileReader
+from cognitive_memory_core.recall.render import CLOSED
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.tokens import token_count
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
-from tests.support.listed_profiles import ListedIndex, ListedProfiles, a_listed
+from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
 from tests.support.ports import (
     Away,
     CountingEmbedder,
@@ -36,8 +33,9 @@ from tests.support.ports import (
     ListedNotes,
     ListedVectors,
     ListedWords,
+    a_recall,
+    direct,
 )
-from tests.support.waiting import PATIENCE
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
 QUESTION = "阿棠喜欢什么茶"
@@ -76,28 +74,19 @@ def a_builder(
     profiles=None,
     consent=None,
 ):
-    """Return a builder over test doubles that hold TEA and NOTES."""
-    live, clock = Live(settings or Settings()), FrozenClock()
-
-    def waiting_memos(scope):
-        return [memo for memo in waiting if memo.scope == scope]
-
-    retriever = Retriever(
-        events or ListedEvents(TEA),
-        words or ListedWords([(TEA, 3.0)]),
-        vectors or ListedVectors((TEA, 0.9)),
-        embedder or CountingEmbedder(),
-        live,
-        clock,
+    """Return a recall over test doubles that hold TEA and NOTES."""
+    return a_recall(
+        None,
+        embedder,
+        Live(settings or Settings()),
+        consent=consent,
+        events=events or ListedEvents(TEA),
+        words=words or ListedWords([(TEA, 3.0)]),
+        vectors=vectors or ListedVectors((TEA, 0.9)),
+        notes=notes,
+        waiting_memos=lambda scope: [memo for memo in waiting if memo.scope == scope],
+        profiles=profiles,
     )
-    access = ReadAccess(consent or unrestricted(), live)
-    return ContextBuilder(retriever, notes, waiting_memos, live, access, profiles=profiles)
-
-
-def unrestricted():
-    """Return a consent that nobody restricted."""
-    ledger = a_ledger()
-    return Consent(ledger.consent, ledger.names)
 
 
 async def without_people(*scenes):
@@ -117,7 +106,7 @@ def shown(context):
 
 async def test_the_sections_stand_in_their_order():
     """Sections are ordered pins, events, memos, so that prompt caches can reuse the beginning."""
-    context = await a_builder().build(GROUP, QUESTION)
+    context = await a_builder().context(GROUP, QUESTION)
     assert shown(context) == [
         "【置顶】",
         "- 群规：不剧透",
@@ -134,28 +123,28 @@ async def test_the_sections_stand_in_their_order():
 
 async def test_a_private_chat_sees_its_own():
     """Pins and memos of a group appear only in the group, those of a private chat only in that chat."""
-    lines = shown(await a_builder().build(PRIVATE, "？"))
+    lines = shown(await a_builder().context(PRIVATE, "？"))
     assert lines == ["【置顶】", "- 私下的话", "【近期备忘】", "- [2026-03-04 12:03] 私下聊了工作"]
 
 
 async def test_elsewhere_there_is_nothing():
     """Without anything to show, the text is empty and there are no sections and no tokens."""
     builder = a_builder(ListedNotes())
-    assert await builder.build(OTHER_GROUP, QUESTION) == Context("", (), 0, ())
+    assert await builder.context(OTHER_GROUP, QUESTION) == Context("", (), 0, ())
 
 
 async def test_an_operator_without_a_place_has_no_notes():
     """An operator without a group gets events, but neither pins nor memos."""
-    context = await a_builder().build(OPERATOR, QUESTION)
+    context = await a_builder().context(OPERATOR, QUESTION)
     assert [section.title for section in context.sections] == ["相关回忆"]
-    placed = await a_builder().build(Scene.operator(group_id=GROUP.group_id), QUESTION)
+    placed = await a_builder().context(Scene.operator(group_id=GROUP.group_id), QUESTION)
     assert [section.title for section in placed.sections] == ["置顶", "相关回忆", "近期备忘"]
 
 
 async def test_memos_that_wait_in_the_queue_are_there():
     """A memo whose job is still pending is listed once with the others, newest last."""
     waiting = [a_memo("刚刚说完", 5), a_memo("讲了笑话", 2), a_memo("别处的", 6, OTHER_GROUP)]
-    lines = shown(await a_builder(waiting=waiting).build(GROUP, "？"))
+    lines = shown(await a_builder(waiting=waiting).context(GROUP, "？"))
     assert [line.partition("] ")[2] for line in lines[-3:]] == ["推荐了乌龙茶", "讲了笑话", "刚刚说完"]
 
 
@@ -165,7 +154,7 @@ async def test_the_number_of_memos_is_bounded():
         settings = Settings(query=QuerySettings(recent_end_summaries_inject_k=wanted))
         memos = await a_builder(waiting=[a_memo("刚刚说完", 5)]).memos(GROUP.scope, wanted)
         assert [memo.text for memo in memos] == left
-        context = await a_builder(waiting=[a_memo("刚刚说完", 5)], settings=settings).build(GROUP, "？")
+        context = await a_builder(waiting=[a_memo("刚刚说完", 5)], settings=settings).context(GROUP, "？")
         assert [line.partition("] ")[2] for line in shown(context) if "] " in line] == left
 
 
@@ -173,10 +162,10 @@ async def test_no_memories_when_set_so_or_irrelevant():
     """``auto_top_k=0`` calls no model; events below ``min_relevance`` give no lines."""
     embedder = CountingEmbedder()
     off = a_builder(ListedNotes(), settings=Settings(query=QuerySettings(auto_top_k=0)), embedder=embedder)
-    assert (await off.build(GROUP, QUESTION)).text == ""
+    assert (await off.context(GROUP, QUESTION)).text == ""
     assert embedder.asked == []
     strict = Settings(query=QuerySettings(min_relevance=0.99))
-    assert (await a_builder(ListedNotes(), settings=strict).build(GROUP, QUESTION)).text == ""
+    assert (await a_builder(ListedNotes(), settings=strict).context(GROUP, QUESTION)).text == ""
 
 
 async def test_new_memories_come_first_in_automatic_context():
@@ -189,7 +178,7 @@ async def test_new_memories_come_first_in_automatic_context():
         words=ListedWords([(old, 3.0), (new, 3.0)]),
         vectors=ListedVectors((old, 0.91), (new, 0.9)),
     )
-    assert "白茶" in shown(await builder.build(GROUP, QUESTION))[1]
+    assert "白茶" in shown(await builder.context(GROUP, QUESTION))[1]
 
 
 async def test_what_was_replaced_is_marked_behind_what_replaces_it():
@@ -198,7 +187,7 @@ async def test_what_was_replaced_is_marked_behind_what_replaces_it():
     new = an_event("阿棠(2000001) 改喝豆浆", id="new", replaces="old")
     found = {"words": ListedWords([(old, 3.0)]), "vectors": ListedVectors((old, 0.9))}
     builder = a_builder(ListedNotes(), events=ListedEvents(old, new), **found)
-    _, first, second = shown(await builder.build(GROUP, QUESTION))
+    _, first, second = shown(await builder.context(GROUP, QUESTION))
     assert "豆浆" in first
     assert sentences.context.REPLACED in second
     assert "红茶" in second
@@ -212,19 +201,19 @@ class CountedEvents(ListedEvents):
         super().__init__(*events)
         self.known, self.asked = known, []
 
-    async def replacing(self, event_ids, read_filter):
+    @direct
+    def replacing(self, _, event_ids, read_filter):
         """Record the ids, and return the events that name one of these as replaced."""
         self.asked.append(list(event_ids))
-        return await super().replacing(event_ids, read_filter)
+        return ListedEvents.replacing.__wrapped__(self, _, event_ids, read_filter)
 
-    async def replaced_ids(self, limit):
-        """Return the ids that are named as replaced, as many as there are, or fail."""
-        if self.known == "away":
-            raise UnavailableError("away")
-        return await super().replaced_ids(limit) if self.known else None
+    @direct
+    def replaced_ids(self, _, limit):
+        """Return the ids that are named as replaced, as many as there are."""
+        return ListedEvents.replaced_ids.__wrapped__(self, _, limit) if self.known else None
 
 
-@pytest.mark.parametrize(("known", "asked"), [(True, [["old"]]), (False, [["old", "tea"], ["new"]]), ("away", 2)])
+@pytest.mark.parametrize(("known", "asked"), [(True, [["old"]]), (False, [["old", "tea"], ["new"]])])
 async def test_only_replaced_events_are_looked_up(known, asked):
     """The ledger is asked what replaces the ids that it knows as replaced, and about all if it does not know them."""
     old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=3))
@@ -232,23 +221,23 @@ async def test_only_replaced_events_are_looked_up(known, asked):
     tea = an_event("小满(2000002) 收藏茶饼", id="tea", sender_id="2000002")
     events = CountedEvents(old, new, tea, known=known)
     words, vectors = ListedWords([(old, 3.0), (tea, 2.0)]), ListedVectors((old, 0.9), (tea, 0.8))
-    context = await a_builder(ListedNotes(), events=events, words=words, vectors=vectors).build(GROUP, QUESTION)
+    context = await a_builder(ListedNotes(), events=events, words=words, vectors=vectors).context(GROUP, QUESTION)
     assert sentences.context.REPLACED in context.text
-    assert (len(events.asked) if known == "away" else [sorted(ids) for ids in events.asked]) == asked
+    assert [sorted(ids) for ids in events.asked] == asked
 
 
 async def test_people_left_out_leave_no_trace():
     """What a person said or pinned, and memos about them, are not shown after they opted out."""
-    context = await a_builder(consent=await without_people(GROUP)).build(GROUP, QUESTION)
+    context = await a_builder(consent=await without_people(GROUP)).context(GROUP, QUESTION)
     assert shown(context) == ["【置顶】", "- 群规：不剧透"]
 
 
 async def test_the_budget_of_the_call_wins():
     """The budget passed to a call replaces the configured one; 0 gives nothing."""
     builder = a_builder()
-    small = await builder.build(GROUP, QUESTION, budget=110)
-    assert 0 < small.tokens <= 110 < (await builder.build(GROUP, QUESTION)).tokens
-    assert (await builder.build(GROUP, QUESTION, budget=0)).text == ""
+    small = await builder.context(GROUP, QUESTION, budget=110)
+    assert 0 < small.tokens <= 110 < (await builder.context(GROUP, QUESTION)).tokens
+    assert (await builder.context(GROUP, QUESTION, budget=0)).text == ""
 
 
 @pytest.mark.parametrize("error", [UnavailableError("away"), TransientError("busy")])
@@ -263,7 +252,7 @@ async def test_the_budget_of_the_call_wins():
 )
 async def test_every_part_may_be_away(part, word, error):
     """Whatever part fails, the context has less in it and names what is missing, and no error is raised."""
-    context = await a_builder(waiting=[a_memo("刚刚说完", 5)], **{part: Away(error)}).build(GROUP, QUESTION)
+    context = await a_builder(waiting=[a_memo("刚刚说完", 5)], **{part: Away(error)}).context(GROUP, QUESTION)
     assert context.degraded == (word,)
     assert "阿棠(2000001) 喜欢乌龙茶" in context.text
     assert "刚刚说完" in context.text
@@ -272,7 +261,7 @@ async def test_every_part_may_be_away(part, word, error):
 async def test_everything_away_still_answers():
     """If every store and model fails, the pending memos are still shown."""
     builder = a_builder(Away(), [a_memo("刚刚说完", 5)], events=Away(), words=Away(), vectors=Away(), embedder=Away())
-    context = await builder.build(GROUP, QUESTION)
+    context = await builder.context(GROUP, QUESTION)
     assert shown(context) == ["【近期备忘】", "- [2026-03-04 12:05] 刚刚说完"]
     assert context.degraded == ("embedding", "lexical", "ledger")
 
@@ -282,29 +271,13 @@ READING = a_listed(ProfileKey.group("10001"), "每周读一本小说。", name="
 OWN = a_listed(ProfileKey.user("2000001"), "在找工作。")
 
 
-async def portraits_of(*held, store=None, patience=1.0):
+async def portraits_of(*held, store=None):
     """Return profiles over a store that holds these profiles."""
     ledger, live = a_ledger(), Live(Settings())
     consent = Consent(ledger.consent, ledger.names)
     store = store or ListedProfiles(*held)
     parts = (store, ListedIndex(*held), CountingEmbedder(), ReadAccess(consent, live), live)
-    return ProfileReader(*parts, ProfileReadLimits(patience), facts=ledger.facts), consent
-
-
-async def test_profiles_stand_behind_the_pins():
-    """In a group the profiles of the member and of the group are between pins and events, each with its title."""
-    profiles, _ = await portraits_of(PERSON, READING, OWN)
-    context = await a_builder(profiles=profiles).build(GROUP, QUESTION)
-    assert [section.title for section in context.sections] == ["置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘"]
-    assert shown(context)[3:8] == [
-        "【用户侧写】",
-        "- 阿棠(2000001)（自己说的，未经核实）；标签：茶、登山",
-        "- 兴趣：乌龙茶",
-        "- 兴趣：爬山",
-        "【群聊背景】",
-    ]
-    assert shown(context)[8:10] == ["- 读书会(10001)", "- 每周读一本小说。"]
-    assert context.tokens == token_count(context.text)
+    return ProfileReader(*parts, facts=ListedWithdrawals(), names=CurrentNames(ledger.names)), consent
 
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
@@ -331,13 +304,38 @@ async def quoting(*lines, settings=None, names=(), consent=None, log=None, profi
     await ledger.log.append(lines)
     for scene, name in names:
         await ledger.names.note(scene.scope, scene.user_id, name, NOON)
-    live, clock = Live(settings or Settings()), FrozenClock()
-    said = MessageSearch(log or ledger.lexical, clock, ledger.log.prune)
-    found = (ListedEvents(event), ListedWords([(event, 3.0)]), ListedVectors((event, 0.9)), CountingEmbedder())
-    retriever = Retriever(*found, live, clock, names=ledger.names)
-    quotations = Quotations(said, clock)
-    access, given = ReadAccess(consent or unrestricted(), live), {"profiles": profiles, "quotations": quotations}
-    return ContextBuilder(retriever, ListedNotes(), lambda _scope: [], live, access, **given)
+    return a_recall(
+        ledger,
+        None,
+        Live(settings or Settings()),
+        consent=consent,
+        events=ListedEvents(event),
+        words=log or SaidLines(ledger.lexical, event),
+        vectors=ListedVectors((event, 0.9)),
+        notes=ListedNotes(),
+        profiles=profiles,
+    )
+
+
+class SaidLines(ListedWords):
+    """A lexical index that finds one event, and the lines of a log."""
+
+    def __init__(self, log, event):
+        """Take the index of the log."""
+        super().__init__([(event, 3.0)])
+        self._log = log
+
+    def found_lines(self, connection, search):
+        """Return the lines found."""
+        return self._log.found_lines(connection, search)
+
+
+class NoLines(ListedWords):
+    """A lexical index that finds TEA and cannot search the log."""
+
+    def found_lines(self, connection, search):
+        """Raise."""
+        raise UnavailableError("away")
 
 
 def of_section(context, title):
@@ -347,7 +345,7 @@ def of_section(context, title):
 
 async def test_lines_of_the_log_stand_behind_the_events():
     """Each with its speaker, day and time and what it replies to; the caller shows the newest itself."""
-    context = await (await quoting(*TALK)).build(GROUP, "乌龙茶在哪买", shown=["newest"])
+    context = await (await quoting(*TALK)).context(GROUP, "乌龙茶在哪买", shown=["newest"])
     assert [section.title for section in context.sections] == ["相关回忆", "相关原话"]
     assert (
         "- [2026-03-04 周三 13:00] 小满(2000002) 回复 阿棠(2000001)「谁知道乌龙茶哪里买」：乌龙茶在南门买"
@@ -360,7 +358,7 @@ async def test_a_line_that_an_event_was_made_of_is_not_told_again():
     """What an event says needs no second line, and the next best takes its place."""
     told = replace(TEA, message_ids=("answered",))
     for event, is_quoted in ((TEA, True), (told, False)):
-        lines = of_section(await (await quoting(*TALK, event=event)).build(GROUP, "乌龙茶在哪买"), "相关原话")
+        lines = of_section(await (await quoting(*TALK, event=event)).context(GROUP, "乌龙茶在哪买"), "相关原话")
         assert any("乌龙茶在南门买" in line for line in lines if "回复" in line) == is_quoted
         assert lines
 
@@ -386,13 +384,13 @@ async def test_the_lines_after_a_quoted_one_stand_beside_it():
         a_line("一罐六十", 0.2, id="after"),
         a_line("又在喝", 30, id="newest"),
     )
-    lines = of_section(await (await quoting(*talk)).build(GROUP, "乌龙茶"), "相关原话")
+    lines = of_section(await (await quoting(*talk)).context(GROUP, "乌龙茶"), "相关原话")
     following = "（下一句 小满(2000002)「『小满』昨天拿来的」）（下一句 阿棠(2000001)「一罐六十」）"
     assert lines[0].endswith(f"周三 12:00] 阿棠(2000001)：乌龙茶是谁带来的{following}")
     hidden = await quoting(*talk, consent=await without_people(MAN))
-    assert [line for line in of_section(await hidden.build(GROUP, "乌龙茶"), "相关原话") if "昨天拿来" in line] == []
+    assert [line for line in of_section(await hidden.context(GROUP, "乌龙茶"), "相关原话") if "昨天拿来" in line] == []
     told = replace(TEA, message_ids=("next",))
-    lines = of_section(await (await quoting(*talk, event=told)).build(GROUP, "乌龙茶"), "相关原话")
+    lines = of_section(await (await quoting(*talk, event=told)).context(GROUP, "乌龙茶"), "相关原话")
     assert "（下一句 阿棠(2000001)「一罐六十」）" in lines[0]
     assert "昨天拿来" not in lines[0]
 
@@ -401,15 +399,14 @@ async def test_the_lines_after_a_quoted_one_stand_beside_it():
 async def test_the_number_of_lines_is_set(limit, count):
     """``auto_messages_k`` is a cap, and 0 asks nobody."""
     settings = Settings(query=QuerySettings(auto_messages_k=limit))
-    log = Away() if not limit else None
-    context = await (await quoting(*TALK, settings=settings, log=log)).build(GROUP, "乌龙茶在哪买", shown=["newest"])
+    context = await (await quoting(*TALK, settings=settings)).context(GROUP, "乌龙茶在哪买", shown=["newest"])
     assert len(of_section(context, "相关原话")) == count
     assert context.degraded == ()
 
 
 async def test_lines_that_are_away_are_named():
     """Where the log cannot be searched the section is missing, everything else stands, and it is said."""
-    context = await (await quoting(*TALK, log=Away())).build(GROUP, "乌龙茶在哪买")
+    context = await (await quoting(*TALK, log=NoLines([(TEA, 3.0)]))).context(GROUP, "乌龙茶在哪买")
     assert [section.title for section in context.sections] == ["相关回忆"]
     assert context.degraded == ("lexical",)
 
@@ -417,7 +414,7 @@ async def test_lines_that_are_away_are_named():
 async def test_who_opted_out_is_not_quoted():
     """Neither as speaker nor as the one replied to, and where others name them they are hidden."""
     builder = await quoting(*TALK, consent=await without_people(GROUP))
-    context = await builder.build(GROUP, "乌龙茶在哪买", shown=["newest"])
+    context = await builder.context(GROUP, "乌龙茶在哪买", shown=["newest"])
     lines = of_section(context, "相关原话")
     assert [line.partition("] ")[2] for line in lines] == [
         "小满(2000002)：乌龙茶在南门买",
@@ -430,7 +427,7 @@ async def test_whom_the_question_names_is_shown_in_short():
     profiles, _ = await portraits_of(PERSON, OF_MAN, SECRET)
     names = ((MAN, "满满"), (MAN, "小满"), (GROUP, "阿棠"))
     builder = await quoting(names=names, profiles=profiles)
-    context = await builder.build(GROUP, "小满喜欢什么")
+    context = await builder.context(GROUP, "小满喜欢什么")
     assert of_section(context, "用户侧写")[:2] == (
         "- 小满(2000002)（自己说的，未经核实），也叫 满满；标签：陶艺",
         "- 小满：喜欢陶艺。",
@@ -438,7 +435,7 @@ async def test_whom_the_question_names_is_shown_in_short():
     assert of_section(context, "用户侧写")[2].startswith("- 阿棠(2000001)")
     left = await quoting(names=names, profiles=profiles, consent=await without_people(MAN))
     for builder_there, scene in ((left, GROUP), (builder, OTHER_GROUP), (builder, PRIVATE)):
-        assert "小满" not in (await builder_there.build(scene, "小满喜欢什么")).text
+        assert "小满" not in (await builder_there.context(scene, "小满喜欢什么")).text
     assert "看医生" not in context.text
 
 
@@ -446,60 +443,55 @@ async def test_whoever_asks_is_not_shown_twice():
     """An asker who mentions their own name has one full profile and no additional short one."""
     profiles, _ = await portraits_of(PERSON)
     builder = await quoting(names=((GROUP, "阿棠"),), profiles=profiles)
-    context = await builder.build(GROUP, "阿棠喜欢什么茶")
+    context = await builder.context(GROUP, "阿棠喜欢什么茶")
     assert sum("阿棠(2000001)" in line for line in of_section(context, "用户侧写")) == 1
 
 
 async def test_in_private_there_is_the_persons_own_profile():
     """A private chat shows the profile that was learned in private, and none of any group."""
     profiles, _ = await portraits_of(PERSON, READING, OWN)
-    lines = shown(await a_builder(ListedNotes(), profiles=profiles).build(PRIVATE, "？"))
+    lines = shown(await a_builder(ListedNotes(), profiles=profiles).context(PRIVATE, "？"))
     assert lines == ["【用户侧写】", "- 阿棠(2000001)（自己说的，未经核实）", "- 在找工作。"]
 
 
 async def test_somebody_without_a_profile_has_no_section():
     """A missing or empty profile gives no section title."""
     profiles, _ = await portraits_of(replace(PERSON, tags=(), summary=" \n"))
-    assert (await a_builder(ListedNotes(), profiles=profiles).build(GROUP, "？")).text == ""
+    assert (await a_builder(ListedNotes(), profiles=profiles).context(GROUP, "？")).text == ""
 
 
 async def test_an_opted_out_person_has_no_profile_in_context():
     """The profile of a person who opted out is not shown; the group's profile is."""
     profiles, consent = await portraits_of(PERSON, READING)
     builder = a_builder(ListedNotes(), profiles=profiles, consent=consent)
-    assert shown(await builder.build(GROUP, "？"))[0] == "【用户侧写】"
+    assert shown(await builder.context(GROUP, "？"))[0] == "【用户侧写】"
     await consent.opt_out("2000001", NOON)
-    assert shown(await builder.build(GROUP, "？"))[0] == "【群聊背景】"
+    assert shown(await builder.context(GROUP, "？"))[0] == "【群聊背景】"
 
 
-@pytest.mark.parametrize("failing", ["broken", "slow"])
-async def test_profiles_that_are_away_are_named(failing):
-    """If the profile store fails or is slow, the context lacks the profiles, names them, and is not delayed."""
+async def test_profiles_that_are_away_are_named():
+    """If the profile store fails, the context lacks the profiles and names them."""
     store = ListedProfiles(PERSON)
-    if failing == "broken":
-        store.failure = UnavailableError("away")
-    else:
-        store.may_answer.clear()
-    profiles, _ = await portraits_of(store=store, patience=0.05)
-    context = await asyncio.wait_for(a_builder(profiles=profiles).build(GROUP, QUESTION), PATIENCE)
+    store.failure = UnavailableError("away")
+    profiles, _ = await portraits_of(store=store)
+    context = await a_builder(profiles=profiles).context(GROUP, QUESTION)
     assert context.degraded == ("profiles",)
     assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
-    store.may_answer.set()
 
 
 async def test_a_turn_reads_each_profile_once():
     """A turn reads one profile file of the asker and one of the group."""
     store = ListedProfiles(PERSON, READING)
     profiles, _ = await portraits_of(store=store)
-    await a_builder(profiles=profiles).build(GROUP, QUESTION)
-    assert sorted(store.read) == sorted((PERSON.key, READING.key))
+    await a_builder(profiles=profiles).context(GROUP, QUESTION)
+    assert sorted(store.asked) == sorted((PERSON.key, READING.key))
 
 
 async def test_long_profiles_keep_to_their_share():
     """Profiles of any length leave events their share, and the block within its budget."""
     long = "\n".join(f"- 第 {number} 件关于这个人的事。" for number in range(400))
     profiles, _ = await portraits_of(replace(PERSON, summary=long), replace(READING, summary=long))
-    context = await a_builder(profiles=profiles).build(GROUP, QUESTION, budget=600)
+    context = await a_builder(profiles=profiles).context(GROUP, QUESTION, budget=600)
     assert context.tokens <= 600
     assert "喜欢乌龙茶" in context.text
     assert "讲了笑话" in context.text
@@ -515,8 +507,8 @@ async def test_what_seldom_changes_is_byte_for_byte_the_same():
         found = {"words": ListedWords([(event, 3.0)]), "vectors": ListedVectors((event, 0.9))}
         return a_builder(profiles=profiles, events=ListedEvents(TEA, food), **found)
 
-    tea, other = await builder(TEA).build(GROUP, QUESTION), await builder(food).build(GROUP, QUESTION)
-    assert (await builder(TEA).build(GROUP, QUESTION)).text == tea.text
+    tea, other = await builder(TEA).context(GROUP, QUESTION), await builder(food).context(GROUP, QUESTION)
+    assert (await builder(TEA).context(GROUP, QUESTION)).text == tea.text
     before, marker, _ = tea.text.partition("【相关回忆】\n")
     assert marker
     assert before == other.text.partition("【相关回忆】\n")[0]
@@ -527,17 +519,17 @@ async def test_what_seldom_changes_is_byte_for_byte_the_same():
 async def test_what_is_new_stands_behind_what_was_there():
     """A new pin comes after the old ones and a new memo last, so that nothing before them moves."""
     pins, memos = [a_pin("群规：不剧透")], [a_memo("推荐了乌龙茶", 1)]
-    old = await a_builder(ListedNotes(memos, pins)).build(GROUP, QUESTION)
-    new = await a_builder(ListedNotes([*memos, a_memo("讲了笑话", 2)], pins)).build(GROUP, QUESTION)
+    old = await a_builder(ListedNotes(memos, pins)).context(GROUP, QUESTION)
+    new = await a_builder(ListedNotes([*memos, a_memo("讲了笑话", 2)], pins)).context(GROUP, QUESTION)
     assert new.text.startswith(old.text.removesuffix(f"\n{CLOSED}"))
-    pinned = await a_builder(ListedNotes(memos, [*pins, a_pin("叫我棠姐")])).build(GROUP, QUESTION)
+    pinned = await a_builder(ListedNotes(memos, [*pins, a_pin("叫我棠姐")])).context(GROUP, QUESTION)
     assert pinned.text.startswith(old.text.partition("\n【相关回忆】")[0])
 
 
 @pytest.mark.parametrize("budget", [-1, 0, 1, 30, 61, 10**12])
 async def test_any_budget_holds(budget):
     """Whatever the budget, the block does not exceed it, and is complete or absent."""
-    context = await a_builder().build(GROUP, QUESTION, budget=budget)
+    context = await a_builder().context(GROUP, QUESTION, budget=budget)
     assert context.tokens == token_count(context.text) <= max(budget, 0)
     assert bool(context.text) == bool(context.sections)
     assert not context.text or context.text.endswith(CLOSED)
@@ -547,7 +539,7 @@ async def test_a_sentence_larger_than_the_budget_is_left_out():
     """A sentence larger than the budget is not cut: neither it nor its title is shown."""
     huge = an_event("阿棠" + "很喜欢茶" * 500, id="tea")
     builder = a_builder(ListedNotes(), events=ListedEvents(huge), words=ListedWords([(huge, 3.0)]))
-    assert (await builder.build(GROUP, QUESTION, budget=300)).text == ""
+    assert (await builder.context(GROUP, QUESTION, budget=300)).text == ""
 
 
 async def test_switched_off_there_are_memos_alone():
@@ -563,7 +555,7 @@ async def test_giving_up_is_not_swallowed():
     """Cancelling a turn cancels the building of its context, even while a model hangs."""
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
-    building = asyncio.create_task(a_builder(embedder=embedder).build(GROUP, QUESTION))
+    building = asyncio.create_task(a_builder(embedder=embedder).context(GROUP, QUESTION))
     await asyncio.sleep(0)
     building.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -15,13 +15,13 @@ from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile, said_in
-from ..recall.naming import Names
-from ..recall.quotations import Quotation
+from ..store.search.lines import FoundLine
 from ..text.caches import cleared_on_erasure
 from ..text.identity.callnames import callname
 from ..text.identity.name_cleaning import clean_name, clean_text, one_line
 from ..text.safety.prompt_fences import full_width
 from ..text.spoken_events import spoken
+from .naming import Names
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
@@ -114,13 +114,13 @@ def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str]
     )
 
 
-def quotation_lines(quotations: Iterable[Quotation], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:
+def quotation_lines(quotations: Iterable[FoundLine], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:
     """Render lines of the log with weekday and time, speaker, the line that each replies to, and the lines after it.
 
     ``people`` gives the present names by id. No words contain a corner bracket, so that no text can pass for another
     line's speaker, for what it replies to or for what was said next.
     """
-    return tuple(f"- [{weekday_minute(one.said.happened_at, zone)}] {_quotation(one, people)}" for one in quotations)
+    return tuple(f"- [{weekday_minute(one.line.sent_at, zone)}] {_quotation(one, people)}" for one in quotations)
 
 
 def with_ids_once(sections: Iterable[Section], names: Names) -> tuple[Section, ...]:
@@ -210,8 +210,8 @@ def _begun(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def _quotation(quotation: Quotation, people: Mapping[str, Person]) -> str:
-    said, replied = quotation.said, quotation.replied
+def _quotation(quotation: FoundLine, people: Mapping[str, Person]) -> str:
+    said, replied = quotation.line.as_event(), quotation.replied
     text = _unbracketed(_begun(one_line(said.text), QUOTED_LENGTH))
     answered = after = ""
     if replied is not None:
@@ -219,7 +219,7 @@ def _quotation(quotation: Quotation, people: Mapping[str, Person]) -> str:
         answered = sentences.context.REPLIED_TO.format(
             speaker=_label(replied.as_event(), people, then=False), text=earlier
         )
-    for line in quotation.following:
+    for line in quotation.after:
         later = _unbracketed(_begun(one_line(line.text), NEXT_LENGTH))
         after += sentences.context.FOLLOWED_BY.format(speaker=_label(line.as_event(), people, then=False), text=later)
     return quoted(sentences.context.SPOKEN.format(speaker=_label(said, people) + answered, text=text) + after)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from itertools import combinations
+from types import MethodType
 
 import pytest
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.context.builder import DEGRADED, ContextBuilder
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
+from cognitive_memory_core.models.breaker import MAX_FAILURES, Breaker
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.message_search import MessageSearch
-from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
-from cognitive_memory_core.recall.quotations import Quotations
-from cognitive_memory_core.recall.retriever import Retriever
+from cognitive_memory_core.recall.current_names import CurrentNames
+from cognitive_memory_core.recall.one_pass import DEGRADED
+from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
@@ -31,6 +32,8 @@ from tests.support.ports import (
     ListedNotes,
     ListedVectors,
     ListedWords,
+    a_recall,
+    direct,
 )
 from tests.support.waiting import PATIENCE
 
@@ -43,8 +46,7 @@ PERSON = a_listed(ProfileKey.member("10001", "2000001"), "在学泡茶。")
 READING = a_listed(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
 TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "相关原话", "近期备忘")
 SAID = a_message("喜欢的茶在南门买", Scene.group("10001", "2000002", user_name="小满"), NOON)
-BOUNDS = HANGING, LEGS, FILES = 0.9, 0.7, 0.4  # limits in seconds while 6, 5 or 1 parts hang
-AMPLE = (PATIENCE, PATIENCE, PATIENCE)  # used if nothing hangs, so that a slow machine does not fail the test
+HANGING = 0.5  # limit in seconds while a part hangs; if nothing hangs, a slow machine does not fail the test
 
 # For each part: the name reported without it, and the texts not shown; all others are shown.
 PARTS = {
@@ -58,15 +60,8 @@ PARTS = {
 SHOWN = ("茶在南门买", "群规：不剧透", "在学泡茶", "每周读一本小说", "乌龙茶", "推荐了乌龙茶", "刚刚说完")
 
 
-class ListedLog:
-    """A log in which no line is replied to."""
-
-    async def settle(self):
-        """Write nothing."""
-
-
 class Hanging:
-    """A store or model that never answers; a stubborn one also ignores cancellation."""
+    """An embedder that never answers; a stubborn one also ignores cancellation."""
 
     def __init__(self, *, stubborn=False):
         """Hang from the first call on, until :attr:`may_go` is set."""
@@ -74,57 +69,70 @@ class Hanging:
         self.may_go = asyncio.Event()
         self.fingerprint, self.calibration = CountingEmbedder.fingerprint, CountingEmbedder.calibration
 
-    def __getattr__(self, name):
-        """Return a coroutine function that hangs."""
+    async def embed_query(self, _text):
+        """Hang."""
+        while not self.may_go.is_set():
+            try:
+                await self.may_go.wait()
+            except asyncio.CancelledError:
+                if not self.stubborn:
+                    raise
+        raise UnavailableError("embedder")
 
-        async def hang(*_args, **_kwargs):
-            while not self.may_go.is_set():
-                try:
-                    await self.may_go.wait()
-                except asyncio.CancelledError:
-                    if not self.stubborn:
-                        raise
+
+class Stuck:
+    """A table, or the files, on a disk that does not answer until :attr:`may_go` is set: its thread is held."""
+
+    def __init__(self):
+        """Hold every thread that calls."""
+        self.may_go = threading.Event()
+
+    def load(self):
+        """Load nothing."""
+
+    def __getattr__(self, name):
+        """Return a function that waits."""
+
+        def wait(*_args, **_kwargs):
+            self.may_go.wait(PATIENCE)
             raise UnavailableError(name)
 
-        return hang
+        return wait if name == "read" or name.startswith(("found_", "is_")) else MethodType(direct(wait), self)
 
 
 def a_builder(*, hangs=False, **parts):
-    """Return a builder with something in every section; ``parts`` replaces those of the same name."""
-    live, clock, ledger = Live(Settings()), FrozenClock(), a_ledger()
-    whole, legs, files = BOUNDS if hangs or any(isinstance(part, Hanging) for part in parts.values()) else AMPLE
+    """Return a recall with something in every section; ``parts`` replace those of the same name."""
+    live, ledger = Live(Settings()), a_ledger()
     embedder = parts.get("embedder", CountingEmbedder())
-    access = ReadAccess(Consent(ledger.consent, ledger.names), live)
-    retriever = Retriever(
-        parts.get("events", ListedEvents(TEA)),
-        parts.get("words", ListedWords([(TEA, 3.0)])),
-        parts.get("vectors", ListedVectors((TEA, 0.9))),
-        embedder,
-        live,
-        clock,
-        legs,
-    )
+    consent = Consent(ledger.consent, ledger.names)
     profiles = ProfileReader(
         parts.get("profiles", ListedProfiles(PERSON, READING)),
         ListedIndex(PERSON, READING),
         embedder,
-        access,
+        ReadAccess(consent, live),
         live,
-        ProfileReadLimits(files),
         facts=parts.get("facts", ListedWithdrawals()),
+        names=CurrentNames(ledger.names),
     )
-    notes = parts.get("notes", ListedNotes([STORED], [PIN]))
-    words = parts.get("words", ListedWords(messages=[(SAID, 3.0)]))
-    log = parts.get("log", ListedLog())
-    messages = MessageSearch(words, clock, log.settle, patience=legs)
-    quotations = Quotations(messages, clock)
-    given = {"profiles": profiles, "quotations": quotations, "patience": whole}
-    return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, access, **given)
+    hangs = hangs or any(isinstance(part, Hanging | Stuck) for part in parts.values())
+    return a_recall(
+        ledger,
+        embedder,
+        live,
+        consent=consent,
+        events=ListedEvents(TEA),
+        words=parts.get("words", ListedWords([(TEA, 3.0)], messages=[(SAID, 3.0)])),
+        vectors=parts.get("vectors", ListedVectors((TEA, 0.9))),
+        notes=parts.get("notes", ListedNotes([STORED], [PIN])),
+        waiting_memos=lambda _scope: [WAITING],
+        profiles=profiles,
+        patience=HANGING if hangs else PATIENCE,
+    )
 
 
 async def built(**parts):
     """Build a context with these parts replaced."""
-    return await asyncio.wait_for(a_builder(**parts).build(GROUP, "阿棠喜欢什么茶"), PATIENCE)
+    return await asyncio.wait_for(a_builder(**parts).context(GROUP, "阿棠喜欢什么茶"), PATIENCE)
 
 
 def check(context, broken):
@@ -177,46 +185,50 @@ async def test_each_part_may_fail(part, error):
 async def test_a_part_that_gets_no_thread_is_left_out():
     """Where the system gives no new thread a context has less; a RuntimeError that says anything else is raised."""
     context = await built(notes=Away(RuntimeError("can't start new thread")))
-    assert context.degraded
-    assert "乌龙茶" in context.text
+    assert "ledger" in context.degraded
+    assert "刚刚说完" in context.text
     with pytest.raises(RuntimeError, match="a bug"):
         await built(notes=Away(RuntimeError("a bug")))
 
 
 @pytest.mark.parametrize("stubborn", [False, True])
-@pytest.mark.parametrize("part", PARTS)
-async def test_each_part_may_hang(part, stubborn):
-    """A part that hangs, even if it ignores cancellation, is not waited for, and the rest is shown."""
+async def test_a_model_may_hang(stubborn):
+    """An embedder that hangs, even if it ignores cancellation, is not waited for, and the rest is shown."""
     hanging = Hanging(stubborn=stubborn)
-    check(await built(**{part: hanging}), (part,))
+    check(await built(embedder=hanging), ("embedder",))
     hanging.may_go.set()
 
 
-class Unanswered:
-    """A store that answers by futures, as the ledger does, and never sets one; each is kept."""
+@pytest.mark.parametrize(
+    ("part", "left", "degraded"),
+    [
+        ("profiles", {"相关回忆", "相关原话", "置顶", "近期备忘"}, ("profiles",)),
+        ("vectors", {"相关原话", "置顶", "近期备忘"}, ("vectors", "profiles")),
+        ("words", {"近期备忘"}, ("vectors", "lexical", "profiles", "ledger")),
+    ],
+)
+async def test_a_disk_that_is_stuck_is_not_waited_for(part, left, degraded):
+    """When the time is over, what was read before and what needs no store is shown, and the rest is named."""
+    stuck = Stuck()
+    context = await built(**{part: stuck})
+    assert {section.title for section in context.sections} == left
+    assert set(context.degraded) == set(degraded)
+    assert "刚刚说完" in context.text
+    stuck.may_go.set()
 
-    def __init__(self):
-        """Hand out no future yet."""
-        self.given = []
 
-    def __getattr__(self, name):
-        """Return a function that hands out a future which is never set."""
-
-        def ask(*_args, **_kwargs):
-            self.given.append(asyncio.get_running_loop().create_future())
-            return self.given[-1]
-
-        return ask
-
-
-async def test_a_ledger_whose_futures_are_never_set_is_not_waited_for():
-    """Reads of the ledger that are late are cancelled and count as missing; no cancellation reaches the caller."""
-    notes = Unanswered()
-    check(
-        await asyncio.wait_for(a_builder(hangs=True, notes=notes).build(GROUP, "阿棠喜欢什么茶"), PATIENCE), ("notes",)
-    )
-    assert notes.given
-    assert all(future.cancelled() for future in notes.given)
+async def test_stuck_questions_are_refused_by_the_breaker():
+    """After five questions that a disk held up, the next ones are answered at once, without the ledger."""
+    stuck, breaker = Stuck(), Breaker("ledger")
+    recall = a_builder(words=stuck)
+    recall._guarded = breaker.call
+    for _ in range(MAX_FAILURES):
+        await recall.context(GROUP, "阿棠喜欢什么茶")
+    assert breaker.state == "failed"
+    recall._patience = PATIENCE
+    context = await asyncio.wait_for(recall.context(GROUP, "阿棠喜欢什么茶"), PATIENCE / 2)
+    assert [section.title for section in context.sections] == ["近期备忘"]
+    stuck.may_go.set()
 
 
 @pytest.mark.parametrize("pair", list(combinations(PARTS, 2)), ids="-".join)
@@ -225,17 +237,12 @@ async def test_any_two_may_fail_at_once(pair):
     check(await built(**{part: Away() for part in pair}), pair)
 
 
-@pytest.mark.parametrize("make", [Away, Hanging, lambda: Hanging(stubborn=True)], ids=["away", "hanging", "stubborn"])
-async def test_everything_may_be_away_at_once(make):
-    """If every store and model fails or hangs, pending memos are still shown in time."""
-    stand_ins = {part: make() for part in PARTS}
-    context = await built(**stand_ins)
+async def test_everything_may_be_away_at_once():
+    """If every store and model fails, pending memos are still shown."""
+    context = await built(**{part: Away() for part in PARTS})
     check(context, tuple(PARTS))
     assert context.degraded == ("embedding", "lexical", "profiles", "ledger")
     assert [section.title for section in context.sections] == ["近期备忘"]
-    for one in stand_ins.values():
-        if isinstance(one, Hanging):
-            one.may_go.set()
 
 
 async def test_a_model_that_hangs_is_asked_once():
@@ -243,33 +250,17 @@ async def test_a_model_that_hangs_is_asked_once():
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
     builder = a_builder(hangs=True, embedder=EmbeddingQueue(embedder, FrozenClock(), Live(embedder.calibration)))
-    contexts = await asyncio.gather(*(builder.build(GROUP, "阿棠喜欢什么茶") for _ in range(3)))
+    contexts = await asyncio.gather(*(builder.context(GROUP, "阿棠喜欢什么茶") for _ in range(3)))
     assert [context.degraded for context in contexts] == [("embedding",)] * 3
     assert len(embedder.asked) == 1
     embedder.may_answer.set()
-    assert (await builder.build(GROUP, "阿棠喜欢什么茶")).degraded == ()
+    assert (await builder.context(GROUP, "阿棠喜欢什么茶")).degraded == ()
     assert len(embedder.asked) == 1
-
-
-async def test_a_search_that_hangs_as_a_whole_is_given_up():
-    """If the whole search takes too long, the rest is shown, and both kinds of search are named as missing."""
-
-    class Never(Retriever):
-        async def search(self, *_args, **_kwargs):
-            await asyncio.Event().wait()
-
-    live, clock, ledger = Live(Settings()), FrozenClock(), a_ledger()
-    access = ReadAccess(Consent(ledger.consent, ledger.names), live)
-    retriever = Never(ListedEvents(), ListedWords(), ListedVectors(), CountingEmbedder(), live, clock)
-    builder = ContextBuilder(retriever, ListedNotes([STORED], [PIN]), lambda _scope: [], live, access, patience=FILES)
-    context = await asyncio.wait_for(builder.build(GROUP, "阿棠喜欢什么茶"), PATIENCE)
-    assert context.degraded == ("vectors", "lexical")
-    assert [section.title for section in context.sections] == ["置顶", "近期备忘"]
 
 
 async def test_switched_off_memos_that_hang_are_not_waited_for():
     """A switched-off memory shows the pending memos if the ledger hangs."""
-    notes = Hanging()
+    notes = Stuck()
     context = await asyncio.wait_for(a_builder(notes=notes).memos_only(GROUP), PATIENCE)
     assert context.degraded == ("ledger", "disabled")
     assert "刚刚说完" in context.text

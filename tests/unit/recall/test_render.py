@@ -8,7 +8,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.context.render import (
+from cognitive_memory_core.domain.context import Section
+from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.quote import Quote
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.recall.render import (
     CLOSED,
     OPENED,
     QUOTED_LENGTH,
@@ -24,13 +30,7 @@ from cognitive_memory_core.context.render import (
     quotation_lines,
     quoted,
 )
-from cognitive_memory_core.domain.context import Section
-from cognitive_memory_core.domain.note import Memo, Pin
-from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.domain.quote import Quote
-from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.quotations import Quotation
+from cognitive_memory_core.store.search.lines import FoundLine
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth
@@ -162,7 +162,7 @@ MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会"
 
 def a_quote(text, replied=None, scene=GROUP, **fields):
     """Quote a line, and the one that it replies to."""
-    return Quotation(a_message(text, scene, **fields).as_event(), replied)
+    return FoundLine(a_message(text, scene, **fields), 1.0, replied=replied)
 
 
 def test_a_line_of_the_log_has_its_form():

@@ -6,24 +6,24 @@ import asyncio
 import threading
 from dataclasses import replace
 from datetime import timedelta
-from typing import ClassVar
 
 import pytest
 
 from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.read_filter import NAMED, NARROWED, ReadFilter
-from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.errors import BadArgument, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
+from cognitive_memory_core.recall.one_pass import Question
 from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.retriever import LONG, Retriever, SearchResult
-from cognitive_memory_core.recall.search_request import MAX_CANDIDATES, MAX_RESULTS
+from cognitive_memory_core.recall.ranking import MAX_CANDIDATES, MAX_RESULTS
+from cognitive_memory_core.recall.recall import LONG, SearchResult
+from cognitive_memory_core.recall.trace import NO_TRACE
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_ledger, a_vector, embedded
-from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords
+from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords, a_recall, direct
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
 HILL = an_event("大家周六去爬山", id="hill")
@@ -33,24 +33,33 @@ ASKED = Query("阿棠喜欢什么茶", tuple(query_terms("阿棠喜欢什么茶"
 
 
 def a_retriever(
-    events=None, words=None, vectors=None, embedder=None, *, names=None, reranker=None, settings=None, **query
+    events=None, words=None, vectors=None, embedder=None, *, reranker=None, ledger=None, settings=None, **query
 ):
-    """Return a retriever over test doubles that hold TEA and HILL."""
-    return Retriever(
-        events or ListedEvents(TEA, HILL, GONE, FOREIGN),
-        words or ListedWords([(TEA, 3.0)]),
-        vectors or ListedVectors((HILL, 0.6), (TEA, 0.5)),
-        embedder or CountingEmbedder(),
+    """Return a recall over test doubles that hold TEA and HILL."""
+    patience = query.pop("patience", 5.0)
+    return a_recall(
+        ledger,
+        embedder,
         Live(settings or Settings(query=QuerySettings(lexical_weight=0.5, diversity=0.0, **query))),
-        FrozenClock(),
-        names=names,
+        events=events or ListedEvents(TEA, HILL, GONE, FOREIGN),
+        words=words or ListedWords([(TEA, 3.0)]),
+        vectors=vectors or ListedVectors((HILL, 0.6), (TEA, 0.5)),
         reranker=reranker,
+        patience=patience,
     )
 
 
-async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=None, floor=0.0):
-    """Search in the group."""
-    return await retriever.search(read_filter or ReadFilter(GROUP), query, top_k=top_k, decay=decay, floor=floor)
+async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=None, floor=0.0, trace=NO_TRACE):
+    """Search the events of the group alone."""
+    settings = trace.settings or retriever._settings.current
+    question = Question(retriever.sources, read_filter or ReadFilter(GROUP), query, settings, trace)
+    question.missing = {"words": "lexical", "vectors": "vectors"}
+
+    def steps():
+        question.hits = yield from question._events(top_k, decay, floor, {})
+
+    await retriever._answered(question, steps())
+    return SearchResult(tuple(question.hits), question.degraded)
 
 
 def ids(found):
@@ -141,31 +150,9 @@ async def test_where_and_who_are_for_models_only():
     for name, text in (("", "茶呢"), ("bge-m3", "茶呢\n群聊 读书会 阿棠")):
         embedder = CountingEmbedder()
         settings = Live(Settings.from_mapping({"models": {"embedding": {"model_name": name}}}))
-        await search(
-            Retriever(ListedEvents(), ListedWords(), ListedVectors(), embedder, settings, FrozenClock()), query=query
-        )
+        stores = {"events": ListedEvents(), "words": ListedWords(), "vectors": ListedVectors()}
+        await search(a_recall(None, embedder, settings, **stores), query=query)
         assert embedder.asked == [text]
-
-
-class WatchedReading(ReadFilter):
-    """A reading that records the threads on which it is used."""
-
-    threads: ClassVar[set[int]] = set()
-
-    def admits(self, event):
-        """Record the thread."""
-        self.threads.add(threading.get_ident())
-        return super().admits(event)
-
-
-async def test_ranking_many_leaves_the_event_loop():
-    """A few candidates are ranked on the event loop, hundreds in another thread."""
-    here = threading.get_ident()
-    for count, off_the_loop in ((3, False), (200, True)):
-        WatchedReading.threads.clear()
-        words = ListedWords([(an_event(f"茶{number}"), 1.0) for number in range(count)])
-        await search(a_retriever(words=words), WatchedReading(GROUP), top_k=100)
-        assert (WatchedReading.threads != {here}) == off_the_loop
 
 
 async def test_top_k_is_a_cap():
@@ -205,16 +192,14 @@ async def test_time_named_and_newness_order_the_hits():
     assert with_absolute_text.hits[0].score == pytest.approx(with_absolute_text.hits[0].relevance * 1.2)
 
 
-async def test_the_two_legs_run_at_once():
-    """Word search runs while the question is being embedded."""
+async def test_words_are_searched_while_the_question_is_embedded():
+    """A model that is slow delays neither the search by words nor its result beyond the time limit."""
     embedder, words = CountingEmbedder(), ListedWords([(TEA, 3.0)])
     embedder.may_answer.clear()
-    searching = asyncio.create_task(search(a_retriever(embedder=embedder, words=words)))
-    for _ in range(5):
-        await asyncio.sleep(0)
+    found = await search(a_retriever(embedder=embedder, words=words, patience=0.2))
     assert words.asked
+    assert (ids(found), found.degraded) == (["tea"], ("embedding",))
     embedder.may_answer.set()
-    assert ids(await searching) == ["tea", "hill"]
 
 
 async def test_a_cancelled_search_ends():
@@ -257,7 +242,8 @@ async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
     """An event of the named time or person is found behind any number of better matches."""
     ledger = await a_crowd(inside)
     legs = {"words": ListedWords(), "vectors": ledger.index}
-    retriever = a_retriever(**({"words": ledger.lexical, "vectors": ListedVectors()} if leg == "words" else legs))
+    legs = {"words": ledger.lexical, "vectors": ListedVectors()} if leg == "words" else legs
+    retriever = a_retriever(ledger=ledger, **legs)
     assert "longer" not in ids(await search(retriever))
     found = await search(retriever, query=replace(ASKED, **named))
     assert (ids(found)[0], found.degraded) == ("longer", ())
@@ -267,7 +253,7 @@ async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
 class Matching(ListedWords):
     """A word index that returns those of its rows that the read filter admits."""
 
-    async def events(self, terms, read_filter, limit):
+    def found_events(self, connection, terms, read_filter, limit):
         """Return the admitted rows."""
         self.asked.append((terms, read_filter, limit))
         return [row for row in self._events if read_filter.admits(row[0])][:limit]
@@ -326,10 +312,10 @@ async def test_a_leg_that_fails_on_the_way_keeps_what_it_has():
     """If an additional search fails, the rows found so far are kept and the part is named."""
 
     class Failing(Matching):
-        async def events(self, terms, read_filter, limit):
+        def found_events(self, connection, terms, read_filter, limit):
             if read_filter.window is not None:
                 raise UnavailableError("away")
-            return await super().events(terms, read_filter, limit)
+            return super().found_events(connection, terms, read_filter, limit)
 
     rows = [(an_event(f"阿棠喜欢什么茶{number}", id=f"e{number}"), 3.0) for number in range(20)]
     retriever = a_retriever(words=Failing(rows), vectors=ListedVectors())
@@ -378,11 +364,7 @@ async def test_a_reranker_without_an_answer_changes_nothing(answer):
 
 async def test_a_slow_reranker_is_not_waited_for():
     """A reranker that exceeds its time limit counts as unavailable."""
-    retriever = Retriever(
-        ListedEvents(TEA, HILL), ListedWords([(TEA, 3.0)]), ListedVectors((HILL, 0.6)), CountingEmbedder(),
-        Live(Settings()), FrozenClock(), 0.05, reranker=Judge(asyncio.Event()),
-    )  # fmt: skip
-    found = await search(retriever)
+    found = await search(a_retriever(reranker=Judge(asyncio.Event()), patience=0.3))
     assert (ids(found), found.degraded) == (["tea", "hill"], ("rerank",))
 
 
@@ -441,7 +423,8 @@ class KnownEvents(ListedEvents):
         self.error = error
         self.asked = []
 
-    async def recent(self, read_filter, limit, offset=0):
+    @direct
+    def recent(self, _, read_filter, limit, offset=0):
         """Return all events, including those that the reading does not admit."""
         self.asked.append(read_filter)
         if self.error:
@@ -465,10 +448,10 @@ async def test_what_is_known_of_several_comes_newest_first():
     """For several people, the newest events of all come first."""
 
     class Books(KnownEvents):
-        async def recent(self, read_filter, limit, offset=0):
-            return [
-                event for event in await super().recent(read_filter, limit) if read_filter.user_id == event.sender_id
-            ]
+        @direct
+        def recent(self, _, read_filter, limit, offset=0):
+            known = KnownEvents.recent.__wrapped__(self, _, read_filter, limit)
+            return [event for event in known if read_filter.user_id == event.sender_id]
 
     late = replace(NEW, id="late", sender_id="2000002", text="小满在搬家")
     ledger = Books(replace(TEA, id="tea"), late)
@@ -509,21 +492,6 @@ async def test_a_ledger_that_cannot_list_is_named():
     assert (ids(found), found.degraded) == (["tea"], ("ledger",))
 
 
-async def test_a_question_is_read_with_the_names_of_its_place():
-    """A question is parsed with the names of its scope, and with the time in the configured zone."""
-
-    class Book:
-        async def people(self, scope, user_ids=()):
-            return [Person("2000002", "小满")] if scope == GROUP.scope else []
-
-    retriever = a_retriever(names=Book())
-    query = await retriever.asked("昨天小满喝了什么", GROUP)
-    assert (query.people, query.said) == ({"2000002"}, "昨天小满喝了什么")
-    assert NOON - timedelta(days=1) in query.window
-    assert (await retriever.asked("昨天小满喝了什么", OTHER_GROUP)).people == frozenset()
-    assert (await a_retriever(names=Away()).asked("小满" * 500, GROUP)).people == frozenset()
-
-
 async def test_a_long_question_is_read_off_the_event_loop():
     """A long question is parsed in another thread."""
     here, threads = threading.get_ident(), set()
@@ -537,5 +505,39 @@ async def test_a_long_question_is_read_off_the_event_loop():
 
     for length, off_the_loop in ((LONG, False), (LONG + 1, True)):
         threads.clear()
-        await a_retriever().asked(Watched("字" * length), GROUP)
+        await a_retriever()._asked(Watched("字" * length), GROUP)
         assert (threads != {here}) == off_the_loop
+
+
+@pytest.mark.parametrize(("wide", "found", "asked"), [(True, 5, []), (True, 1, [15]), (False, 5, [15])])
+async def test_a_wide_index_is_asked_where_there_are_too_many_vectors(wide, found, asked):
+    """Where it finds too few, or exact search is fast enough, exact search answers; unknown ids are skipped."""
+    index = ListedVectors((TEA, 0.5))
+    index.is_wide = lambda connection, read_filter: wide
+    events = ListedEvents(TEA, HILL)
+
+    class Wide:
+        async def nearest(self, vector, read_filter, limit):
+            return [("hill", 0.9), ("unknown", 0.8), *[("tea", 0.5)] * limit][: limit if found == 5 else found]
+
+    retriever = a_retriever(events, ListedWords(), index)
+    retriever.sources.wide = Wide()
+    hits = ids(await search(retriever))
+    assert index.limits == asked
+    assert hits == (["hill", "tea"] if not asked else ["tea"])
+
+
+@pytest.mark.parametrize("error", [UnavailableError("away"), BadArgument("other length")])
+async def test_a_wide_index_that_is_away_is_replaced_by_exact_search(error):
+    """Exact search finds the same, only slower, so nothing is missing."""
+    index = ListedVectors((TEA, 0.5))
+    index.is_wide = lambda connection, read_filter: True
+    retriever = a_retriever(vectors=index, words=ListedWords())
+
+    class Wide:
+        async def nearest(self, vector, read_filter, limit):
+            raise error
+
+    retriever.sources.wide = Wide()
+    found = await search(retriever)
+    assert (ids(found), found.degraded) == (["tea"], ())

@@ -15,21 +15,19 @@ from loguru import logger
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.context.builder import ContextBuilder
-from cognitive_memory_core.context.render import CLOSED, OPENED
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.ports.words import FoundLine, FoundLines
 from cognitive_memory_core.read_access import ReadAccess
+from cognitive_memory_core.recall.current_names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import ProfileReader
-from cognitive_memory_core.recall.quotations import Quotations
-from cognitive_memory_core.recall.retriever import Retriever
+from cognitive_memory_core.recall.render import CLOSED, OPENED
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from cognitive_memory_core.store.search.lines import FoundLine, FoundLines
 from tests.support.builders import GROUP, a_message, an_event
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
-from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords, a_recall
 from tests.support.sizes import sized
 from tests.unit.text.test_prompt_fences import PAYLOADS
 
@@ -59,14 +57,15 @@ PIECES = st.sampled_from(
 HOSTILE = st.lists(PIECES | st.text(max_size=20), max_size=8).map("".join)
 
 
-class SaidLines:
-    """A log with a search that finds all its messages."""
+class SaidLines(ListedWords):
+    """A lexical index that finds all events and messages."""
 
-    def __init__(self, *lines):
-        """Use these messages."""
+    def __init__(self, events, lines):
+        """Use these events and messages."""
+        super().__init__([(event, 3.0) for event in events])
         self._lines = lines
 
-    async def find(self, *_args, **_kwargs):
+    def found_lines(self, _connection, _search):
         """Return all messages, each with the one that it replies to."""
         by_id = {line.id: line for line in self._lines}
         return FoundLines(tuple(FoundLine(line, 0.9, replied=by_id.get(line.reply_to)) for line in self._lines))
@@ -74,11 +73,7 @@ class SaidLines:
 
 def context_with(text, name, *, budget=1_000_000):
     """Build a context with a text in every place for texts and a name in every place for names."""
-    live, clock, ledger = (
-        Live(Settings(query=QuerySettings(auto_top_k=9, diversity=0.0))),
-        FrozenClock(),
-        a_ledger(),
-    )
+    live, ledger = Live(Settings(query=QuerySettings(auto_top_k=9, diversity=0.0))), a_ledger()
     said = SIDES[0] + text + SIDES[1]
     events = [
         an_event(said, id="told", sender_name=name),
@@ -88,28 +83,34 @@ def context_with(text, name, *, budget=1_000_000):
         a_listed(ProfileKey.member("10001", "2000001"), f"{said}\n\n## {said}\n- {said}", name=name, tags=(said, text)),
         a_listed(ProfileKey.group("10001"), said, name=name, tags=(text,)),
     ]
-    embedder = CountingEmbedder()
-    retriever = Retriever(
-        ListedEvents(*events),
-        ListedWords([(event, 3.0) for event in events]),
-        ListedVectors(*((event, 0.9) for event in events)),
+    consent, embedder = Consent(ledger.consent, ledger.names), CountingEmbedder()
+    drawn = ProfileReader(
+        ListedProfiles(*profiles),
+        ListedIndex(*profiles),
         embedder,
+        ReadAccess(consent, live),
         live,
-        clock,
+        facts=ListedWithdrawals(),
+        names=CurrentNames(ledger.names),
     )
-    access = ReadAccess(Consent(ledger.consent, ledger.names), live)
-    facts, index = ListedWithdrawals(), ListedIndex(*profiles)
-    drawn = ProfileReader(ListedProfiles(*profiles), index, embedder, access, live, facts=facts)
     notes = ListedNotes(
         [Memo("m", GROUP.scope, said, NOON, "2000001")],
         [Pin("p", GROUP.scope, said, owner, NOON) for owner in ("", "2000001")],
     )
     scene = replace(GROUP, user_name=name, group_name=name)
     lines = [a_message(f"阿棠喜欢茶{said}", scene, id="asked"), a_message(f"茶{said}", scene, reply_to="asked")]
-    quotations = Quotations(SaidLines(*lines), clock)
-    given = {"profiles": drawn, "quotations": quotations}
-    builder = ContextBuilder(retriever, notes, lambda _scope: [], live, access, **given)
-    return asyncio.run(builder.build(scene, "阿棠喜欢什么茶", budget=budget))
+    recall = a_recall(
+        ledger,
+        embedder,
+        live,
+        consent=consent,
+        events=ListedEvents(*events),
+        words=SaidLines(events, lines),
+        vectors=ListedVectors(*((event, 0.9) for event in events)),
+        notes=notes,
+        profiles=drawn,
+    )
+    return asyncio.run(recall.context(scene, "阿棠喜欢什么茶", budget=budget))
 
 
 def forms(text):

@@ -1,1 +1,0 @@
-"""Builds and renders the context that is put before the model."""

@@ -1,0 +1,602 @@
+"""One question on its way through the memory: a plain function on a reading thread, from the words to the block.
+
+It yields where it needs what is outside the process (the vector, a wide vector index, a reranker's scores); see
+:class:`Recall`, which awaits that and resumes it. What is unavailable is left out and named in ``degraded``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from typing import Any, TypeVar
+
+from .. import sentences
+from ..domain.belief import Belief
+from ..domain.context import Context, Section
+from ..domain.event import Event
+from ..domain.hit import Hit
+from ..domain.message import Message
+from ..domain.note import Memo, Pin
+from ..domain.people import Person
+from ..domain.read_filter import NARROWED, ReadFilter
+from ..domain.scope import Scene, Scope
+from ..errors import BadArgument, UnavailableError
+from ..ports.clock import Clock
+from ..ports.models import Embedder, Reranker, Vector
+from ..ports.vectors import VectorIndex
+from ..read_access import ReadAccess
+from ..settings import Decay, Settings
+from ..store.database.table import Snapshot, at_once
+from ..store.ledger import Ledger
+from ..store.search.lines import FoundLine, FoundLines, LineKey, LineSearch
+from ..text.lexical.tokens import token_count
+from ..text.statements.questions_for_numbers import asks_for_number
+from .belief_search import BeliefSearch, TurnBeliefs
+from .current_names import NO_PLACES, CurrentNames, KnownPlaces
+from .deadlines import AWAY
+from .naming import MOST_PEOPLE, KnownNames
+from .profile_reader import ProfileReader, TurnProfiles
+from .query import Query, embedded_text, with_names
+from .ranking import (
+    LEAST,
+    MAX_CANDIDATES,
+    MAX_RESULTS,
+    Scored,
+    above,
+    backed,
+    collapsed,
+    decayed,
+    diversified,
+    followed,
+    fused,
+    matched,
+    naming,
+    newer_first,
+    preferring,
+    reranked,
+    sameness,
+    shares_terms,
+    widened,
+)
+from .render import (
+    belief_lines,
+    block,
+    event_lines,
+    memo_lines,
+    named_lines,
+    pin_lines,
+    profile_lines,
+    quotation_lines,
+    with_ids_once,
+)
+from .token_budget import Kind, Part, fitted
+from .trace import LineCandidate, SearchTrace
+
+DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
+RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
+NEAR = 0.5  # similarity of the best of hits without a common word: 0.76 or more for 347 questions of two sets (MiniLM),
+# 0.2 to 0.65 for nonsense and for matters that were never spoken of
+FEW = 3  # hits: an identity query ("who is ...") with fewer also gets the newest events of that person
+ASKED_ABOUT = 3  # people that an identity query is about at most
+MOST_REPLACED = 128  # events of a ledger that are known to replace others; with more, each search asks for its own
+CHAIN = 3  # times that a statement may have been replaced by a newer one
+MOST_NAMED = 2  # people named by the question who are shown
+SPARE_LINES = 8  # more lines of the log than are shown, in place of those that shown events were made of
+FOLLOWED = 3  # best lines of the log that are shown with the lines after them
+ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
+PAUSE = timedelta(minutes=30)  # ends a session
+LINE = 0.5  # factor of a log line's score beside events, which carry more information
+TRACED = 0.8  # factor of an event's score that is found through a line that it was made of
+T = TypeVar("T")
+Steps = Generator[Callable[[], Awaitable[Any]], Any, T]
+
+
+@dataclass(frozen=True)
+class LineReach:
+    """How many lines that share words are scored, how many around each, and how many more are read than wanted."""
+
+    candidates: int
+    around: int
+    spare: int
+
+
+# measured: 16 give 47.6 % of the evidence in six lines, 120 give 48.3 % at seven times the cost
+OF_CONTEXT, OF_SEARCH = LineReach(16, 2, 8), LineReach(120, 4, 24)
+
+
+@dataclass
+class Sources:
+    """What an answer rests on; ``access`` checks every item and redacts every line.
+
+    ``wide`` is asked where exact search has too many vectors, ``reranker`` decides relevance.
+    """
+
+    ledger: Ledger
+    embedder: Embedder
+    clock: Clock
+    access: ReadAccess
+    profiles: ProfileReader | None = None
+    beliefs: BeliefSearch | None = None
+    wide: VectorIndex | None = None
+    reranker: Reranker | None = None
+
+    def __post_init__(self) -> None:
+        """Read names from the ledger."""
+        self.names = CurrentNames(self.ledger.names)
+        self.known = KnownNames(self.ledger.names)
+
+
+class Question:
+    """A question with what was found for it so far, which is shown as it is when the time is over."""
+
+    def __init__(
+        self,
+        parts: Sources,
+        read_filter: ReadFilter,
+        query: Query,
+        settings: Settings,
+        trace: SearchTrace,
+        embedding: asyncio.Future[Vector] | None = None,
+    ) -> None:
+        """Ask within a read filter; ``embedding`` is the vector of the query, if it was begun."""
+        self.connection: Snapshot  # of the present step
+        self.failure: UnavailableError | None = None  # of the ledger
+        self.missing: dict[str, str] = {}  # parts that were not read, with their names in ``degraded``
+        self.hits: list[Hit] = []
+        self.shown: list[Event] = []
+        self.lines = FoundLines()
+        self._parts = parts
+        self._read_filter = read_filter
+        self._scene = read_filter.scene
+        self._query = query
+        self._settings = settings
+        self._trace = trace
+        self._embedding = embedding
+        self._now = parts.clock.now()
+        self._vector: Vector | None = None
+        self._replaced: Collection[str] = ()
+        self._pins: Sequence[Pin] = ()
+        self._memos: Sequence[Memo] = ()
+        self._beliefs = TurnBeliefs()
+        self._profiles = TurnProfiles()
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The names of what was unavailable."""
+        return tuple(word for word in DEGRADED if word in self.missing.values())
+
+    def search(self, top_k: int) -> Steps[None]:
+        """Search the kinds of the read filter; log lines only for the kind "message".
+
+        If the filter also has kinds of events, the scores of lines are lowered, and a line from which an event was made
+        is replaced by that event, whose score is then at least :data:`TRACED` times that of the line.
+        """
+        kinds, decay = self._read_filter.kinds, self._settings.query.tool_decay
+        with_lines, lines_only = "message" in kinds, set(kinds) == {"message"}
+        self._name()
+        said: list[Hit] = []
+        if with_lines:
+            with self._part("lines"):
+                most = min(max(top_k if lines_only else 2 * top_k, 0), MAX_RESULTS)
+                reach = replace(OF_SEARCH, candidates=max(most, OF_SEARCH.candidates))
+                said = [*map(_hit, self._found_lines(replace(self._read_filter, kinds=()), most, decay, reach).lines)]
+        if not lines_only:
+            self._read_filter = replace(self._read_filter, kinds=tuple(kind for kind in kinds if kind != "message"))
+            hits = yield from self._events(top_k, decay, 0.0, {})
+            self.hits = _best(self._traced(hits, said), said, top_k) if said else hits
+        else:
+            self.hits = said
+        events = self._parts.names.events(self.connection, [hit.event for hit in self.hits])
+        self.hits = [replace(hit, event=event) for hit, event in zip(self.hits, events, strict=True)]
+
+    def context(self, shown: Collection[str] | None, *, is_greeting: bool) -> Steps[None]:
+        """Read all that a context shows; ``shown`` are ids of messages of the place that are not quoted.
+
+        A greeting asks for nothing, unless it names somebody who is known in the place.
+        """
+        query, scene, decay = self._settings.query, self._scene, self._settings.query.auto_decay
+        self._name()
+        if is_greeting and self._query.says_little:
+            self._query = replace(self._query, terms=())
+        with self._part("lines"):
+            self._quote(shown)
+        if has_place(scene):
+            with self._part("notes"):
+                self._pins = at_once(self._parts.ledger.notes.pins, self.connection, scene.scope)
+                self._read_memos()
+        hits = yield from self._events(query.auto_top_k, decay, query.min_relevance, self.lines.scores)
+        with self._part("replaced"):
+            self._show(hits)
+        with self._part("beliefs"):
+            self._believe()
+        with self._part("profiles"):
+            reader, named = self._parts.profiles, [one.id for one in self._named()]
+            self._profiles = reader.of_turn(self.connection, scene, named) if reader else self._profiles
+        if not self._profiles.is_whole:
+            self.missing["profiles"] = "profiles"
+
+    def memos(self) -> Steps[None]:
+        """Read the recent memos alone."""
+        with self._part("notes"):
+            self._read_memos()
+        yield from ()
+
+    def _read_memos(self) -> None:
+        notes, most = self._parts.ledger.notes, self._settings.query.recent_end_summaries_inject_k
+        without = self._parts.access.hidden_people
+        self._memos = at_once(notes.memos, self.connection, self._scene.scope, most, without=without)
+
+    @contextmanager
+    def _part(self, name: str) -> Generator[None, None, None]:
+        """Read one part, unless it is not wanted; if a store or model is unavailable, it stays missing."""
+        try:
+            with self._parts.ledger.database.failed_reads:
+                yield
+            self.missing.pop(name, None)
+        except AWAY as failure:
+            if isinstance(failure, UnavailableError):
+                self.failure = failure
+
+    def _name(self) -> None:
+        """Find the people, and the time, that the query names; without a name book nobody is known."""
+        with self._part("names"):
+            names = self._parts.known.at(self.connection, self._scene)
+            reference = self._now.astimezone(self._settings.zone)
+            self._query = with_names(self._query, self._scene, reference, names)
+
+    @cached_property
+    def _known_people(self) -> KnownPlaces:
+        """The people of the place that were read for the query; no place if the list may be incomplete."""
+        names = self._query.names
+        are_all = names.are_known and len(names.people) < MOST_PEOPLE
+        return {self._scene.scope: names.people} if are_all and has_place(self._scene) else NO_PLACES
+
+    # events
+
+    def _events(self, top_k: int, decay: Decay | None, floor: float, said: Mapping[int, float]) -> Steps[list[Hit]]:
+        """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more, by words and by meaning.
+
+        An identity query ("who is ...") that finds little also returns the newest events of the people it asks about.
+        Events made of lines that were found (``said``, by score) rank higher.
+        """
+        query, read_filter, asked = self._query, self._read_filter, self._settings.query
+        limit = min(max(top_k, 0), MAX_RESULTS)
+        candidates = min(limit * asked.rerank_candidate_multiplier, MAX_CANDIDATES) if query.terms else 0
+        if not candidates:
+            self.missing = {part: name for part, name in self.missing.items() if part not in ("words", "vectors")}
+            return []
+        more = min(candidates, NARROWED)
+        words = dense = None
+
+        def outnumbered(rows: Sequence[Scored]) -> list[ReadFilter]:  # by others, of the time and people named
+            narrow = read_filter.narrowed(query.window, query.people) if len(rows) >= candidates else ()
+            return [one for one in narrow if sum(one.admits(event) for event, _ in rows) < min(limit, more)]
+
+        with self._part("words"):
+            search = self._parts.ledger.lexical.found_events
+            words = search(self.connection, query.terms, read_filter, candidates)
+            for one in outnumbered(words):
+                words = _with(words, search(self.connection, query.terms, one, more))
+        try:
+            yield from self._embed()
+        except AWAY:
+            self.missing["vectors"] = "embedding"
+        if self._vector is not None:
+            with self._part("vectors"):
+                dense = yield from self._nearest(self._vector, read_filter, candidates)
+                for one in outnumbered(dense):
+                    dense = _with(dense, (yield from self._nearest(self._vector, one, more)))
+        about = self._asked_about()
+        # hits below the floor are kept for comparison only
+        least = 0.0 if self._trace.is_kept or self._parts.reranker or about else floor
+        hits = self._trace.note("found", self._joined(dense, words, least))
+        hits = self._trace.note("judged", (yield from self._judged(hits, candidates)))
+        if about and sum(hit.relevance >= self._least(floor) for hit in hits) < min(FEW, limit):
+            self.missing["newest"] = "ledger"
+            with self._part("newest"):
+                recent = self._parts.ledger.events.recent
+                read = [event for one in about for event in at_once(recent, self.connection, one, candidates)]
+                newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
+                hits = widened(hits, newest, self._least(floor))
+        hits = self._trace.note("widened", hits)
+        relevant = self._trace.note("relevance", above(hits, floor))
+        aged = self._trace.note("age", decayed(self._promising(relevant), decay, self._now))
+        distinct = self._trace.note("duplicates", collapsed(self._trace.note("lines", backed(aged, said))))
+        return self._trace.note("diversity", diversified(distinct, asked.diversity, limit))
+
+    def _embed(self) -> Steps[None]:
+        begun, embedder = self._embedding, self._parts.embedder
+        if begun is not None and begun.done():
+            self._vector = begun.result()
+        elif begun is not None:
+            self._vector = yield lambda: begun
+        else:
+            self._vector = yield lambda: embedder.embed_query(embedded_text(self._query, self._settings))
+
+    def _nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> Steps[list[Scored]]:
+        """Return the nearest events by exact search or, if there are too many vectors, by the wide index."""
+        exact, wide = self._parts.ledger.index, self._parts.wide
+        found: list[tuple[str, float]] = []
+        if wide is not None and exact.is_wide(self.connection, read_filter):
+            try:
+                found = yield lambda: wide.nearest(vector, read_filter, limit)
+            except (*AWAY, BadArgument):  # exact search is slower and finds the same
+                found = []
+        if len(found) >= limit > 0:  # with fewer, rows may be hidden behind many equal ones
+            ids = [event_id for event_id, _ in found]
+            events = {one.id: one for one in at_once(self._parts.ledger.events.fetch, self.connection, ids)}
+            near = [(events[event_id], cosine) for event_id, cosine in found if event_id in events]
+        else:
+            near = exact.found_nearest(self.connection, vector, read_filter, limit)
+        similarity = self._parts.embedder.calibration.similarity
+        return [(event, similarity(cosine)) for event, cosine in near]
+
+    def _joined(self, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float) -> list[Hit]:
+        """Fuse the two searches; every row is checked against the read filter, whichever store returned it."""
+        terms = self._query.terms
+        lexical = None if words is None else matched(terms, words)
+        if dense and not (self._query.people or lexical or shares_terms(terms, dense)):
+            is_of_characters = not self._settings.models.embedding.model_name  # near where no word is common, too
+            dense = [] if is_of_characters or max(similarity for _, similarity in dense) < NEAR else dense
+        hits = fused(dense, lexical, self._settings.lexical_weight, least)
+        return [hit for hit in hits if self._read_filter.admits(hit.event)]
+
+    def _judged(self, hits: list[Hit], candidates: int) -> Steps[list[Hit]]:
+        """Return the best hits only, with the reranker's scores; without one, or if it fails, all hits unchanged."""
+        asked, reranker = self._settings.query, self._parts.reranker
+        few = asked.rerank_candidate_multiplier < RERANKED_FROM
+        if reranker is None or not asked.enable_rerank or few or not hits:
+            return hits
+        timely = preferring(above(hits, 0.0), self._query.window)
+        best = collapsed(naming(timely, self._query.people))[:candidates]
+        texts = [hit.event.text for hit in best]
+        judged = None
+        with suppress(*AWAY):
+            judged = reranked(best, (yield lambda: reranker.scores(self._query.text, texts)))
+        if judged is None:
+            self.missing["rerank"] = "rerank"
+        return hits if judged is None else judged
+
+    def _promising(self, hits: Sequence[Hit]) -> list[Hit]:
+        timely = self._trace.note("time", preferring(hits, self._query.window))
+        return self._trace.note("people", naming(timely, self._query.people))
+
+    def _asked_about(self) -> list[ReadFilter]:
+        """Return a read filter for each person whom an identity query ("who is ...") asks about; [] for others."""
+        if not self._query.asks_who:
+            return []
+        named = sorted(self._query.people)[:ASKED_ABOUT]
+        people = [self._read_filter.user_id] if self._read_filter.user_id else named
+        return [replace(self._read_filter, user_id=person) for person in people]
+
+    def _least(self, floor: float) -> float:
+        return max(floor, self._settings.query.min_relevance, LEAST)
+
+    def _show(self, hits: Sequence[Hit]) -> None:
+        """Put the events that replace others before these, and present names into all."""
+        found = self.shown = [hit.event for hit in hits]
+        newer = self._replacing([event.id for event in found])
+        every = self._parts.names.events(self.connection, [*found, *newer], self._known_people)
+        admits = self._parts.access.present_filter(self._scene).admits
+        shown, replacing = (filter(admits, some) for some in (every[: len(found)], every[len(found) :]))
+        self.shown, self._replaced = followed(newer_first(shown), [*replacing], self._settings.query.auto_top_k)
+
+    def _replacing(self, asked: Sequence[str]) -> list[Event]:
+        """Return the events that replace those of the ids, and those that replace these."""
+        book, newer = self._parts.ledger.events, dict[str, Event]()
+        known = at_once(book.replaced_ids, self.connection, MOST_REPLACED) if asked else None
+        for _ in range(CHAIN):
+            asked = asked if known is None else [one for one in asked if one in known]
+            read = at_once(book.replacing, self.connection, asked, self._read_filter) if asked else []
+            asked = [one.id for one in read if one.id not in newer]
+            newer |= {one.id: one for one in read}
+        return list(newer.values())
+
+    def _traced(self, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
+        """Add the events made from the lines ``said``; each scores at least :data:`TRACED` times its best line."""
+        lines, made = {_key(hit.event): hit for hit in said}, list[Event]()
+        with self._part("sources"):
+            made = at_once(self._parts.ledger.events.made_of, self.connection, lines.keys(), self._read_filter)
+        found = {hit.event.id: hit for hit in known}
+        for event in made:
+            if self._read_filter.admits(event) and (of := [lines[key] for key in _sources(event) if key in lines]):
+                best, hit = max(of, key=lambda hit: hit.score), found.get(event.id, Hit(event, 0.0))
+                score, relevance = max(hit.score, TRACED * best.score), max(hit.relevance, TRACED * best.relevance)
+                found[event.id] = replace(hit, score=score, relevance=relevance)
+        return list(found.values())
+
+    # lines
+
+    def _found_lines(self, read_filter: ReadFilter, limit: int, decay: Decay | None, reach: LineReach) -> FoundLines:
+        """Return at most ``limit`` lines, none that repeats another, with those beside them that the scene may read."""
+        query = self._query
+        search = LineSearch(
+            query.terms,
+            read_filter,
+            limit + reach.spare if limit else 0,
+            self._now,
+            reach.candidates,
+            reach.around,
+            query.asides,
+            query.window,
+            query.people,
+            asks_for_number(query.said),
+            decay,
+            self._trace.is_kept,
+        )
+        found = self._parts.ledger.lexical.found_lines(self.connection, search)
+        distinct: dict[object, FoundLine] = {}
+        for one in found.lines:
+            if read_filter.admits_line(one.line):
+                distinct.setdefault(sameness(one.line.as_event()), one)
+        admits = replace(read_filter, user_id="", kinds=(), window=None).admits_line
+        best = [*distinct.values()][:limit]
+        return replace(found, lines=tuple(one.beside(admits) for one in best))
+
+    def _quote(self, ids: Collection[str] | None) -> None:
+        """Find lines that answer the question and are not shown by the caller: more than will be shown.
+
+        Sources of shown events are dropped when these are known.
+        """
+        asked, scene = self._settings.query, self._scene
+        wanted = asked.auto_messages_k + SPARE_LINES if asked.auto_messages_k else 0
+        limit = wanted + len(ids or ()) if wanted else 0
+        found = self._found_lines(self._read_filter, limit, asked.auto_decay, OF_CONTEXT)
+        if ids is None:  # lines that are the question itself
+            new = [one.line for one in found.lines if scene.user_id and one.line.sender_id == scene.user_id]
+            since = self._now - ASKING
+            ids = [one.id for one in new if one.scene.scope == scene.scope and one.sent_at >= since]
+            ids = [one.id for one in new if one.id in ids and one.text.strip() == self._query.said]
+        shown, chosen = {(scene.scope, message_id) for message_id in ids}, list[FoundLine]()
+        for one in found.lines:
+            cut = "relevance" if one.relevance < asked.min_relevance else "recent" if one.key in shown else None
+            cut = "limit" if cut is None and len(chosen) == wanted else cut
+            if cut is None:
+                chosen.append(replace(one, after=_following(one, shown)))
+            if self._trace.is_kept:
+                said = one.line.as_event()
+                self._trace.lines.append(LineCandidate(said, one.parts, one.relevance, one.factors, one.score, cut=cut))
+        self.lines = replace(found, lines=tuple(chosen))
+
+    def _quotations(self) -> list[FoundLine]:
+        """Return the best lines from which no shown event was made, the best of them with the lines that follow."""
+        admits = self._parts.access.present_filter(self._scene).admits
+        made_of = {key for event in self.shown for key in _sources(event)}
+        left = [one for line in self.lines.lines if (one := _admitted(line, admits)) and one.key not in made_of]
+        left = left[: self._settings.query.auto_messages_k]
+        kept = {one.key: rank for rank, one in enumerate(left, 1)}
+        for at, one in enumerate(self._trace.lines):
+            dropped = "shown_as_event" if _key(one.line) in made_of else "limit"
+            rank = kept.get(_key(one.line), 0)
+            self._trace.lines[at] = replace(one, rank=rank, cut=one.cut or (None if rank else dropped))
+        shown = {*kept, *made_of}
+        for at, one in enumerate(left):
+            after = tuple(line for line in one.after if key_of(line) not in shown) if at < FOLLOWED else ()
+            left[at] = replace(one, after=after)
+            shown.update(map(key_of, after))
+        return left
+
+    # beliefs, people, rendering
+
+    def _believe(self) -> None:
+        beliefs = self._parts.beliefs
+        if beliefs is None or not (self._scene.group_id and self._query.terms):
+            return
+        scope = self._scene.scope
+
+        def worded(belief: Belief) -> Belief | None:
+            return self._parts.access.belief(scope, belief)
+
+        found = beliefs.of_turn(self.connection, scope, self._query.said, self._vector, worded)
+        named = self._parts.names.beliefs(self.connection, scope, found.beliefs, self._known_people)
+        ids = [event_id for belief in found.beliefs for event_id in belief.event_ids]
+        newer = [event for event in self._replacing(ids) if event.scope == scope]
+        newer = self._parts.names.events(self.connection, newer, self._known_people)
+        self._beliefs = replace(found, beliefs=tuple(named), newer=newer)
+
+    def _named(self) -> list[Person]:
+        """Return the people known in the group whom the query names, except the asker and who opted out."""
+        people, without = self._query.names.people, {self._scene.user_id, *self._parts.access.hidden_people}
+        if self._scene.kind != "group":
+            return []
+        return [people[one] for one in sorted(self._query.people) if one in people and one not in without][:MOST_NAMED]
+
+    def rendered(self, waiting: Sequence[Memo], budget: int | None) -> Context:
+        """Render what was found, checked again, with the memos that wait in the queue."""
+        scene, access, settings, titles = self._scene, self._parts.access, self._settings, sentences.context
+        hidden, named, profiles = access.hidden_people, self._named(), self._profiles
+        people = self._query.names.people
+        memos = newest((*self._memos, *waiting), settings.query.recent_end_summaries_inject_k)
+        pins = [one for one in self._pins if one.owner_id in ("", scene.user_id)]  # an operator may see more than that
+        of_named = [
+            named_lines(one, access.profile(scene, profiles.named.get(one.id)), is_admin=one.id in profiles.admins)
+            for one in named
+        ]
+        person, group = (access.profile(scene, one) for one in (profiles.person, profiles.group))
+        asker = profile_lines(person, scene.user_name, is_admin=scene.is_admin) if person else ()
+        admitted = [*filter(access.present_filter(scene).admits, self.shown)]
+        own_pins = [one for one in pins if one.owner_id not in hidden and access.admits(scene, one)]
+        visible_memos = [memo for memo in memos if access.admits(scene, memo)]
+
+        def part(kind: Kind, title: str, lines: Iterable[str], *, newest_last: bool = False) -> Part:
+            return Part(kind, Section(title, tuple(map(access.hidden, lines) if hidden else lines)), newest_last)
+
+        newer = filter(access.present_filter(scene).admits, self._beliefs.newer)
+        beliefs = belief_lines(self._beliefs.beliefs, self._beliefs.warnings, settings.zone, newer)
+        parts = (
+            part("rest", titles.TITLE_PINS, pin_lines(own_pins), newest_last=True),
+            part("profiles", titles.TITLE_PERSON, (*(line for lines in of_named for line in lines), *asker)),
+            part("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
+            part("rest", titles.TITLE_BELIEFS, beliefs),
+            part("events", titles.TITLE_EVENTS, event_lines(admitted, settings.zone, self._replaced)),
+            part("events", titles.TITLE_QUOTATIONS, quotation_lines(self._quotations(), people, settings.zone)),
+            part("memos", titles.TITLE_MEMOS, memo_lines(visible_memos, settings.zone), newest_last=True),
+        )
+        sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
+        text = block(with_ids_once(sections, self._query.names) if self._query.names.are_known else sections)
+        return Context(text, sections, token_count(text), self.degraded)
+
+
+def has_place(scene: Scene) -> bool:
+    """Return whether a scene is in a place: an operator may ask about all."""
+    return scene.kind != "operator" or bool(scene.group_id)
+
+
+def newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
+    """Return the ``limit`` newest memos without duplicates, newest last."""
+    once = {memo.id: memo for memo in memos}
+    return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:] if limit > 0 else []
+
+
+def key_of(line: Message) -> LineKey:
+    """Return the scope and id of a line of the log."""
+    return line.scene.scope, line.id
+
+
+def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
+    """Append the rows that are not in the list yet."""
+    known = {event.id for event, _ in rows}
+    return [*rows, *(row for row in more if row[0].id not in known)]
+
+
+def _following(found: FoundLine, shown: Collection[LineKey]) -> tuple[Message, ...]:
+    """Return the lines that follow a line in its session, up to the first that the caller shows."""
+    lines, last = list[Message](), found.line.sent_at
+    for line in found.after:
+        if line.sent_at - last > PAUSE or key_of(line) in shown:
+            break
+        lines.append(line)
+        last = line.sent_at
+    return tuple(lines)
+
+
+def _admitted(one: FoundLine, admits: Callable[[Event], bool]) -> FoundLine | None:
+    """Return a line without following lines that the scene may not see; None if it may not see the line."""
+    if not all(admits(line.as_event()) for line in (one.line, one.replied) if line):
+        return None
+    return replace(one, after=tuple(line for line in one.after if admits(line.as_event())))
+
+
+def _hit(found: FoundLine) -> Hit:
+    line, relevance = found.line, found.relevance
+    around = *found.before, *found.after
+    return Hit(line.as_event(), found.score, 0.0, relevance, relevance, around, line.reply_to or "")
+
+
+def _best(events: Sequence[Hit], said: Iterable[Hit], limit: int) -> list[Hit]:
+    """Merge hits of events and of lines, best first, without lines from which a found event was made."""
+    told = {key for hit in events for key in _sources(hit.event)}
+    lines = (replace(hit, score=hit.score * LINE) for hit in said if _key(hit.event) not in told)
+    return sorted((*events, *lines), key=lambda hit: -hit.score)[:limit]
+
+
+def _key(event: Event) -> LineKey:
+    return event.scope, event.id
+
+
+def _sources(event: Event) -> list[tuple[Scope, str]]:
+    return [(event.scope, source) for source in event.message_ids]

@@ -1,0 +1,240 @@
+"""Answers questions: begins the embedding, runs the pass on a reading thread, and awaits what the pass asks for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from .. import sentences
+from ..cancellation import is_out_of_threads, seen
+from ..domain.context import Context
+from ..domain.hit import Hit
+from ..domain.note import Memo
+from ..domain.read_filter import ReadFilter
+from ..domain.scope import Scene, Scope
+from ..errors import CognitiveMemoryError, UnavailableError
+from ..ports.tally import Tally, Untallied
+from ..settings import Live, Settings
+from ..store.database.table import Snapshot
+from .deadlines import AWAY, PATIENCE, settled, shielded, with_deadline, with_timeout
+from .one_pass import Question, Sources, Steps, has_place, newest
+from .query import Query, embedded_text, query_of
+from .token_budget import section_tokens
+from .trace import NO_TRACE, Explanation, LineCandidate, SearchTrace, candidates_of
+
+LONG = 300  # characters; a longer query is parsed in a thread
+FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
+LAST_STEPS = 0.2  # share of the time limit that is left to the pass when a model is late
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The hits of a search, best first, and the names of the parts that were unavailable."""
+
+    hits: tuple[Hit, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+def _nothing_waits(_: Scope) -> list[Memo]:
+    return []
+
+
+class Recall:
+    """Builds contexts and searches events and the log; what fails or is late is left out, and raises no error."""
+
+    def __init__(
+        self,
+        sources: Sources,
+        settings: Live[Settings],
+        *,
+        waiting_memos: Callable[[Scope], list[Memo]] = _nothing_waits,
+        flush: Callable[[], Awaitable[object]] | None = None,
+        tally: Tally | None = None,
+        guarded: Callable[[Callable[[], Awaitable[None]]], Awaitable[None]] | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
+        """Answer from these sources.
+
+        ``waiting_memos`` returns the memos of jobs that are still in the queue. ``flush`` is awaited before a search of
+        the log, so that the latest lines are written. ``guarded`` runs a pass behind a breaker. A model that takes
+        longer than ``patience`` seconds is unavailable.
+        """
+        self.sources = sources
+        self._settings = settings
+        self._waiting_memos = waiting_memos
+        self._flush = flush
+        self._tally = tally or Untallied()
+        self._guarded = guarded
+        self._patience = patience
+
+    async def context(
+        self, scene: Scene, text: str, *, budget: int | None = None, shown: Collection[str] | None = None
+    ) -> Context:
+        """Build the context for what was just said in a scene; ``budget`` is in tokens (None: the configured one).
+
+        ``shown`` are ids of messages of the place that are not quoted; None: the message being answered.
+        """
+        question, context = await self._built(scene, text, budget, self._settings.current, NO_TRACE, shown)
+        self._tally.recalled([event.id for event in question.shown])
+        return context
+
+    async def explained(
+        self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
+    ) -> Explanation:
+        """Build the same context and return it with its search candidates; ``settings`` replace the present ones."""
+        used = settings or self._settings.current
+        trace = SearchTrace(used)
+        _, context = await self._built(scene, text, budget, used, trace, None)
+        admits = self.sources.access.present_filter(scene).admits
+        visible = [one for one in candidates_of(trace) if admits(one.event)]
+        named = await self.sources.names.of_events([one.event for one in visible])
+        shown = await asyncio.to_thread(
+            self.sources.access.shown, scene, named
+        )  # redacting hundreds of texts takes a while
+        lines = sorted(trace.lines, key=lambda one: (one.rank == 0, one.rank, -one.score))
+        return Explanation(
+            context,
+            tuple(replace(one, event=event) for one, event in zip(visible, shown, strict=True)),
+            tuple(section_tokens(section) for section in context.sections),
+            tuple(await asyncio.to_thread(self._shown_lines, scene, lines)),
+        )
+
+    async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
+        """Build the context for ``enabled=false``: recent memos only."""
+        settings = self._settings.current
+        question = Question(self.sources, self._all_of(scene), Query(""), settings, NO_TRACE)
+        question.missing = {"notes": "ledger", "": "disabled"} if has_place(scene) else {"": "disabled"}
+        if has_place(scene):
+            await self._answered(question, question.memos())
+        return question.rendered(self._waiting(scene), budget)
+
+    async def memos(self, scope: Scope, limit: int) -> list[Memo]:
+        """Return the newest memos of a place, newest last, including those of jobs still in the queue.
+
+        Memos of people who opted out are left out and do not count towards the limit.
+        """
+        if limit <= 0:
+            return []
+        hidden = self.sources.access.hidden_people
+        stored = await self.sources.ledger.notes.memos(scope, limit, without=hidden)
+        return newest((*stored, *(memo for memo in self._waiting_memos(scope) if memo.user_id not in hidden)), limit)
+
+    async def search(self, read_filter: ReadFilter, text: str, *, top_k: int) -> SearchResult:
+        """Return at most ``top_k`` (and 200) hits of the read filter's kinds; log lines only for the kind "message".
+
+        A query without terms finds nothing. A hit on the log has the surrounding lines that the scene may read.
+        """
+        settings, query = self._settings.current, await self._asked(text, read_filter.scene)
+        if top_k <= 0 or not query.terms:
+            return SearchResult()
+        embedding = None if set(read_filter.kinds) == {"message"} else self._embedding(query, settings)
+        if "message" in read_filter.kinds and self._flush is not None:
+            with suppress(*AWAY):  # a log whose writes fail may still be readable
+                await with_timeout(self._patience * FLUSHING, self._flush())
+        question = Question(self.sources, read_filter, query, settings, NO_TRACE, embedding)
+        question.missing = {"words": "lexical", "vectors": "vectors"} if embedding else {}
+        if "message" in read_filter.kinds:
+            question.missing["lines"] = "lexical"
+        await self._answered(question, question.search(top_k), embedding)
+        return SearchResult(tuple(question.hits), question.degraded)
+
+    async def _built(
+        self,
+        scene: Scene,
+        text: str,
+        budget: int | None,
+        settings: Settings,
+        trace: SearchTrace,
+        shown: Collection[str] | None,
+    ) -> tuple[Question, Context]:
+        query, asked = await self._asked(text, scene), settings.query
+        is_greeting = query.says_little
+        is_asked = bool(query.terms) and asked.auto_top_k > 0 and not is_greeting
+        embedding = self._embedding(query, settings) if is_asked else None
+        question = Question(self.sources, self._all_of(scene), query, settings, trace, embedding)
+        question.missing = {"notes": "ledger"} if has_place(scene) else {}
+        if query.terms:
+            question.missing |= {"lines": "lexical"} if asked.auto_messages_k else {}
+            question.missing |= {"words": "lexical", "vectors": "vectors"} if asked.auto_top_k > 0 else {}
+            question.missing |= {"beliefs": "ledger"} if self.sources.beliefs and scene.group_id else {}
+        if self.sources.profiles:
+            question.missing["profiles"] = "profiles"
+        await self._answered(question, question.context(shown, is_greeting=is_greeting), embedding)
+        return question, question.rendered(self._waiting(scene), budget)
+
+    def _all_of(self, scene: Scene) -> ReadFilter:
+        return ReadFilter(scene, without=self.sources.access.hidden_people)
+
+    def _waiting(self, scene: Scene) -> list[Memo]:
+        return self._waiting_memos(scene.scope) if has_place(scene) else []
+
+    async def _asked(self, text: str, scene: Scene) -> Query:
+        """Parse a question, as if nobody were known in its place."""
+        read = partial(query_of, text, scene, self.sources.clock.now().astimezone(self._settings.current.zone))
+        return await asyncio.to_thread(read) if len(text) > LONG else read()
+
+    def _embedding(self, query: Query, settings: Settings) -> asyncio.Future[Any]:
+        embedding = asyncio.ensure_future(self.sources.embedder.embed_query(embedded_text(query, settings)))
+        embedding.add_done_callback(seen)
+        return embedding
+
+    async def _answered(
+        self, question: Question, steps: Steps[None], embedding: asyncio.Future[Any] | None = None
+    ) -> None:
+        """Carry out a pass; what it has not read when it fails, or when the time is over, stays missing."""
+
+        async def carried_out() -> None:
+            await self._carried_out(question, steps)
+            if question.failure is not None:
+                raise question.failure
+
+        if embedding is not None:
+            await settled(embedding)  # one step of the pass is then enough
+        try:
+            await (self._guarded(carried_out) if self._guarded else carried_out())
+        except AWAY:
+            pass
+        except RuntimeError as failure:
+            if not is_out_of_threads(failure):
+                raise
+        finally:
+            if embedding is not None:
+                embedding.cancel()  # no effect when it is done
+            self.sources.ledger.lexical.load()
+            self.sources.ledger.index.load()
+
+    async def _carried_out(self, question: Question, steps: Steps[None]) -> None:
+        loop, given = asyncio.get_running_loop(), partial(next, steps)
+        end = loop.time() + self._patience
+        while True:
+            step = partial(_step, question, given)
+            try:
+                seconds = end + self._patience * LAST_STEPS - loop.time()
+                asked = await self.sources.ledger.database.answer(step, seconds)
+            except asyncio.TimeoutError:
+                late = sentences.log.PART_DOES_NOT_ANSWER.format(part="ledger", seconds=self._patience)
+                raise UnavailableError(late) from None
+            if asked is None:
+                return
+            try:
+                given = partial(steps.send, await with_deadline(end, shielded(asked())))
+            except (CognitiveMemoryError, asyncio.TimeoutError) as failure:
+                given = partial(steps.throw, failure)
+
+    def _shown_lines(self, scene: Scene, lines: list[LineCandidate]) -> list[LineCandidate]:
+        return [replace(one, line=line) for one in lines for line in self.sources.access.shown(scene, [one.line])]
+
+
+def _step(
+    question: Question, resume: Callable[[], Callable[[], Awaitable[Any]]], connection: Snapshot
+) -> Callable[[], Awaitable[Any]] | None:
+    """Resume a pass; return what it asks for, None at its end."""
+    question.connection = connection
+    try:
+        return resume()
+    except StopIteration:
+        return None
