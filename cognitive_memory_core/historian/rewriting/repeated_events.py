@@ -69,19 +69,20 @@ class RepeatedEvents:
     ) -> tuple[Event, ...]:
         """Return the events of the same place that are most similar to a work, best first.
 
-        Times and people's names do not count.
+        Times and people's names do not count. What the sender of a line said themselves is near by one word in common,
+        since they may change it.
         """
         read_filter = ReadFilter(work.scene, without=frozenset(without))
         found: dict[str, tuple[float, Event]] = {}
-        for text in _texts(work):
-            for nearness, event in await self._nearby_events(text, names, read_filter):
+        for text, voice in _texts(work):
+            for nearness, event in await self._nearby_events(text, voice, names, read_filter):
                 if event.scope == work.scene.scope and nearness > found.get(event.id, (0.0, event))[0]:
                     found[event.id] = (nearness, event)
         best = sorted(found.values(), key=lambda pair: -pair[0])
         return tuple(event for _, event in best[:MOST])
 
     async def _nearby_events(
-        self, text: str, names: Collection[str], read_filter: ReadFilter
+        self, text: str, voice: str, names: Collection[str], read_filter: ReadFilter
     ) -> list[tuple[float, Event]]:
         terms = _terms_of(text, _present(text, names))
         if not terms:
@@ -90,10 +91,13 @@ class RepeatedEvents:
             rows = await self.lexical.events(terms, read_filter, LOOKED_AT)
         except UnavailableError:
             return []
-        fewest = min(LEAST_COMMON, len(terms))
+        fewest = max(min(LEAST_COMMON, len(terms)), NEAR * len(terms))
         common = ((_common_count(terms, event, names), event) for event, _ in rows if read_filter.admits(event))
-        near = ((number / len(terms), event) for number, event in common if number >= fewest)
-        return [(nearness, event) for nearness, event in near if nearness >= NEAR]
+        return [
+            (number / len(terms), event)
+            for number, event in common
+            if number >= (1 if voice and event.sender_id == voice else fewest)
+        ]
 
 
 def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
@@ -156,8 +160,9 @@ def _present(text: str, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name in text))
 
 
-def _texts(work: Turn | Dialogue) -> list[str]:
+def _texts(work: Turn | Dialogue) -> list[tuple[str, str]]:
+    """Return the texts of a job that are searched for, each with who said it; "" for an observation."""
     if isinstance(work, Turn):
-        return list(work.observations[:SEARCHED])
-    said = [line.text for line in work.messages if line.sender_id]
-    return sorted(dict.fromkeys(said), key=len, reverse=True)[:SEARCHED]
+        return [(text, "") for text in work.observations[:SEARCHED]]
+    said = ((line.text, line.sender_id) for line in work.messages if line.sender_id)
+    return sorted(dict.fromkeys(said), key=lambda one: len(one[0]), reverse=True)[:SEARCHED]

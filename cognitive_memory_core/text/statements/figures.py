@@ -25,9 +25,9 @@ _LEANS: tuple[Lean, ...] = ("back", "past", "ahead")
 FORTNIGHT = 14  # days around a line within which a weekday that it names may be meant
 _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 _NUMBER = re.compile(
-    "(?P<digits>[0-9]+(?:[.,][0-9]+)*)(?:块(?P<dimes>[0-9]{1,2})(?![0-9]))?"
+    "(?:(?P<digits>[0-9]+(?:[.,][0-9]+)*)(?:块(?P<dimes>[0-9]{1,2})(?![0-9]))?"
     "(?:[ ]?(?P<scale>[千万亿]|[kw](?![a-z]))(?P<rest>[1-9一二三四五六七八九](?![0-9]))?)?"
-    "|(?P<han>[零〇一二两三四五六七八九十百千万亿]+)",
+    "|(?P<han>[零〇一二两三四五六七八九十百千万亿]+))[号日]?",
     re.IGNORECASE,
 )
 _SCALES = {"千": 1e3, "k": 1e3, "万": 1e4, "w": 1e4, "亿": 1e8}
@@ -66,7 +66,11 @@ def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str
         is_hour = any(at // 60 == other // 60 for other in times) or (at // 60 or 12) in numbers
         if not (at in times or at // 60 * 60 in times or (is_whole and is_hour)):
             strange.append(word)
-    return [*strange, *(word for word, value in told.numbers if value not in numbers)]
+    days = {float(one.start.day) for one in spans if one.stop - one.start <= _LONGEST_DAY}
+    return [
+        *strange,
+        *(word for word, value in told.numbers if value not in numbers and not (word[-1] in "号日" and value in days)),
+    ]
 
 
 def values_of(text: str, names: Collection[str] = ()) -> frozenset[object]:
@@ -117,7 +121,7 @@ def _only_weekday(mention: Mention) -> bool:
 def _numbers(text: str) -> Iterator[tuple[str, float]]:
     for found in _NUMBER.finditer(text):
         if found["han"]:
-            yield found[0], float(worth(found[0].replace("〇", "零")))
+            yield found[0], float(worth(found["han"].replace("〇", "零")))
             continue
         digits = found["digits"].replace(",", "")
         if digits.count(".") > 1:  # a version

@@ -10,9 +10,9 @@ import pytest
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene, Scope
-from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.rewriting.repeated_events import MOST, RepeatedEvents, is_timeless
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger
 from tests.support.ports import Away, ListedWords
@@ -120,6 +120,14 @@ async def test_an_event_is_as_near_as_to_the_nearest_observation() -> None:
     cat = an_event("阿棠(2000001)养了一只猫")
     near = await beside(TEA, cat).near(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只会飞的大猫和小狗", "阿棠喜欢一壶浓茶"), ())
     assert [event.id for event in near] == [TEA.id, cat.id]
+
+
+async def test_what_the_same_voice_may_change_is_near() -> None:
+    """One word in common makes an event near that the sender of a line said themselves: a change needs no more."""
+    trip = an_event("阿棠(2000001)：“7月6号去成都实习，猫要人喂”", sender_id="2000001")
+    line = a_message("实习推迟了，改成7月13号走，别的安排都照旧不变", GROUP)
+    assert await beside(trip).near(Dialogue(GROUP, (line,)), ()) == (trip,)
+    assert await beside(trip).near(Dialogue(QI, (a_message(line.text, QI),)), ()) == ()
 
 
 async def test_an_index_that_is_away_knows_no_neighbours() -> None:

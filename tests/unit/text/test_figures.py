@@ -30,6 +30,7 @@ WEDNESDAY = datetime(2026, 3, 4, 15, 0)  # noqa: DTZ001  # wall-clock time of th
         ("on the night of March 4, 2026", "not tonight"),
         ("电费386.5元，每人77.3元", "电费386块5，每人77块3"),
         ("在3号场", "3号场见"),
+        ("每月25号前交", "提前到25号前交"),
     ],
 )
 def test_a_figure_of_the_lines_is_given(statement: str, line: str) -> None:
@@ -40,6 +41,7 @@ def test_a_figure_of_the_lines_is_given(statement: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "line"),
     [
+        ("每月24号前交", "提前到25号前交"),
         ("七人去", "九人去，不是7号"),
         ("欠21元", "21号还你"),
         ("欠3元", "3月4日还你"),
