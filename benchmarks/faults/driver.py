@@ -73,7 +73,7 @@ async def _warm_up(data: Path) -> None:
 
 
 if __name__ == "__main__":
-    file_queue.THREADS = 1  # a tracer counts calls per thread: with one thread, the n-th call is the same in every run
+    file_queue.WRITERS = 1  # a tracer counts calls per thread: with one thread, the n-th call is the same in every run
     with tempfile.TemporaryDirectory() as scratch:
         asyncio.run(_warm_up(Path(scratch)))
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -84,6 +84,23 @@ def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
     return None if rest == body else left
 
 
+def without_message(data: bytes, *, message_id: str) -> bytes | None:
+    """Remove a withdrawn message from a job; a job without any words of a person is removed completely."""
+    if message_id.encode("utf-8", "replace") not in data and b"\\" not in data:
+        return None
+    try:
+        body = codec.body_of(data)
+    except PermanentError:
+        return None
+    held = {key: cast("list[object]", body[key]) for key in codec.HOLDERS if isinstance(body.get(key), list)}
+    kept = {key: [item for item in items if codec.id_in(item, key) != message_id] for key, items in held.items()}
+    lost = {key: items for key, items in kept.items() if items != held[key]}
+    if not lost:
+        return None
+    is_emptied = lost.get("message_ids") == [] or not any(map(_is_of_a_person, lost.get("messages", [{}])))
+    return b"" if is_emptied else codec.packed({**body, **lost})
+
+
 def without_place(data: bytes, *, scope: Scope) -> bytes | None:
     """Remove a job of a place; an invalid job is removed if it mentions the place."""
     try:
@@ -187,6 +204,10 @@ def _has_person(line: object) -> bool:
         return False
     fields = cast("Body", line)
     return not fields.get("is_bot") and isinstance(fields.get("scene"), dict)
+
+
+def _is_of_a_person(line: object) -> bool:
+    return isinstance(line, dict) and not cast("Body", line).get("is_bot")
 
 
 def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool:

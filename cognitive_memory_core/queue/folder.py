@@ -25,7 +25,7 @@ from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ..domain.ids import derived_id
 from ..domain.job import FailedJob, Job, QueueCounts
 from ..errors import PermanentError, StorageRefused
-from . import erasure as file_erasure
+from . import erasure
 from . import format as codec
 from .format import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
 from .order import JobEntry, JobState
@@ -127,34 +127,11 @@ class JobFiles:
         self._try_to_sync(PENDING)
         self._try_to_sync(FAILED)
 
-    def withdraw(self, entry: JobEntry, message_id: str) -> bytes | None:
-        """Remove a message from a job's file; return None if the file does not contain it or is not a valid job.
-
-        Otherwise return the new content; b"" if no words of a person remained, and then the file was deleted.
-        """
-        try:
-            body = self._body(entry)
-        except PermanentError as unreadable:
-            if is_withheld(unreadable):
-                raise StorageRefused(str(unreadable)) from unreadable
-            return None
-        rest = codec.without_message(body, message_id)
-        if rest == body:
-            return None
-        data = b"" if rest is None else codec.packed(rest)
-        if data:
-            self._disk.rewrite(self._path(entry), data)
-        else:
-            self.forget(entry)
-        for folder in _STATES:  # otherwise a power cut could undo an earlier move and bring the old content back
-            self._try_to_sync(folder)
-        return data
-
     def clean(self, entry: JobEntry, cleaning: Cleaning) -> bytes | None:
-        """Rewrite or remove a job's file as ``cleaning`` decides (:mod:`.file_erasure`); durable after :meth:`sync`."""
+        """Rewrite or remove a job's file as ``cleaning`` decides (:mod:`.erasure`); durable after :meth:`sync`."""
         rest = self._disk.clean(self._path(entry), cleaning)
         if rest and entry.memo is not None:
-            entry.memo = codec.label_of(codec.body_of(rest), entry.job_id, moment(entry.instant)).memo
+            self._note_label(entry, rest)
         return rest
 
     def listed(self) -> list[tuple[str, str]]:
@@ -186,7 +163,7 @@ class JobFiles:
         names: set[str] = set()
         for entry in entries:
             with contextlib.suppress(PermanentError, Vanished):
-                names |= file_erasure.names_of(self._disk.read(self._path(entry)), user_id)
+                names |= erasure.names_of(self._disk.read(self._path(entry)), user_id)
         return names
 
     def learned_from(self, entry: JobEntry) -> set[str]:
@@ -310,8 +287,7 @@ class JobFiles:
 
     def _note_label(self, entry: JobEntry, data: bytes) -> None:
         with contextlib.suppress(PermanentError):
-            label = codec.label_of(codec.body_of(data), entry.job_id, moment(entry.instant))
-            entry.scope, entry.memo, entry.message_ids = label
+            entry.scope, entry.memo = codec.label_of(codec.body_of(data), entry.job_id, moment(entry.instant))
 
     def _report(self, entry: JobEntry) -> FailedJob:
         failed_at = entry.failed_at or moment(entry.instant)

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
-from itertools import product
-from types import NoneType
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, cast
 
 import orjson
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter, ValidationError
@@ -17,7 +15,6 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter, Val
 from .. import sentences
 from ..disk import MAX_BYTES
 from ..domain.ids import derived_id
-from ..domain.interval import checked_instant
 from ..domain.iso_times import datetime_of
 from ..domain.job import FailedJob, Job
 from ..domain.message import Message
@@ -26,7 +23,6 @@ from ..domain.scope import DEFAULT_AGENT, Scene, Scope
 from ..domain.turn import Dialogue, Turn, TurnLimits
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.identity.name_cleaning import one_line, writable_text
-from .message_hashes import MessageHashes, hashes_of
 
 SUFFIX = ".json"
 INSTANT_WIDTH = 17  # sixteen digits and a hyphen
@@ -252,25 +248,13 @@ class FailureFile(BaseModel):
 
 ERROR_LENGTH = 500
 _DEEPEST = 64
-_HOLDERS = ("message_ids", "recent_messages", "messages")  # keys under which a job keeps messages or their ids
+HOLDERS = ("message_ids", "recent_messages", "messages")  # keys under which a job keeps messages or their ids
 _OWN = ("message_ids", "messages")  # keys of the messages that a job learns from; the others are context
 _UNLABELLED: Body = {"observations": [], "source_message": "", "recent_messages": [], "message_ids": [], "messages": []}
 _SECRET = re.compile(
     r"""(?i)(?:\b(?:api[_-]?key|authorization|password|secret|token)["']?\s?[=:]\s?["']?(?:bearer\s)?|\bbearer\s|\bsk-)"""
     r"""[^\s"',;]+"""
 )
-_WRITTEN = ("schema_version", "scene", "trimmed", "accepted_at")  # fields of an index, with types checked below
-_WRITTEN_IN_TURNS = (*_WRITTEN, "memo", "force", "perspective", "request_id", "happened_at")
-_SHAPES = frozenset(
-    {
-        (int, dict, bool, str),
-        *((int, dict, bool, str, str, bool, *optional) for optional in product((str, NoneType), repeat=3)),
-    }
-)
-_WRITTEN_SCENE = ("kind", "agent", "group_id", "user_id", "user_name", "group_name")
-_TEXTS_ONLY = (str,) * len(_WRITTEN_SCENE)
-_PLAIN_ID = re.compile(r"[!-~]{1,128}")
-_INSTANTS = ("happened_at", "accepted_at")  # in the order in which they date a memo
 _BOM = b"\xef\xbb\xbf"  # written by Windows editors
 
 
@@ -328,64 +312,10 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
         raise _not_understood(refused) from None
 
 
-class Label(NamedTuple):
-    """The fields of a job that the schedule index keeps in memory."""
-
-    scope: Scope
-    memo: Memo | None
-    message_ids: MessageHashes
-
-
-def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Label:
-    """Read only the fields of a label; the rest of the object is validated when the job is claimed."""
-    hashes = hashes_of(
-        held for key in _HOLDERS for item in _items(body, key) if (held := _id_in(item, key)) is not None
-    )
-    label = _label_as_written(body, job_id)
-    if label is None:
-        job = job_of({**body, **_UNLABELLED}, job_id, arrived_at)
-        label = _interned(job.scope), memo_of(job)
-    return Label(*label, hashes)
-
-
-def _label_as_written(body: Mapping[str, Any], job_id: str) -> tuple[Scope, Memo | None] | None:
-    """Return the fields of a label if the object is as :func:`encoded` writes it, which is cheaper than validation.
-
-    Returns None for any other object, which must be validated in full.
-    """
-    is_dialogue = body.get("kind") == "dialogue"
-    if _types(body, _WRITTEN if is_dialogue else _WRITTEN_IN_TURNS) not in _SHAPES or body["schema_version"] != VERSION:
-        return None
-    scene: Body = body["scene"]
-    if _types(scene, _WRITTEN_SCENE) != _TEXTS_ONLY or scene["kind"] not in ("group", "private"):
-        return None
-    place_id = scene["group_id" if scene["kind"] == "group" else "user_id"]
-    is_plain = all(map(_PLAIN_ID.fullmatch, (scene["agent"], place_id, scene["user_id"])))
-    if not is_plain or contradicts_itself(scene):
-        return None
-    try:
-        instants = [checked_instant(datetime.fromisoformat(body[key]), key) for key in _INSTANTS if body.get(key)]
-    except (BadArgument, ValueError):
-        return None
-    scope, text = _interned(Scope(scene["agent"], scene["kind"], place_id)), "" if is_dialogue else body["memo"].strip()
-    return scope, Memo(job_id, scope, text, _untracked_instant(instants[0]), scene["user_id"]) if text else None
-
-
-def _types(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[type, ...]:
-    return tuple(map(type, map(fields.get, keys)))
-
-
-def _items(body: Mapping[str, Any], key: str) -> list[Any]:
-    items = body.get(key)
-    return cast("list[Any]", items) if isinstance(items, list) else []
-
-
-def message_ids_of(work: Turn | Dialogue) -> MessageHashes:
-    """Return the hashes of all message ids in a turn or dialogue that :func:`without_message` can remove."""
-    if isinstance(work, Dialogue):
-        return hashes_of(writable_text(line.id) for line in work.messages)
-    held = [line.id for line in work.recent_messages if isinstance(line, Message)]
-    return hashes_of(writable_text(message_id) for message_id in (*work.message_ids, *held))
+def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> tuple[Scope, Memo | None]:
+    """Read only what the index keeps; the rest of the object is validated when the job is claimed."""
+    job = job_of({**body, **_UNLABELLED}, job_id, arrived_at)
+    return _interned(job.scope), memo_of(job)
 
 
 def memo_of(job: Job) -> Memo | None:
@@ -396,7 +326,7 @@ def memo_of(job: Job) -> Memo | None:
         job.id,
         _interned(job.scope),
         writable_text(job.work.memo),
-        _untracked_instant(job.happened_at),
+        job.happened_at,
         job.work.scene.user_id,
     )
 
@@ -405,12 +335,6 @@ def memo_of(job: Job) -> Memo | None:
 def _interned(scope: Scope) -> Scope:
     """Return one shared object for equal scopes: fewer objects shorten garbage collection with a long queue."""
     return scope
-
-
-def _untracked_instant(instant: datetime) -> datetime:
-    """Return the instant with a timezone object that the garbage collector does not track, unlike pydantic's."""
-    offset = instant.utcoffset()
-    return instant if offset is None else instant.replace(tzinfo=timezone(offset))
 
 
 def buried(body: Body, error: str, failed_at: datetime) -> bytes:
@@ -438,31 +362,19 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
     return FailedJob(job_id, error or sentences.storage_errors.REASON_UNKNOWN, attempts, failed_at, job)
 
 
-def without_message(body: Body, message_id: str) -> Body | None:
-    """Return a job's object without a withdrawn message; None if no words of a person remain."""
-    held = {key: _items(body, key) for key in _HOLDERS if isinstance(body.get(key), list)}
-    kept = {key: [item for item in items if _id_in(item, key) != message_id] for key, items in held.items()}
-    lost = {key: items for key, items in kept.items() if items != held[key]}
-    is_emptied = lost.get("message_ids") == [] or not any(map(_is_of_a_person, lost.get("messages", [{}])))
-    return None if is_emptied else {**body, **lost}
-
-
 def learned_from(body: Body) -> Iterable[str]:
     """Yield the ids of the messages that a job learns from: those of a turn, or the lines of a dialogue."""
     for key in _OWN:
         items = body.get(key)
         if isinstance(items, list):
-            yield from filter(None, (_id_in(item, key) for item in cast("list[object]", items)))
+            yield from filter(None, (id_in(item, key) for item in cast("list[object]", items)))
 
 
-def _id_in(item: object, key: str) -> str | None:
+def id_in(item: object, key: str) -> str | None:
+    """Return the id of a message that a job keeps under a key; None if it has none."""
     if key == "message_ids":
         return str(item)
     return str(cast("Body", item).get("id")) if isinstance(item, dict) else None
-
-
-def _is_of_a_person(line: object) -> bool:
-    return isinstance(line, dict) and not cast("Body", line).get("is_bot")
 
 
 def _writable(value: object) -> object:

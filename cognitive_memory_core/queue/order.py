@@ -6,9 +6,8 @@ import bisect
 import heapq
 import itertools
 import math
+import threading
 from collections import deque
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, auto
@@ -16,7 +15,6 @@ from enum import Enum, auto
 from ..domain.job import QueueCounts
 from ..domain.note import Memo
 from ..domain.scope import Scope
-from .message_hashes import MessageHashes, may_hold
 
 _CENTURY = 36_500  # days; larger settings mean the same
 
@@ -34,8 +32,7 @@ class JobState(Enum):
 class JobEntry:
     """One job in the index: where its file is, and the fields that are needed without reading the file.
 
-    ``scope`` is None if the file is unreadable. ``message_ids`` are hashes of the ids of its messages; None if only the
-    file tells them. While ``is_locked``, its file is being changed and the job cannot be claimed.
+    ``scope`` is None if the file is unreadable.
 
     A crash suspect was being processed at each of the last crashes. It is processed alone, so that another crash
     affects no other job.
@@ -50,10 +47,8 @@ class JobEntry:
     state: JobState
     scope: Scope | None = None
     memo: Memo | None = None
-    message_ids: MessageHashes | None = None
     failed_at: datetime | None = None
     is_crash_suspect: bool = False
-    is_locked: bool = False
 
     @property
     def place(self) -> tuple[int, str]:
@@ -73,8 +68,7 @@ class _ScopeJobs:
 
     @property
     def is_ready(self) -> bool:
-        head = self.waiting[0] if self.waiting else None
-        is_there = head is not None and head.state is JobState.WAITING and not head.is_locked
+        is_there = bool(self.waiting) and self.waiting[0].state is JobState.WAITING
         return is_there and not self.claimed and self.paused_until is None
 
     def insert(self, entry: JobEntry) -> None:
@@ -89,7 +83,7 @@ class _ScopeJobs:
 
 
 class ScheduleIndex:
-    """All jobs that are not complete, by id, by scope and in order. Not thread-safe: only the event loop changes it."""
+    """All jobs that are not complete, by id, by scope and in order. The event loop and the queue's thread change it."""
 
     def __init__(self) -> None:
         """Initialise an empty index."""
@@ -102,6 +96,7 @@ class ScheduleIndex:
         self._numbers = dict.fromkeys(JobState, 0)
         self._bytes = 0
         self._running_suspect: JobEntry | None = None
+        self._mutex = threading.RLock()
 
     def find(self, job_id: str) -> JobEntry | None:
         """Return the job of an id in any state, or None."""
@@ -109,7 +104,8 @@ class ScheduleIndex:
 
     def failed(self) -> list[JobEntry]:
         """Return the buried jobs in order of arrival."""
-        return sorted(self._failed.values(), key=lambda entry: entry.place)
+        with self._mutex:
+            return sorted(self._failed.values(), key=lambda entry: entry.place)
 
     def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[JobEntry]:
         """Return the buried jobs beyond an age (days) or a number, the longest buried first; 0 means no limit."""
@@ -124,46 +120,40 @@ class ScheduleIndex:
 
     def claimed(self) -> list[JobEntry]:
         """Return the claimed jobs, in order of arrival."""
-        return sorted(
-            (entry for scope_jobs in self._by_scope.values() for entry in scope_jobs.claimed),
-            key=lambda entry: entry.place,
-        )
+        with self._mutex:
+            return sorted(
+                (entry for scope_jobs in self._by_scope.values() for entry in scope_jobs.claimed),
+                key=lambda entry: entry.place,
+            )
 
-    def waiting_in(self, scope: Scope) -> list[JobEntry]:
-        """Return the jobs that wait in a scope, in the order in which they will be claimed."""
-        scope_jobs = self._by_scope.get(scope)
-        return [entry for entry in scope_jobs.waiting if entry.state is JobState.WAITING] if scope_jobs else []
-
-    def with_message(self, scope: Scope, message_id: str) -> list[JobEntry]:
-        """Return the jobs of a scope that may contain a message: claimed, waiting or failed, not those being written.
-
-        Every job that contains it is returned, and possibly others: their files must be read to know.
-        """
-        scope_jobs = self._by_scope.get(scope)
-        there = [*scope_jobs.claimed, *self.waiting_in(scope)] if scope_jobs else []
-        there += [entry for entry in self._failed.values() if entry.scope == scope]
-        return [entry for entry in there if may_hold(entry.message_ids, message_id)]
+    def of_scope(self, scope: Scope) -> list[JobEntry]:
+        """Return the jobs of a scope: claimed, waiting or failed, not those being written."""
+        with self._mutex:
+            failed = [entry for entry in self._failed.values() if entry.scope == scope]
+            return [*self._open_in(scope), *failed]
 
     def all(self) -> list[JobEntry]:
         """Return every job in any state, including those whose file is being written."""
-        return list(self._entries.values())
+        with self._mutex:
+            return list(self._entries.values())
 
     def memos(self, scope: Scope) -> list[Memo]:
         """Return the memos of claimed and waiting jobs, oldest first."""
-        scope_jobs = self._by_scope.get(scope)
-        claimed = sorted(scope_jobs.claimed, key=lambda entry: entry.place) if scope_jobs else []
-        return [entry.memo for entry in (*claimed, *self.waiting_in(scope)) if entry.memo is not None]
+        with self._mutex:
+            return [entry.memo for entry in self._open_in(scope) if entry.memo is not None]
 
     def counts(self) -> QueueCounts:
         """Return the number of jobs by state, and their bytes."""
-        waiting, claimed = self._numbers[JobState.WAITING], self._numbers[JobState.CLAIMED]
-        return QueueCounts(waiting, claimed, self._numbers[JobState.FAILED], self._bytes)
+        with self._mutex:
+            waiting, claimed = self._numbers[JobState.WAITING], self._numbers[JobState.CLAIMED]
+            return QueueCounts(waiting, claimed, self._numbers[JobState.FAILED], self._bytes)
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
         """Return how many jobs wait or are being written, in all and in the scope, and the bytes of all of them."""
-        scope_jobs = self._by_scope.get(scope)
-        total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
-        return total, len(scope_jobs.waiting) if scope_jobs else 0, self._bytes
+        with self._mutex:
+            scope_jobs = self._by_scope.get(scope)
+            total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
+            return total, len(scope_jobs.waiting) if scope_jobs else 0, self._bytes
 
     def admit(self, entry: JobEntry) -> None:
         """Add a job in any state.
@@ -171,98 +161,99 @@ class ScheduleIndex:
         The file of an arriving job is still being written: the job already has its place in the order and is included
         in what :meth:`load` returns, but cannot be claimed until :meth:`settle`.
         """
-        self._entries[entry.job_id] = entry
-        self._count(entry, 1)
-        if entry.state is JobState.CLAIMED:
-            self._jobs_of_scope(entry).claimed.append(entry)
-        elif entry.state is JobState.FAILED:
-            self._failed[entry.job_id] = entry
-        else:
-            self._queue(entry)
+        with self._mutex:
+            self._entries[entry.job_id] = entry
+            self._count(entry, 1)
+            if entry.state is JobState.CLAIMED:
+                self._jobs_of_scope(entry).claimed.append(entry)
+            elif entry.state is JobState.FAILED:
+                self._failed[entry.job_id] = entry
+            else:
+                self._queue(entry)
 
     def settle(self, entry: JobEntry) -> None:
         """Change a job from arriving to waiting, so that it can be claimed; to be called once its file is durable."""
-        self._set_state(entry, JobState.WAITING)
-        self._update_rotation(self._jobs_of_scope(entry))
+        with self._mutex:
+            self._set_state(entry, JobState.WAITING)
+            self._update_rotation(self._jobs_of_scope(entry))
 
     def take(self, elapsed: float) -> JobEntry | None:
         """Claim the next job, rotating through the scopes; None if no job may be claimed now.
 
         A crash suspect waits until no other job is running, and other jobs wait until the suspect is done.
         """
-        self.end_pauses(elapsed)
-        while self._rotation and self._running_suspect is None:
-            if (
-                self._numbers[JobState.CLAIMED]
-                and self._rotation[0].is_ready
-                and self._rotation[0].waiting[0].is_crash_suspect
-            ):
-                return None
-            scope_jobs = self._rotation.popleft()
-            scope_jobs.is_in_rotation = False
-            if scope_jobs.is_ready:
-                entry = scope_jobs.waiting.popleft()
-                scope_jobs.claimed.append(entry)
-                self._set_state(entry, JobState.CLAIMED)
-                self._running_suspect = entry if entry.is_crash_suspect else None
-                return entry
-        return None
+        with self._mutex:
+            self.end_pauses(elapsed)
+            while self._rotation and self._running_suspect is None:
+                if (
+                    self._numbers[JobState.CLAIMED]
+                    and self._rotation[0].is_ready
+                    and self._rotation[0].waiting[0].is_crash_suspect
+                ):
+                    return None
+                scope_jobs = self._rotation.popleft()
+                scope_jobs.is_in_rotation = False
+                if scope_jobs.is_ready:
+                    entry = scope_jobs.waiting.popleft()
+                    scope_jobs.claimed.append(entry)
+                    self._set_state(entry, JobState.CLAIMED)
+                    self._running_suspect = entry if entry.is_crash_suspect else None
+                    return entry
+            return None
 
     def put_back(self, entry: JobEntry, paused_until: float | None = None) -> None:
         """Make a claimed job wait again at its place in the order.
 
         No job of its scope is claimed before ``paused_until`` (monotonic seconds), if given.
         """
-        scope_jobs = self._release(entry)
-        if paused_until is not None:
-            scope_jobs.paused_until = paused_until
-            heapq.heappush(self._paused, (paused_until, next(self._serial), scope_jobs))
-        self._set_state(entry, JobState.WAITING)
-        self._queue(entry)
+        with self._mutex:
+            scope_jobs = self._release(entry)
+            if paused_until is not None:
+                scope_jobs.paused_until = paused_until
+                heapq.heappush(self._paused, (paused_until, next(self._serial), scope_jobs))
+            self._set_state(entry, JobState.WAITING)
+            self._queue(entry)
 
     def fail(self, entry: JobEntry, at: datetime) -> None:
         """Mark a claimed job as failed."""
-        scope_jobs = self._release(entry)
-        entry.failed_at, entry.is_crash_suspect = at, False
-        self._set_state(entry, JobState.FAILED)
-        self._failed[entry.job_id] = entry
-        self._update_rotation(scope_jobs)
+        with self._mutex:
+            scope_jobs = self._release(entry)
+            entry.failed_at, entry.is_crash_suspect = at, False
+            self._set_state(entry, JobState.FAILED)
+            self._failed[entry.job_id] = entry
+            self._update_rotation(scope_jobs)
 
     def drop(self, entry: JobEntry) -> None:
         """Remove a job in any state; a second call does nothing."""
-        if self._entries.get(entry.job_id) is not entry:
-            return
-        del self._entries[entry.job_id]
-        self._count(entry, -1)
-        if entry.state is JobState.FAILED:
-            del self._failed[entry.job_id]
-            return
-        if entry.state is JobState.CLAIMED:
-            scope_jobs = self._release(entry)
-        else:
-            scope_jobs = self._jobs_of_scope(entry)
-            scope_jobs.waiting.remove(entry)
-        self._update_rotation(scope_jobs)
-
-    @contextmanager
-    def locked(self, entry: JobEntry) -> Generator[None, None, None]:
-        """Keep a waiting job from being claimed inside the ``with`` block.
-
-        Jobs of its scope that come after it wait, too; those of other scopes can be claimed.
-        """
-        entry.is_locked = True
-        try:
-            yield
-        finally:
-            entry.is_locked = False
-            if entry.state is JobState.WAITING and self._entries.get(entry.job_id) is entry:
-                self._update_rotation(self._jobs_of_scope(entry))
+        with self._mutex:
+            if self._entries.get(entry.job_id) is not entry:
+                return
+            del self._entries[entry.job_id]
+            self._count(entry, -1)
+            if entry.state is JobState.FAILED:
+                del self._failed[entry.job_id]
+                return
+            if entry.state is JobState.CLAIMED:
+                scope_jobs = self._release(entry)
+            else:
+                scope_jobs = self._jobs_of_scope(entry)
+                scope_jobs.waiting.remove(entry)
+            self._update_rotation(scope_jobs)
 
     def resize(self, entry: JobEntry, size: int) -> None:
         """Record the new size of a job's file."""
-        self._count(entry, -1)
-        entry.size = size
-        self._count(entry, 1)
+        with self._mutex:
+            self._count(entry, -1)
+            entry.size = size
+            self._count(entry, 1)
+
+    def _open_in(self, scope: Scope) -> list[JobEntry]:
+        """Return the claimed jobs of a scope, then the waiting ones, each in order."""
+        scope_jobs = self._by_scope.get(scope)
+        if scope_jobs is None:
+            return []
+        waiting = [entry for entry in scope_jobs.waiting if entry.state is JobState.WAITING]
+        return [*sorted(scope_jobs.claimed, key=lambda entry: entry.place), *waiting]
 
     def _queue(self, entry: JobEntry) -> None:
         scope_jobs = self._jobs_of_scope(entry)
@@ -297,11 +288,12 @@ class ScheduleIndex:
 
     def end_pauses(self, elapsed: float = math.inf) -> None:
         """Put the scopes whose pause is over at this instant back into the rotation; by default all of them."""
-        while self._paused and self._paused[0][0] <= elapsed:
-            until, _, scope_jobs = heapq.heappop(self._paused)
-            if scope_jobs.paused_until == until:
-                scope_jobs.paused_until = None
-                self._update_rotation(scope_jobs)
+        with self._mutex:
+            while self._paused and self._paused[0][0] <= elapsed:
+                until, _, scope_jobs = heapq.heappop(self._paused)
+                if scope_jobs.paused_until == until:
+                    scope_jobs.paused_until = None
+                    self._update_rotation(scope_jobs)
 
     def _set_state(self, entry: JobEntry, state: JobState) -> None:
         self._count(entry, -1)

@@ -30,5 +30,5 @@ async def a_queue(kind: type[Queue], settings: QueueSettings | None = None, cloc
 
 def jobs_of(queue: FileQueue) -> list[Job]:
     """Return the jobs of a queue in every state, as they stand in their files."""
-    entries = queue._schedule.all()
+    entries = queue._order.all()
     return [codec.job_of(queue._files._body(entry), entry.job_id, queue._clock.now()) for entry in entries]

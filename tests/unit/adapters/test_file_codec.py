@@ -19,7 +19,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError
 from cognitive_memory_core.queue import format as codec
-from cognitive_memory_core.queue.message_hashes import may_hold
+from cognitive_memory_core.queue.erasure import without_message
 from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, SHANGHAI
 
@@ -312,13 +312,11 @@ def test_memos_know_whose_they_are():
 
 
 def test_a_label_is_what_the_whole_job_says():
-    """The index reads scope, memo and messages of a job without validating its lines."""
+    """The index reads scope and memo of a job without validating its lines."""
     job = a_job(memo="聊了茶", recent_messages=[a_message(id="m1"), "路过"], message_ids=["m2"])
     body = codec.body_of(codec.encoded(job))
-    label = codec.label_of(body, job.id, ARRIVED)
-    assert label == (job.scope, codec.memo_of(job), codec.message_ids_of(job.work))
-    assert [may_hold(label.message_ids, message_id) for message_id in ("m1", "m2", "m3")] == [True, True, False]
-    assert codec.label_of({**body, "recent_messages": 7}, job.id, ARRIVED).scope == job.scope
+    assert codec.label_of(body, job.id, ARRIVED) == (job.scope, codec.memo_of(job))
+    assert codec.label_of({**body, "recent_messages": 7}, job.id, ARRIVED)[0] == job.scope
 
 
 @pytest.mark.parametrize("damage", [("10001", "10011"), ('"default"', '"defauld"'), ('"memo"', '"memn"')])
@@ -334,59 +332,34 @@ def test_a_flipped_bit_moves_no_job_to_another_place(damage: tuple[str, str]):
             read(changed, job.id, ARRIVED)
 
 
-ODD = st.one_of(
-    *(st.none(), st.booleans(), st.integers(-3, 3), st.text(max_size=3), st.lists(st.integers(), max_size=1)),
-    *(
-        st.just({}),
-        st.sampled_from(["dialogue", "private", "2026-02-30T00:00:00+08:00", "2026-02-22T02:30:00", "\x00"]),
-    ),
-)
-
-
-@given(st.one_of(turns, dialogues), st.data())
-def test_a_short_look_at_a_job_tells_what_the_full_reading_tells(work: Turn | Dialogue, data: st.DataObject):
-    """The short reading of a job for the index agrees with the full reading."""
-    body = codec.body_of(codec.encoded(Job("j1", work, NOON)))
-    if data.draw(st.booleans()):
-        fields = data.draw(st.sampled_from([body, body["scene"]]))
-        key = data.draw(st.sampled_from(sorted(set(fields) - {"observations", "source_message", "recent_messages"})))
-        if data.draw(st.booleans()):
-            del fields[key]
-        else:
-            fields[key] = data.draw(ODD)
-    try:
-        job = codec.job_of({**body, "message_ids": [], "messages": [], "recent_messages": []}, "j1", ARRIVED)
-        wanted = (job.scope, codec.memo_of(job))
-    except PermanentError:
-        wanted = None
-    try:
-        assert codec.label_of(body, "j1", ARRIVED)[:2] == wanted
-    except PermanentError:
-        assert wanted is None
+def without(body: dict[str, Any], message_id: str) -> dict[str, Any] | None:
+    """Return a job's object without a message; None if the job is removed."""
+    rest = without_message(codec.packed(body), message_id=message_id)
+    return body if rest is None else codec.body_of(rest) if rest else None
 
 
 def test_a_withdrawn_message_is_taken_out_of_every_form():
     """A withdrawn message is removed from all formats, and plain lines and unknown fields stay."""
-    seed = codec.without_message(SEED_JOB, "9002")
+    seed = without(SEED_JOB, "9002")
     assert seed is not None
     assert seed["message_ids"] == ["9001"]
     assert seed["recent_messages"] == SEED_JOB["recent_messages"]
     assert seed["_retry_count"] == 2
-    assert codec.without_message(seed, "9001") is None
-    assert codec.without_message({"message_ids": "9001", "messages": []}, "9001") is not None
-    assert codec.without_message({"message_ids": ["9001", "9002"], "messages": []}, "9001") is not None
+    assert without(seed, "9001") is None
+    assert without({"message_ids": "9001", "messages": []}, "9001") is not None
+    assert without({"message_ids": ["9001", "9002"], "messages": []}, "9001") is not None
 
 
 def test_a_dialogue_in_which_only_the_bot_is_left_is_empty():
     """A dialogue with only bot lines left is removed, and one with a person's line stays."""
     lines = [{"id": "m1"}, {"id": "m2", "is_bot": True}, {"id": "m3", "is_bot": True}, {"id": "m4", "is_bot": False}]
-    left = codec.without_message({"messages": lines}, "m1")
+    left = without({"messages": lines}, "m1")
     assert left is not None
     assert left == {"messages": lines[1:]}
-    assert codec.without_message(left, "m1") == left
-    assert codec.without_message(left, "m2") == {"messages": lines[2:]}
-    assert codec.without_message(left, "m4") is None
-    assert codec.without_message({"messages": lines[1:2]}, "m9") == {"messages": lines[1:2]}
+    assert without(left, "m1") == left
+    assert without(left, "m2") == {"messages": lines[2:]}
+    assert without(left, "m4") is None
+    assert without({"messages": lines[1:2]}, "m9") == {"messages": lines[1:2]}
 
 
 def test_a_buried_body_is_the_old_one_and_more():

@@ -483,8 +483,7 @@ async def test_a_cancelled_caller_leaves_nothing_half_done(tmp_path: Path):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
-        while world.queue._running:
-            await asyncio.wait(world.queue._running)
+        await world.queue.names_of("nobody")  # a step after all arrivals
         counts = world.queue.counts()
         assert counts.pending + counts.processing + counts.failed == len(
             texts_in(*(world.root / one for one in FOLDERS))

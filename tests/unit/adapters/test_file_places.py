@@ -14,9 +14,9 @@ import pytest
 
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.queue import format as codec
-from cognitive_memory_core.queue.job_queue import THREADS, Claim, FileQueue
+from cognitive_memory_core.queue.job_queue import WRITERS, Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
+from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import FaultyDisk
 
@@ -89,36 +89,6 @@ async def fill(queue: FileQueue) -> list[Job]:
     return jobs
 
 
-@pytest.mark.parametrize(("message_id", "holders"), [("m7", (6, 7)), ("s9", (9,)), ("m0", (0,)), ("m1", (0, 1))])
-@pytest.mark.parametrize("is_reopened", [False, True])
-async def test_a_withdrawal_reads_only_the_jobs_that_hold_the_message(
-    tmp_path: Path, message_id: str, holders: tuple[int, ...], *, is_reopened: bool
-):
-    """Withdrawing a message opens only the jobs that contain it, whatever their state."""
-    disk = StuckDisk()
-    queue = await opened(tmp_path, disk)
-    jobs = await fill(queue)
-    if is_reopened:
-        await queue.close()
-        queue = await opened(tmp_path, disk)
-    disk.performed.clear()
-    assert await queue.withdraw(GROUP.scope, message_id) == len(holders)
-    assert {name[17:].partition(".")[0] for name in disk.reads()} == {jobs[number].id for number in holders}
-    assert f'"{message_id}"' not in on_disk(tmp_path)
-    await queue.close()
-
-
-async def test_a_message_nobody_holds_opens_no_file(tmp_path: Path):
-    """Withdrawing a message that no job contains opens no file."""
-    disk = StuckDisk()
-    queue = await opened(tmp_path, disk)
-    await fill(queue)
-    disk.performed.clear()
-    assert await queue.withdraw(GROUP.scope, "unknown") == 0
-    assert disk.performed == []
-    await queue.close()
-
-
 async def test_a_message_in_a_foreign_file_is_found(tmp_path: Path):
     """Messages in a job file added by hand are found, even with numeric ids."""
     queue = await opened(tmp_path, FaultyDisk())
@@ -133,53 +103,11 @@ async def test_a_message_in_a_foreign_file_is_found(tmp_path: Path):
     await queue.close()
 
 
-async def test_other_places_go_on_while_a_message_is_withdrawn(tmp_path: Path):
-    """A blocked withdrawal does not block claims, new jobs and completions of other places."""
-    disk = StuckDisk()
-    queue = await opened(tmp_path, disk)
-    here, there, third = a_job(message_ids=["m1", "m2"]), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)
-    for job in (third, here):
-        await queue.enqueue(job)
-    in_hand = await taken(queue)
-    disk.stuck = here.id
-    keys_to_update = asyncio.create_task(queue.withdraw(GROUP.scope, "m1"))
-    await reached(disk)
-    await in_time(queue.enqueue(there))
-    await in_time(queue.complete(in_hand))
-    claim = await in_time(queue.claim())
-    assert claim is not None
-    assert claim.job == there
-    assert await in_time(queue.claim()) is None  # the job that is being changed is not returned
-    disk.freed.set()
-    assert await keys_to_update == 1
-    assert (await taken(queue)).job.work.message_ids == ("m2",)
-    await queue.close()
-
-
-async def test_a_job_put_down_does_not_wait_for_another_places_disk(tmp_path: Path):
-    """While one place's job is blocked, jobs of other places are completed, returned and set aside."""
-    disk = StuckDisk()
-    queue = await opened(tmp_path, disk)
-    jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
-    for job in jobs:
-        await queue.enqueue(job)
-    claims = [await taken(queue) for _ in jobs]
-    disk.stuck = jobs[0].id
-    hanging = asyncio.create_task(queue.requeue(claims[0], delay=0, counted=True))
-    await reached(disk)
-    await in_time(queue.bury(claims[1], "坏了"))
-    await in_time(queue.complete(claims[2]))
-    disk.freed.set()
-    await hanging
-    assert (queue.counts().pending, queue.counts().failed) == (1, 1)
-    await queue.close()
-
-
 async def test_a_flood_of_one_place_leaves_the_disk_to_others(tmp_path: Path):
     """Blocked new jobs of one place do not delay a new job of another place."""
     disk = StuckDisk()
     queue = await opened(tmp_path, disk)
-    jobs = [a_job() for _ in range(3 * THREADS)]
+    jobs = [a_job() for _ in range(3 * WRITERS)]
     disk.stuck = ".0.json"
     arriving = [asyncio.create_task(queue.enqueue(job)) for job in jobs]
     await reached(disk)

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.disk import MAX_BYTES, TEMP
+from cognitive_memory_core.disk import MAX_BYTES
 from cognitive_memory_core.domain.job import Job, QueueCounts
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.errors import (
@@ -302,8 +302,7 @@ async def test_a_cancelled_claim_goes_back(queue: FileQueue):
     claiming.cancel()
     with pytest.raises(asyncio.CancelledError):
         await claiming
-    while queue._running:
-        await asyncio.wait(queue._running)
+    await queue.refresh()  # a later step
     claim = await taken(queue)
     assert (claim.job, claim.attempts) == (job, 1)
 
@@ -754,7 +753,6 @@ async def test_arriving_jobs_survive_an_erasure(root: Path, clock: FrozenClock):
         if not files(root):
             await asyncio.sleep(0.001)
     assert [name.endswith(".tmp") for name in files(root)] == [True]
-    assert await queue._unindexed_files() == []
     disk.gate.set()
     await writing
     assert await queue.erase_person("2000001", HIDE) == 0
@@ -820,21 +818,3 @@ async def test_a_copy_has_a_job_whose_move_was_reported_as_failed(queue: FileQue
     await queue.copy_to(tmp_path / "copy")
     assert files(tmp_path / "copy") == files(root)
     assert len(files(root)) == 1
-
-
-async def test_a_claim_lets_an_arrival_go_first(root: Path, clock: FrozenClock) -> None:
-    """While a job is being written, a claim waits, so that the disk does one thing at a time."""
-    disk = FaultyDisk()
-    queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
-    await queue.enqueue(a_job("先来的"))
-    disk.performed.clear()
-    disk.gate = threading.Event()
-    arriving = asyncio.create_task(queue.enqueue(a_job("后来的", scene=OTHER_GROUP)))
-    await asyncio.sleep(0)
-    claiming = asyncio.create_task(queue.claim())
-    await asyncio.sleep(0.001)
-    assert [where for what, where in disk.performed if what == "replace" and not where.endswith(TEMP)] == []
-    disk.gate.set()
-    await arriving
-    assert await claiming is not None
-    await queue.close()
