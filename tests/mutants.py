@@ -68,8 +68,8 @@ MUTANTS = (
         "queue: a turn is accepted before it is on the disk",
         (
             Edit(
-                "                    await self._run(self._files.arrive, entry, data)",
-                "                    _ = asyncio.ensure_future(self._run(self._files.arrive, entry, data))",
+                "                await self.run(self._writers, partial(self._files.arrive, entry, data))",
+                "                _ = asyncio.ensure_future(self.run(self._writers, partial(self._files.arrive, entry, data)))",
             ),
         ),
         "tests/promises/test_turn_is_on_disk_before_return.py",
