@@ -264,13 +264,13 @@ MUTANTS = (
             ),
         ),
         "tests/promises/test_daily_calls_are_a_bound.py",
-        "tests/unit/historian/test_call_budget.py",
+        "tests/unit/models/test_budget.py",
     ),
     Mutant(
         "spending: a place's calls are not charged",
         (Edit("        self._taken[place] += 1\n", ""),),
         "tests/promises/test_daily_calls_are_a_bound.py",
-        "tests/unit/historian/test_call_budget.py",
+        "tests/unit/models/test_budget.py",
     ),
     Mutant(
         "spending: calls under way are not counted",
@@ -281,7 +281,7 @@ MUTANTS = (
             ),
         ),
         "tests/promises/test_daily_calls_are_a_bound.py",
-        "tests/unit/historian/test_call_budget.py",
+        "tests/unit/models/test_budget.py",
     ),
     Mutant(
         "truth: somebody's statement needs no line of theirs",

@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any, NoReturn, cast
 
@@ -47,8 +48,9 @@ def object_in(text: str, *, is_strict: bool = False) -> str:
     if start < 0 or (core.startswith(("[", '"')) and not is_listed):
         raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     value = _parsed(core, start, is_strict=is_strict)
-    if is_listed and _is_of_rows(value):
-        value = {ITEMS: value}
+    if is_listed and isinstance(value, list) and value:
+        listed = cast("list[object]", value)
+        value = {ITEMS: listed} if all(isinstance(row, str | dict) for row in listed) else None
     if not isinstance(value, dict):
         raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     _check(cast("dict[str, object]", value))
@@ -61,41 +63,26 @@ def _unwrapped(text: str) -> str:
     return said if said.startswith(("{", "[")) else _fenced(said).strip()
 
 
-def _is_of_rows(value: object) -> bool:
-    rows = cast("list[object]", value) if isinstance(value, list) else []
-    return bool(rows) and all(isinstance(row, str | dict) for row in rows)
-
-
 def _fenced(answer: str) -> str:
     """Return the lines inside the first code fence (```); the whole text if there is no fence or it is not closed."""
     lines = answer.split("\n")
-    fences = (at for at, line in enumerate(lines) if _OPENS.search(line))
-    opening = next(fences, len(lines))
-    inside = takewhile(lambda line: not line.lstrip().startswith(_FENCE), lines[opening + 1 :])
-    content = list(inside)
-    is_closed = opening + 1 + len(content) < len(lines)
-    return "\n".join(content) if is_closed else answer
+    opening = next((at for at, line in enumerate(lines) if _OPENS.search(line)), len(lines))
+    inside = list(takewhile(lambda line: not line.lstrip().startswith(_FENCE), lines[opening + 1 :]))
+    return "\n".join(inside) if opening + 1 + len(inside) < len(lines) else answer
 
 
 def _parsed(core: str, start: int, *, is_strict: bool) -> object:
     try:
         value, end = _DECODER.raw_decode(core, start)
     except (ValueError, RecursionError):
-        if is_strict:
-            raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
-        return _repaired(core[start : core.rfind("]" if core[start] == "[" else "}") + 1])
+        piece = core[start : core.rfind("]" if core[start] == "[" else "}") + 1]
+        if not is_strict and len(piece) <= REPAIRABLE and _is_closed(piece):
+            with suppress(ValueError, RecursionError):
+                return cast("object", repair_json(piece, return_objects=True, skip_json_loads=True))
+        raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
     if "{" in core[end:] or (is_strict and _BRACKET.search(core, end)):
         raise BadAnswer(sentences.models.ANSWER_AMBIGUOUS)
     return value
-
-
-def _repaired(piece: str) -> object:
-    if len(piece) > REPAIRABLE or not _is_closed(piece):
-        raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
-    try:
-        return cast("object", repair_json(piece, return_objects=True, skip_json_loads=True))
-    except (ValueError, RecursionError):
-        raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
 
 
 def _is_closed(piece: str) -> bool:
@@ -108,24 +95,18 @@ def _is_closed(piece: str) -> bool:
     return depth == 0 and bool(piece)
 
 
-def _check(value: object) -> None:
+def _check(value: object, depth: int = 1) -> None:
     """Raise BadAnswer for excessive depth, NaN or infinity, and characters that no store or file accepts."""
-    left: list[tuple[object, int]] = [(value, 1)]
-    while left:
-        item, depth = left.pop()
-        if depth > DEEPEST or not _is_harmless(item):
-            raise BadAnswer(sentences.models.ANSWER_MALFORMED)
-        if isinstance(item, dict):
-            members = cast("dict[object, object]", item)
-            left += [(part, depth + 1) for pair in members.items() for part in pair]
-        elif isinstance(item, list):
-            left += [(part, depth + 1) for part in cast("list[object]", item)]
-
-
-def _is_harmless(item: object) -> bool:
-    if isinstance(item, float):
-        return math.isfinite(item)
-    return not isinstance(item, str) or not _HARMFUL.search(item)
+    is_harmful = isinstance(value, str) and _HARMFUL.search(value)
+    if depth > DEEPEST or is_harmful or (isinstance(value, float) and not math.isfinite(value)):
+        raise BadAnswer(sentences.models.ANSWER_MALFORMED)
+    if isinstance(value, dict):
+        for pair in cast("dict[object, object]", value).items():
+            _check(pair[0], depth + 1)
+            _check(pair[1], depth + 1)
+    elif isinstance(value, list):
+        for part in cast("list[object]", value):
+            _check(part, depth + 1)
 
 
 def _unambiguous_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

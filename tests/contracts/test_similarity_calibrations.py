@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from cognitive_memory_core.ports.models import Calibration
 from tests.support.ledgers import Ledger
 
@@ -17,13 +15,3 @@ async def test_each_fingerprint_has_its_own(ledger: Ledger) -> None:
     assert await ledger.calibrations.find("bge-m3/native") == Calibration(-0.125, 1 / 3)
     assert await ledger.calibrations.find("另一个/8") == Calibration(0.0, 0.0)
     assert await ledger.calibrations.find("bge-m3/8") is None
-
-
-async def test_it_outlives_the_process(tmp_path: Path) -> None:
-    """A calibration is still there after a restart."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    await ledger.calibrations.keep("m/native", Calibration(0.25, 0.75))
-    await ledger.close()
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    assert await ledger.calibrations.find("m/native") == Calibration(0.25, 0.75)
-    await ledger.close()

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -61,13 +61,6 @@ asyncio.run(post())
 HTTP = "http:" + "//"
 LIMIT = 1 << 20
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    """Return a running model server."""
-    async with ModelServer() as running:
-        yield running
 
 
 async def posted(url: str, *, key: str = KEY, seconds: float = 5.0) -> Mapping[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -16,13 +15,6 @@ from tests.support.meters import ListedMeter
 from tests.support.model_server import Behaviour, ModelServer, as_json
 
 TEXTS = ["茶", "咖啡", "乌龙茶"]
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    """Return a running model server."""
-    async with ModelServer() as running:
-        yield running
 
 
 async def scored(url: str, meter: ListedMeter | None = None, texts: list[str] = TEXTS) -> list[float]:

@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports.models import Vector
-from tests.unit.adapters.paraphrases import PARAPHRASES
+from tests.unit.models.paraphrases import PARAPHRASES
 
 TOLERANCE = 0.005
 EMBEDDED = "阿棠(2000001) likes oolong 🍵，讨厌香菜"
