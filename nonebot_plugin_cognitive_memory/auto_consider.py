@@ -7,10 +7,12 @@ collected lines, so that a bot that was killed can collect them again.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Sequence
+from contextlib import suppress
 
 from nonebot import get_driver
 
@@ -28,6 +30,7 @@ ROOM = 100_000  # lines of all places together; beyond it a place keeps no more 
 IDLE = 3600.0  # seconds of rest for a loop that has work only after a nudge
 RETRY = 60.0  # seconds after a refusal by the memory
 PAUSE = 0.5  # seconds between two writes of the file
+PARTING = 2.0  # seconds that a stop spends on handing lines over; the next start hands over the others
 OPENING = 2.0  # seconds between two checks whether the memory is open
 ECHO = 4  # letters; a shorter line may be a person's own words
 
@@ -116,12 +119,16 @@ class Considerer:
         self._keeping.start()
 
     async def stop(self) -> None:
-        """Hand over all collected lines; lines that the memory does not accept stay listed in the file."""
+        """Hand over collected lines; those that the memory does not accept in time stay listed in the file."""
         if not (await self._handing_over.stop() and await self._keeping.stop()):
             return
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._submit_all(), PARTING)
+        await self._save()
+
+    async def _submit_all(self) -> None:
         for pending in list(self._pending.values()):
             await self._submit(pending, [line.message for line in pending.lines.values()])
-        await self._save()
 
     async def submit_due(self) -> None:
         """Hand the lines of every place that is due to the memory."""

@@ -441,6 +441,25 @@ async def test_what_the_memory_refused_at_the_end_waits(world: Callable[..., Wor
     assert not (tmp_path / "considering.json").exists()
 
 
+async def test_a_slow_memory_does_not_hold_up_the_stop(
+    world: Callable[..., World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stop hands lines over for a limited time; what the memory did not take waits in the file."""
+    from nonebot_plugin_cognitive_memory import auto_consider
+
+    async def hanging(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(auto_consider, "PARTING", 0.02)
+    here = world(tmp_path)
+    await here.considerer.start()
+    await asyncio.sleep(0.05)
+    here.say("我怕猫")
+    monkeypatch.setattr(here.memory, "consider", hanging)
+    await asyncio.wait_for(here.considerer.stop(), 10.0)
+    assert "m1" in (tmp_path / "considering.json").read_text("utf-8")
+
+
 async def test_the_file_is_kept_by_itself(world: Callable[..., World], tmp_path: Path) -> None:
     """After the start pending lines are stored within a second."""
     here = world(tmp_path)

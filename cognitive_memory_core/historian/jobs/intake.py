@@ -53,7 +53,7 @@ class Intake:
         """Buffer a message for the log, unless its sender or place is not recorded or the memory is disabled."""
         if self._may_keep(message.scene, message.sent_at):
             said = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
-            self.buffer.take(replace(message, text=said))
+            self.buffer.take(message if said == message.text else replace(message, text=said))
 
     async def note_name(self, scene: Scene, heard_at: datetime) -> None:
         """Record the names of a scene's person and group, unless a message of that time would not be recorded."""

@@ -1,0 +1,177 @@
+"""F37: a bot that has a fifth of a core hears fifty messages a second, is told to end, and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sqlite3
+import tempfile
+import time
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tests.support.onebot import BotProcess, OneBotClient, data_of, prepare, start
+from tests.support.waiting import until
+
+from ..fault_row import Extent, Row
+from .http_bots import PLUGIN
+
+SHARE = 0.2  # of a core
+A_SECOND, GROUPS, PEOPLE = 50, 20, 50  # messages, and where and by whom they are said
+ADDRESSED = 10  # every so many messages is said to the bot
+TICK = 0.004  # seconds between two looks at the processor time
+SHUTDOWN, GRACE = 10.0, 5.0  # shutdown_seconds, and what the rest of a process's end may take
+MOST_TASKS, MOST_OWN = 1_000, 2.5  # at a time; by a message: ours beyond NoneBot's, one each to record and for commands
+PROBE = """
+import asyncio, json, os, time
+from nonebot import get_driver, on_message
+
+made, handled = 0, open("handled.txt", "a", buffering=1)
+rest = on_message(priority=90, block=False)
+
+@rest.handle()
+async def note(event):
+    handled.write(f"{event.message_id}\\n")
+
+def counting(loop, coroutine, **more):
+    global made
+    made += 1
+    return asyncio.Task(coroutine, loop=loop, **more)
+
+async def look():
+    with open("seen.txt", "a", buffering=1) as seen:
+        while True:
+            pages = int(open("/proc/self/statm").read().split()[1])
+            row = time.time(), len(asyncio.all_tasks()), made, time.process_time(), pages * os.sysconf("SC_PAGE_SIZE")
+            seen.write(json.dumps(row) + "\\n")
+            await asyncio.sleep(0.5)
+
+@get_driver().on_startup
+async def begin():
+    asyncio.get_running_loop().set_task_factory(counting)
+    asyncio.create_task(look())
+"""
+
+
+@dataclass(frozen=True)
+class _Life:
+    """What one bot went through: messages sent and handled, and figures of its process."""
+
+    sent: int
+    handled: int
+    lost: int
+    most_tasks: int
+    tasks: float  # made by a message
+    milliseconds: float  # of processor time by a message
+    megabytes: float  # more memory by a minute
+    stopping: float  # seconds from SIGTERM to the end
+
+
+def f37(extent: Extent) -> Row:
+    """Let a bot with the memory and one without live through the same flood."""
+    seconds, rounds = extent.of(60, 8), extent.of(3, 1)
+    bare = [asyncio.run(_lived({}, seconds)) for _ in range(rounds)]
+    ours = [asyncio.run(_lived(PLUGIN, seconds)) for _ in range(rounds)]
+    cost, without = (median(life.milliseconds for life in lives) for lives in (ours, bare))
+    own = median(life.tasks for life in ours) - median(life.tasks for life in bare)
+    longest, most = max(life.stopping for life in ours), max(life.most_tasks for life in ours)
+    note = (
+        f"{rounds} lives of {seconds} s with {SHARE} of a core and {A_SECOND} messages/s: handled "
+        f"{sum(life.handled for life in ours)} of {sum(life.sent for life in ours)} (NoneBot without the memory "
+        f"{sum(life.handled for life in bare)}); tasks a message {own:.1f} more than NoneBot's, at once at most {most} "
+        f"({max(life.most_tasks for life in bare)}); {cost:.2f} ms of processor time a message, {cost / without:.2f} "
+        f"times NoneBot's {without:.2f}; {median(life.megabytes for life in ours):.0f} MB a minute "
+        f"({median(life.megabytes for life in bare):.0f}); lost: recorded and not in the log; seconds: from SIGTERM "
+        f"to the end, of {SHUTDOWN:.0f} + {GRACE:.0f} allowed (without the memory "
+        f"{max(life.stopping for life in bare):.1f})"
+    )
+    is_bad = longest > SHUTDOWN + GRACE or (not extent.quick and (most > MOST_TASKS or own > MOST_OWN))
+    what = "fifty messages a second with a fifth of a core"
+    return Row(
+        "F37", what, sum(life.sent for life in ours), sum(life.lost for life in ours), 0, 0, longest, note, is_bad
+    )
+
+
+async def _lived(plugins: dict[str, str], seconds: float) -> _Life:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        prepare(
+            home, {**plugins, "probe": PROBE}, ["LOG_LEVEL=WARNING", "COGNITIVE_MEMORY__VECTOR_STORE__BACKEND=exact"]
+        )
+        bot = start(home, {"PYTHONHASHSEED": "0"})
+        try:
+            async with bot.client() as client:
+                if plugins:
+                    await until((data_of(home) / "ledger.db").exists)
+                await asyncio.sleep(2.0)  # what a start does is no part of the flood
+                begun = time.time()
+                throttling = asyncio.create_task(_throttle(bot))
+                sent = await _said(client, seconds)
+                ended = time.time()
+                bot.process.send_signal(signal.SIGTERM)
+                await asyncio.to_thread(bot.process.wait, 300.0)
+                stopping = time.time() - ended
+                await throttling
+        finally:
+            bot.kill()
+        handled = (home / "handled.txt").read_text().split()
+        looks = [json.loads(line) for line in (home / "seen.txt").read_text().splitlines()]
+        flood = [look for look in looks if begun <= look[0] <= ended]
+        first, last, count = flood[0], flood[-1], max(len(handled), 1)
+        return _Life(
+            sent,
+            len(handled),
+            len(set(handled) - _logged(home)) if plugins else 0,
+            max(look[1] for look in flood),
+            (last[2] - first[2]) / count,
+            1000 * (last[3] - first[3]) / count,
+            (last[4] - first[4]) / (last[0] - first[0]) * 60 / 1e6,
+            stopping,
+        )
+
+
+def _logged(home: Path) -> set[str]:
+    with closing(sqlite3.connect(data_of(home) / "ledger.db")) as ledger:
+        return {row[0] for row in ledger.execute("SELECT id FROM messages")}
+
+
+async def _said(client: OneBotClient, seconds: float) -> int:
+    """Say messages at a steady pace; return how many."""
+    started, sent = time.perf_counter(), 0
+    while (passed := time.perf_counter() - started) < seconds:
+        while sent < passed * A_SECOND:
+            text, who = f"第 {sent} 句：周末去不去爬山", 30_000 + sent % PEOPLE
+            more: dict[str, Any] = (
+                {} if sent % ADDRESSED == 0 else {"message": [{"type": "text", "data": {"text": text}}]}
+            )
+            await client.say(text, user=who, name=f"群友{who}", group=10_000 + sent % GROUPS, **more)
+            sent += 1
+        await asyncio.sleep(0.01)
+    return sent
+
+
+async def _throttle(bot: BotProcess) -> None:
+    """Stop the process whenever it has used more than its share of a core, until it ends."""
+    credit, last, used, is_stopped = 0.0, time.monotonic(), _used(bot.process.pid), False
+    with suppress(ProcessLookupError, FileNotFoundError):
+        while bot.process.poll() is None:
+            await asyncio.sleep(TICK)
+            now, spent = time.monotonic(), _used(bot.process.pid)
+            credit = min(credit + (now - last) * SHARE, 0.1 * SHARE) - (spent - used)
+            last, used = now, spent
+            if (credit < 0) != is_stopped:
+                is_stopped = credit < 0
+                bot.process.send_signal(signal.SIGSTOP if is_stopped else signal.SIGCONT)
+
+
+def _used(pid: int) -> float:
+    """Return the seconds of processor time that a process's living threads have used."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
