@@ -65,7 +65,7 @@ def lines(file: str) -> list[str]:
 
 def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
-        if path.name in NOT_OURS:  # .git is a file in a linked work tree
+        if path.name in NOT_OURS or (path / "pyvenv.cfg").exists():  # .git is a file in a linked work tree
             continue
         if path.is_dir():
             if not path.name.startswith(".") or path.name in OURS:

@@ -258,8 +258,8 @@ asyncio.run(main())
         assert asyncio.run(events_of(data)) == wanted
         if done.returncode == 0:
             break
-        at += sized(17, 1)
-    assert killed >= 5
+        at += sized(34, 1)
+    assert killed >= 3
 
 
 @pytest.mark.parametrize("at", range(1, 9))
