@@ -8,7 +8,6 @@ spoken for ten minutes. A gold fact counts as lost if any line that it rests on 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,9 +15,8 @@ from datetime import datetime
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue
-from cognitive_memory_core.historian.rewriting.rules import RuleDialogueFilter
+from cognitive_memory_core.historian.rewriting.rules import may_be_worth_remembering
 
 from .chat_set import EVERY, IDLE, read, windows_of
 from .measure import Report
@@ -49,7 +47,7 @@ def run(options: argparse.Namespace) -> Report:
     for path in options.data:
         lines, facts = _chat(path)
         windows = [window for place in _by_place(lines) for window in windows_of(place)]
-        passed = [window for window in windows if not asyncio.run(_is_looked_at(window))]
+        passed = [window for window in windows if not _is_looked_at(window)]
         gone = {line.id for window in passed for line in window}
         lost = [evidence for evidence in facts if not gone.isdisjoint(evidence)]
         spoken = sum(not line.is_bot for line in lines)
@@ -64,13 +62,9 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-async def _is_looked_at(window: Sequence[core.Message]) -> bool:
+def _is_looked_at(window: Sequence[core.Message]) -> bool:
     last = next(line for line in reversed(window) if not line.is_bot)
-    people = tuple(
-        {line.sender_id: Person(line.sender_id, line.scene.user_name) for line in window if line.sender_id}.values()
-    )
-    job_context = JobContext(window[-1].sent_at, last.scene.scope, "", people[0], people)
-    return await RuleDialogueFilter().may_be_worth_remembering(Dialogue(last.scene, window), job_context)
+    return may_be_worth_remembering(Dialogue(last.scene, window))
 
 
 def _by_place(lines: Sequence[core.Message]) -> list[list[core.Message]]:

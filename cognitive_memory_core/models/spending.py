@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime, tzinfo
+from dataclasses import dataclass, field
+from datetime import date, tzinfo
 from typing import TypeVar
 
 from .. import sentences
 from ..background import UNTIL_NUDGED, BackgroundLoop
 from ..cancellation import completed
-from ..domain.event import Statement
 from ..domain.figures import Spending
-from ..domain.log_fields import log_fields
-from ..domain.people import JobContext
 from ..domain.scope import Scope
-from ..domain.turn import Dialogue, Turn
-from ..errors import BadAnswer, ModelRefused, PermanentError, UnavailableError
+from ..errors import BadAnswer, UnavailableError
 from ..ports.clock import Clock
-from ..ports.models import Ask, Chat, FirstLook, Historian, MergedLines, MergeInput, Merger
+from ..ports.models import Ask, Chat
 from ..settings import Live, Settings
 from ..store.accounts import Accounts
-from ..text.failures import described
 from .breaker import Breaker
 
-log = logging.getLogger(__name__)
-REFUSED_FOR = 3600.0  # seconds for which jobs wait for an operator
 LONGEST_PAUSE = 30.0  # seconds between two tries while the accounts are unavailable
 PAUSE = 1.0  # seconds between writes: a process that is killed loses the counts of up to this long
 UNMETERED = ("embedding", "rerank")  # purposes that no daily limit counts
@@ -190,74 +181,3 @@ class BudgetedChat:
         except (UnavailableError, BadAnswer) as failure:
             self.budget.meter.note_failure(ask.purpose, is_away=isinstance(failure, UnavailableError))
             raise
-
-
-@dataclass(frozen=True)
-class BackedHistorian:
-    """Calls a model while the budget allows it, and uses the rules otherwise.
-
-    A dialogue that ``look`` rejects gives no statements and costs no call. If a provider refuses the key or the model,
-    jobs wait for the operator, and after an hour the rules take them; the statements are then not absolute, so that the
-    model improves an event when it is told again.
-    """
-
-    model: Historian
-    rules: Historian
-    budget: Budget
-    look: FirstLook
-
-    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
-        """Rewrite each observation as a statement."""
-        if self.budget.take(job_context.place):
-            try:
-                return await self.model.rewrite(turn, job_context)
-            except ModelRefused as refusal:
-                return _marked(refusal, await self.rules.rewrite(turn, job_context), job_context)
-            except NoModel:
-                pass
-        return await self.rules.rewrite(turn, job_context)
-
-    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return what is worth remembering; use the rules if a provider refuses the dialogue."""
-        if not await self.look.may_be_worth_remembering(dialogue, job_context):
-            log.debug("historian_triage job=%s: passed over, %d lines", job_context.job_id, len(dialogue.messages))
-            return []
-        if self.budget.take(job_context.place):
-            try:
-                return await self.model.triage(dialogue, job_context)
-            except PermanentError as refusal:
-                fields = log_fields("triage", job_id=job_context.job_id, place=job_context.place)
-                log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal), extra=fields)
-            except ModelRefused as refusal:
-                return _marked(refusal, await self.rules.triage(dialogue, job_context), job_context)
-            except NoModel:
-                pass
-        return await self.rules.triage(dialogue, job_context)
-
-
-def _marked(refusal: ModelRefused, statements: Sequence[Statement], job_context: JobContext) -> list[Statement]:
-    """Return what the rules made of a job that a provider refuses; raise the refusal while the job should wait."""
-    if refusal.waited < REFUSED_FOR:
-        raise refusal
-    fields = log_fields("rewrite", job_id=job_context.job_id, place=job_context.place)
-    said = sentences.log.BY_RULES.format(reason=described(refusal))
-    log.warning("historian_rewrite job=%s: %s", job_context.job_id, said, extra=fields)
-    return [replace(statement, is_absolute=False) for statement in statements]
-
-
-@dataclass(frozen=True)
-class BackedMerger:
-    """Calls a model while the budget allows it, and uses the rules otherwise and for facts that it refuses."""
-
-    model: Merger
-    rules: Merger
-
-    async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
-        """Return the lines of a profile."""
-        try:
-            return await self.model.merge(given, now)
-        except NoModel:
-            pass
-        except PermanentError as refusal:
-            log.warning("historian_profile_merge %s: %s", given.new[0].key.entity_type, described(refusal))
-        return await self.rules.merge(given, now)

@@ -173,11 +173,3 @@ class Historian(Protocol):
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return statements of what in a dialogue is worth remembering; often none."""
         ...
-
-
-class FirstLook(Protocol):
-    """Decides without a model whether a dialogue may contain anything that is worth a model call."""
-
-    async def may_be_worth_remembering(self, dialogue: Dialogue, job_context: JobContext) -> bool:
-        """Return False only if no line of a person can be worth remembering."""
-        ...

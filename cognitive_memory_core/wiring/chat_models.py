@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evolution.evolver import EvolverModel
+from ..historian.backed_by_rules import BackedHistorian, BackedMerger
 from ..historian.profiles.model_merger import ModelMerger
 from ..historian.profiles.rule_merger import RuleMerger
 from ..historian.rewriting.rewriter import ModelHistorian
-from ..historian.rewriting.rules import RuleDialogueFilter, RuleHistorian
+from ..historian.rewriting.rules import RuleHistorian
 from ..models.breaker import Breaker
 from ..models.chat import ROLES, chats_of
-from ..models.spending import BackedHistorian, BackedMerger, Budget, BudgetedChat, SpendingMeter
+from ..models.spending import Budget, BudgetedChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
 from ..ports.tally import Tally
 from ..prompts.library import PromptLibrary
@@ -67,6 +68,6 @@ async def chat_models_of(
     merger = ModelMerger(chats["merge"], library, settings, tally)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)
-    backed = BackedHistorian(historian, rules, budget, RuleDialogueFilter()), BackedMerger(merger, merging)
+    backed = BackedHistorian(historian, rules, budget), BackedMerger(merger, merging)
     evolver = EvolverModel(chats["evolution"], library, summariser.summary) if "evolution" in asked else None
     return ChatModels(*backed, budget, breakers, summariser, evolver)

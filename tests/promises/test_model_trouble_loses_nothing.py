@@ -11,9 +11,8 @@ import pytest
 from cognitive_memory_core import Message, Settings, Turn, UnavailableError
 from cognitive_memory_core.domain.backlog import MergeState
 from cognitive_memory_core.errors import BadAnswer, ModelRefused, PermanentError, TooSlow
-from cognitive_memory_core.historian import retry
+from cognitive_memory_core.historian import backed_by_rules, retry
 from cognitive_memory_core.historian.profiles.merge_times import PAUSES
-from cognitive_memory_core.models import spending
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.clock import FrozenClock
 from tests.support.model_server import Behaviour, ModelServer, Reply, status
@@ -172,7 +171,7 @@ async def test_the_rules_take_what_a_model_refuses(
         if is_told:
             await memory.revive(by_rules=True)
         else:
-            monkeypatch.setattr(spending, "REFUSED_FOR", 0.0)
+            monkeypatch.setattr(backed_by_rules, "REFUSED_FOR", 0.0)
         assert await memory.drain(PATIENCE)
         (event,) = await memory.events(READING)
         assert (event.text, event.is_absolute) == (f"机器人记：{FACT}", False)

@@ -66,10 +66,7 @@ class RuleHistorian:
         return kept
 
 
-class RuleDialogueFilter:
-    """Decides by rules; a dialogue without a line that the rules would keep is worth no model call."""
-
-    async def may_be_worth_remembering(self, dialogue: Dialogue, job_context: JobContext) -> bool:  # noqa: ARG002  # of the port
-        """Return True if a line is worth keeping, or if all lines together are long."""
-        said = [line.text for line in dialogue.messages if line.sender_id]
-        return any(map(is_worth_keeping, said)) or sum(map(told_length, said)) >= TOGETHER
+def may_be_worth_remembering(dialogue: Dialogue) -> bool:
+    """Return whether a dialogue is worth a model call: a line is worth keeping, or all lines together are long."""
+    said = [line.text for line in dialogue.messages if line.sender_id]
+    return any(map(is_worth_keeping, said)) or sum(map(told_length, said)) >= TOGETHER

@@ -7,7 +7,7 @@ import pytest
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.quote import Quote
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.historian.rewriting.rules import RuleDialogueFilter, RuleHistorian, is_worth_keeping
+from cognitive_memory_core.historian.rewriting.rules import RuleHistorian, is_worth_keeping, may_be_worth_remembering
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 
@@ -65,10 +65,9 @@ async def test_an_observation_is_the_bots_note() -> None:
     assert (statement.speaker, statement.quotes) == ("", (Quote("", "", odd),))
 
 
-async def test_a_dialogue_without_a_line_to_keep_costs_no_call() -> None:
+def test_a_dialogue_without_a_line_to_keep_costs_no_call() -> None:
     """A dialogue is worth a call if a line of it is kept, or if its lines tell much together."""
-    look = RuleDialogueFilter()
     idle = Dialogue(GROUP, [a_message("哈哈"), a_message("在吗？")])
-    assert not await look.may_be_worth_remembering(idle, JOB_CONTEXT)
+    assert not may_be_worth_remembering(idle)
     for told in ("聚餐定在周六晚上", "我不吃辣"):
-        assert await look.may_be_worth_remembering(Dialogue(GROUP, [a_message(told)]), JOB_CONTEXT)
+        assert may_be_worth_remembering(Dialogue(GROUP, [a_message(told)]))

@@ -14,18 +14,20 @@ from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.backed_by_rules import BackedHistorian
 from cognitive_memory_core.models.breaker import Breaker
 from cognitive_memory_core.models.caller_models import CallerChat
-from cognitive_memory_core.models.spending import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel, SpendingMeter
+from cognitive_memory_core.models.spending import MERGE, Budget, BudgetedChat, NoModel, SpendingMeter
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.accounts import Accounts
-from tests.support.builders import GROUP, OTHER_GROUP
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.waiting import PATIENCE
 
 ASK = Ask("rewrite", "", "", "answer", {}, json.loads)
+TALK = Dialogue(GROUP, [a_message("聚餐定在周六晚上")])
 JOB_CONTEXT = JobContext(NOON, GROUP.scope, "", Person(GROUP.user_id))
 
 
@@ -64,21 +66,6 @@ class Says:
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return the statement."""
         return await self.rewrite(Turn(GROUP), job_context)
-
-
-class Looks:
-    """A first check that accepts every dialogue or none."""
-
-    def __init__(self, *, lets_through: bool = True) -> None:
-        """Accept every dialogue or none."""
-        self.lets_through = lets_through
-
-    async def may_be_worth_remembering(self, dialogue: Dialogue, job_context: JobContext) -> bool:
-        """Return the same for every dialogue."""
-        return self.lets_through
-
-
-LOOK = Looks()
 
 
 def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, Accounts]:
@@ -196,22 +183,20 @@ async def test_unreachable_and_badly_answered_are_counted_apart(failure: Excepti
 async def test_the_rules_go_on_without_a_model() -> None:
     """Rules are used if no model may be called, but not if a model is unavailable."""
     _, budget, _ = metered(0)
-    spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget, LOOK)
+    spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget)
     assert [one.text for one in await spent.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["rules"]
-    assert [one.text for one in await spent.triage(Dialogue(GROUP, ()), JOB_CONTEXT)] == ["rules"]
-    well = BackedHistorian(Says("model"), Says("rules"), budget, LOOK)
+    assert [one.text for one in await spent.triage(TALK, JOB_CONTEXT)] == ["rules"]
+    well = BackedHistorian(Says("model"), Says("rules"), budget)
     assert [one.text for one in await well.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["model"]
     with pytest.raises(UnavailableError, match="away"):
-        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget, LOOK).rewrite(
-            Turn(GROUP), JOB_CONTEXT
-        )
+        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget).rewrite(Turn(GROUP), JOB_CONTEXT)
 
 
 async def test_the_rules_judge_what_a_provider_refuses(caplog: pytest.LogCaptureFixture) -> None:
     """If the provider refuses a dialogue, rules judge it, and this is logged."""
     _, budget, _ = metered(0)
-    refused = BackedHistorian(Says(PermanentError("内容过滤")), Says("rules"), budget, LOOK)
-    assert [one.text for one in await refused.triage(Dialogue(GROUP, ()), JOB_CONTEXT)] == ["rules"]
+    refused = BackedHistorian(Says(PermanentError("内容过滤")), Says("rules"), budget)
+    assert [one.text for one in await refused.triage(TALK, JOB_CONTEXT)] == ["rules"]
     assert "内容过滤" in caplog.text
     with pytest.raises(PermanentError):
         await refused.rewrite(Turn(GROUP), JOB_CONTEXT)
@@ -221,12 +206,12 @@ async def test_what_the_first_look_passes_over_costs_nothing() -> None:
     """A dialogue rejected by the first check uses neither model nor rules, nor a share of the daily calls."""
     _, budget, _ = metered(20)
     unasked = Says(AssertionError("asked"))
-    passed_over = BackedHistorian(unasked, unasked, budget, Looks(lets_through=False))
+    passed_over = BackedHistorian(unasked, unasked, budget)
     assert [await passed_over.triage(Dialogue(GROUP, ()), JOB_CONTEXT) for _ in range(20)] == [[]] * 20
     assert budget.take(GROUP.scope)
-    assert (
-        await BackedHistorian(Says("model"), Says("rules"), budget, LOOK).triage(Dialogue(GROUP, ()), JOB_CONTEXT)
-    ) == [Statement("model")]
+    assert (await BackedHistorian(Says("model"), Says("rules"), budget).triage(TALK, JOB_CONTEXT)) == [
+        Statement("model")
+    ]
 
 
 async def test_a_role_without_a_model_is_never_asked() -> None:
@@ -249,7 +234,7 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
             await BudgetedChat(CallerChat(chat, PATIENCE, meter), Breaker("historian"), budget).ask(ASK)
             return await super().rewrite(turn, job_context)
 
-    backed = BackedHistorian(Asks("model"), Says("rules"), budget, LOOK)
+    backed = BackedHistorian(Asks("model"), Says("rules"), budget)
     other = JobContext(NOON, OTHER_GROUP.scope, "", Person(GROUP.user_id))
     said = [(await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text for _ in range(12)]
     assert said == ["model"] * 12, "alone, a place may take what there is"
