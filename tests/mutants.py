@@ -69,7 +69,7 @@ MUTANTS = (
         (
             Edit(
                 "                await self.run(self._writers, partial(self._files.arrive, entry, data))",
-                "                _ = asyncio.ensure_future(self.run(self._writers, partial(self._files.arrive, entry, data)))",
+                "                _ = self._writers.submit(self._files.arrive, entry, data)",
             ),
         ),
         "tests/promises/test_turn_is_on_disk_before_return.py",

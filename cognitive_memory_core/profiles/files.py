@@ -7,10 +7,12 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone, tzinfo
+from functools import wraps
 from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .. import sentences
 from ..disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
@@ -24,6 +26,8 @@ from .erasure import ProfileErasure
 from .format import ProfileFile, reads_as_written, version_of
 from .paths import SUFFIX, ProfileLocation, ProfilePaths
 
+P = ParamSpec("P")
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 _LOCKS = 64
 _CACHED_FILES = 10_000  # folders
@@ -37,6 +41,18 @@ def as_it_is(profile: Profile) -> Profile:
 
 class Overtaken(TransientError):
     """The profile changed since it was read: read it again and retry."""
+
+
+def awaitable(
+    blocking: Callable[Concatenate[FileProfiles, P], T],
+) -> Callable[Concatenate[FileProfiles, P], Coroutine[Any, Any, T]]:
+    """Make a blocking operation awaitable: it runs in a thread."""
+
+    @wraps(blocking)
+    async def threaded(self: FileProfiles, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(blocking, self, *args, **kwargs)
+
+    return threaded
 
 
 @dataclass(frozen=True)
@@ -76,96 +92,23 @@ class FileProfiles:
         self._recent: dict[ProfileLocation, _CurrentFile] = {}
         self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._locked, self._current)
 
-    async def find(self, key: ProfileKey) -> Profile | None:
+    @awaitable
+    def find(self, key: ProfileKey) -> Profile | None:
         """Return the current profile; None if there is none. The file is read each time, and parsed only if it changed.
 
         An unreadable file is moved aside and replaced by the latest readable revision.
         """
-        return await asyncio.to_thread(self.read, key)
-
-    def read(self, key: ProfileKey) -> Profile | None:
-        """Do what :meth:`find` does; blocking."""
         current = self._current(self._location(key))
         return current and current.profile
 
-    async def write(self, profile: Profile) -> Profile:
+    @awaitable
+    def write(self, profile: Profile) -> Profile:
         """Store a profile in place of the one with the same ``version`` ("" if none is stored); return it as stored.
 
         The replaced profile becomes a revision first; the latest ``revision_keep`` revisions are kept. Unknown keys of
         the file are preserved. The returned profile has a new version. Raises Overtaken, changing nothing, if the
         stored version differs because somebody changed the file in the meantime, be it a person with an editor.
         """
-        return await asyncio.to_thread(self._write, profile)
-
-    async def rename(self, key: ProfileKey, name: str) -> Profile | None:
-        """Change only the name, without making a revision; return the renamed profile, or None if there is none.
-
-        A placeholder name changes nothing.
-        """
-        return await asyncio.to_thread(self._rename, key, clean_name(name))
-
-    async def revisions(self, key: ProfileKey) -> list[Revision]:
-        """Return the readable revisions, newest first; a revision that equals the current file is left out."""
-        return await asyncio.to_thread(self._revisions, self._location(key))
-
-    async def restore(
-        self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[Profile], Profile] = as_it_is
-    ) -> Profile:
-        """Make a revision the current profile; the current one becomes a revision. Raises UnknownRevision.
-
-        ``at`` is the time of the change; ``without`` removes from the revision what must no longer be shown.
-        """
-        return await asyncio.to_thread(self._restore, key, revision_id, at, without)
-
-    async def keys(self) -> list[ProfileKey]:
-        """Return the keys of all profiles, of every agent, sorted; files whose owner is unknown are left out."""
-        return await asyncio.to_thread(lambda: sorted(filter(None, map(self._key, self._paths.locations()))))
-
-    async def add_revision(self, revision: Revision) -> bool:
-        """Store an imported revision; return False if it is known or older than those kept."""
-        return await asyncio.to_thread(self._add_revision, revision)
-
-    async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
-        """Remove a person's own profiles with their revisions, for every agent; hide the person in all others.
-
-        ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles.
-        """
-        try:
-            return await asyncio.to_thread(self._erasing.person, user_id, hide)
-        finally:
-            self._recent.clear()
-
-    async def reword(self, key: ProfileKey, without: Callable[[str], str], events: Collection[str] = ()) -> bool:
-        """Remove the lines of ``events`` from a profile and its revisions, and apply ``without`` to the other texts.
-
-        Return whether anything changed.
-        """
-        try:
-            return await asyncio.to_thread(self._erasing.reword, key, without, events)
-        finally:
-            self._recent.clear()
-
-    async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
-        """Remove these profiles with their revisions; return the keys for which anything existed."""
-        try:
-            return await asyncio.to_thread(self._erasing.profiles, keys)
-        finally:
-            self._recent.clear()
-
-    async def erase_place(self, scope: Scope) -> list[ProfileKey]:
-        """Remove the profiles of a group and its members, or of the person of a private chat, for one agent."""
-        try:
-            return await asyncio.to_thread(self._erasing.place, scope)
-        finally:
-            self._recent.clear()
-
-    def _location(self, key: ProfileKey) -> ProfileLocation:
-        return ProfileLocation.of(self._paths.root, key)
-
-    def _locked(self, location: ProfileLocation) -> threading.RLock:
-        return self._locks[hash(location) % _LOCKS]
-
-    def _write(self, profile: Profile) -> Profile:
         location = self._location(profile.key)
         with self._locked(location):
             current = self._current(location)
@@ -173,8 +116,13 @@ class FileProfiles:
                 raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
             return self._replace_keeping_revision(location, current, profile)
 
-    def _rename(self, key: ProfileKey, name: str) -> Profile | None:
-        location = self._location(key)
+    @awaitable
+    def rename(self, key: ProfileKey, name: str) -> Profile | None:
+        """Change only the name, without making a revision; return the renamed profile, or None if there is none.
+
+        A placeholder name changes nothing.
+        """
+        location, name = self._location(key), clean_name(name)
         with self._locked(location):
             current = self._current(location)
             if current is None or name in ("", current.profile.name):
@@ -182,7 +130,23 @@ class FileProfiles:
             self._drop_duplicate_revision(location, current.data)
             return self._replace(location, current, tidy(replace(current.profile, name=name)))
 
-    def _restore(self, key: ProfileKey, chosen: str, at: datetime, without: Callable[[Profile], Profile]) -> Profile:
+    @awaitable
+    def revisions(self, key: ProfileKey) -> list[Revision]:
+        """Return the readable revisions, newest first; a revision that equals the current file is left out."""
+        location = self._location(key)
+        current, ids = self._current(location), self._revision_ids(location)
+        if current and ids and self._revision_equals(location, ids[0], current.data):
+            ids = ids[1:]
+        return list(filter(None, (self._revision(location, past_id) for past_id in ids)))
+
+    @awaitable
+    def restore(
+        self, key: ProfileKey, chosen: str, at: datetime, without: Callable[[Profile], Profile] = as_it_is
+    ) -> Profile:
+        """Make a revision the current profile; the current one becomes a revision. Raises UnknownRevision.
+
+        ``at`` is the time of the change; ``without`` removes from the revision what must no longer be shown.
+        """
         location = self._location(key)
         with self._locked(location):
             past_id = self._revision(location, chosen) if is_revision_id(chosen) else None
@@ -192,6 +156,63 @@ class FileProfiles:
             name = current.profile.name if current else past_id.profile.name
             rest = without(past_id.profile)
             return self._replace_keeping_revision(location, current, replace(rest, name=name, updated_at=at))
+
+    @awaitable
+    def keys(self) -> list[ProfileKey]:
+        """Return the keys of all profiles, of every agent, sorted; files whose owner is unknown are left out."""
+        return sorted(filter(None, map(self._key, self._paths.locations())))
+
+    @awaitable
+    def add_revision(self, revision: Revision) -> bool:
+        """Store an imported revision; return False if it is known or older than those kept."""
+        location = self._location(revision.profile.key)
+        with self._locked(location):
+            ids = self._revision_ids(location)
+            kept = sorted({revision.id, *ids}, reverse=True)[: self._keep]
+            if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
+                return False
+            self._create_folder(location.history, is_first=not ids)
+            self._disk.create(location.revision(revision.id), ProfileFile(tidy(revision.profile)).written())
+            self._prune(location)
+            return True
+
+    @awaitable
+    def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
+        """Remove a person's own profiles with their revisions, for every agent; hide the person in all others.
+
+        ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles.
+        """
+        return self._erased(self._erasing.person, user_id, hide)
+
+    @awaitable
+    def reword(self, key: ProfileKey, without: Callable[[str], str], events: Collection[str] = ()) -> bool:
+        """Remove the lines of ``events`` from a profile and its revisions, and apply ``without`` to the other texts.
+
+        Return whether anything changed.
+        """
+        return self._erased(self._erasing.reword, key, without, events)
+
+    @awaitable
+    def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
+        """Remove these profiles with their revisions; return the keys for which anything existed."""
+        return self._erased(self._erasing.profiles, keys)
+
+    @awaitable
+    def erase_place(self, scope: Scope) -> list[ProfileKey]:
+        """Remove the profiles of a group and its members, or of the person of a private chat, for one agent."""
+        return self._erased(self._erasing.place, scope)
+
+    def _erased(self, erase: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return erase(*args, **kwargs)
+        finally:
+            self._recent.clear()
+
+    def _location(self, key: ProfileKey) -> ProfileLocation:
+        return ProfileLocation.of(self._paths.root, key)
+
+    def _locked(self, location: ProfileLocation) -> threading.RLock:
+        return self._locks[hash(location) % _LOCKS]
 
     def _replace_keeping_revision(
         self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile
@@ -284,12 +305,6 @@ class FileProfiles:
             for past_id in _revisions_among(names)[self._keep :]:
                 self._disk.remove(location.revision(past_id))
 
-    def _revisions(self, location: ProfileLocation) -> list[Revision]:
-        current, ids = self._current(location), self._revision_ids(location)
-        if current and ids and self._revision_equals(location, ids[0], current.data):
-            ids = ids[1:]
-        return list(filter(None, (self._revision(location, past_id) for past_id in ids)))
-
     def _revision_ids(self, location: ProfileLocation) -> list[str]:
         """Return the ids of the revisions, newest first."""
         return _revisions_among(self._paths.listed(location.history))
@@ -301,18 +316,6 @@ class FileProfiles:
             if data is not None:
                 return Revision(past_id, replace(self._read(data, location).profile, version=""))
         return None
-
-    def _add_revision(self, revision: Revision) -> bool:
-        location = self._location(revision.profile.key)
-        with self._locked(location):
-            ids = self._revision_ids(location)
-            kept = sorted({revision.id, *ids}, reverse=True)[: self._keep]
-            if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
-                return False
-            self._create_folder(location.history, is_first=not ids)
-            self._disk.create(location.revision(revision.id), ProfileFile(tidy(revision.profile)).written())
-            self._prune(location)
-            return True
 
     def _current(self, location: ProfileLocation) -> _CurrentFile | None:
         """Read the current profile; an unreadable file is first replaced by its newest readable revision."""

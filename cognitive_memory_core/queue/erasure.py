@@ -59,10 +59,7 @@ _KNOWN = _KEPT | _NAMES | _TEXTS  # known keys; a key among them is not somebody
 _SOME_TIME = moment(0)  # for jobs that are parsed for people and places, not for times
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _LAST_COMMA = re.compile(r",(\s*[\]}])(?=[\s\]},]*\Z)")  # at the very end only: elsewhere it is part of a text
-TORN = 0.01  # largest share of undecodable characters in something that still counts as text
 _LOOKED_AT = 1_000  # bytes examined
-_QUOTED = re.compile(r'(?="([^"\n]{1,200})")')
-_QUOTING = frozenset('"\\')
 _UTF_16 = ("utf-16", "utf-16-le", "utf-16-be")
 _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 
@@ -111,10 +108,15 @@ def without_place(data: bytes, *, scope: Scope) -> bytes | None:
 
 
 def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
-    """Remove memos by id or place from a list of summaries, and hide a person in the others."""
+    """Remove memos by id or place from a list of summaries, and hide a person in the others.
+
+    What is no list is removed completely if it mentions any of them.
+    """
     rows = _parsed_leniently(data)
     if not isinstance(rows, list):
-        return _hidden_in_text(data, memo_ids, place, hide)
+        is_named = _mentions(data, place.place_id, lambda text: hide(_without_id(place.place_id, text)))
+        texts = [*_plausible_texts(data)]
+        return b"" if is_named or any(f'"{one}"' in text for one in memo_ids for text in texts) else None
     rest = rows_without(cast("list[object]", rows), memo_ids=memo_ids, place=place, hide=hide)
     return None if rest == rows else orjson.dumps(rest, option=orjson.OPT_INDENT_2)
 
@@ -249,41 +251,6 @@ def _texts_of(data: bytes) -> Iterator[str]:
             yield data.decode(encoding).removeprefix("\ufeff")
         except ValueError:
             continue
-
-
-def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
-    """Hide a person in text that is not a JSON list; return b"" if it cannot be decoded or has a memo to remove."""
-    place_id = place.place_id
-
-    def hidden(text: str) -> str:
-        return hide(_without_id(place_id, text))
-
-    going = {place_id, *memo_ids}
-    if not _mentions(data, place_id, hidden) and not any(going & _quoted(text) for text in _plausible_texts(data)):
-        return None
-    texts = [_ESCAPED.sub(_unescaped, text) for text in (*_texts_of(data), *_torn_text(data))]
-    text = next((text for text in texts if hide(text) != text), None)  # in a wrong encoding nothing is found to hide
-    if text is None or going & _quoted(text):
-        return b""
-    rest = writable_text(hide(text)).encode()
-    return b"" if _mentions(rest, place_id, hidden) else rest
-
-
-def _quoted(text: str) -> set[str]:
-    return set(_QUOTED.findall(text))
-
-
-def _torn_text(data: bytes) -> Iterator[str]:
-    """Yield the bytes decoded as UTF-8, with U+FFFD for what is broken; nothing if that is more than ``TORN``."""
-    text = data.decode("utf-8", "replace")
-    if text.count("\ufffd") <= TORN * len(text):
-        yield text
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    """Return the character that an escape stands for, or the escape itself where JSON requires it."""
-    char = chr(int(match[1], 16))
-    return char if char.isprintable() and char not in _QUOTING else match[0]
 
 
 def _may_mention(data: bytes, user_id: str, hide: Hide) -> bool:

@@ -14,8 +14,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
@@ -200,8 +199,13 @@ class JobFiles:
         """Return reports of buried jobs; for an unreadable file the reason, for a missing file nothing."""
         found: list[FailedJob] = []
         for entry in entries:
-            with contextlib.suppress(Vanished):
-                found.append(self._report(entry))
+            at = entry.failed_at or moment(entry.instant)
+            try:
+                found.append(codec.failure_of(self._body(entry), entry.job_id, entry.attempts, at))
+            except (PermanentError, StorageRefused) as unreadable:
+                found.append(FailedJob(entry.job_id, str(unreadable), entry.attempts, at))
+            except Vanished:
+                continue
         return found
 
     def unindexed(self, is_known: Callable[[str], bool]) -> list[FoundFile]:
@@ -289,13 +293,6 @@ class JobFiles:
         with contextlib.suppress(PermanentError):
             entry.scope, entry.memo = codec.label_of(codec.body_of(data), entry.job_id, moment(entry.instant))
 
-    def _report(self, entry: JobEntry) -> FailedJob:
-        failed_at = entry.failed_at or moment(entry.instant)
-        try:
-            return codec.failure_of(self._body(entry), entry.job_id, entry.attempts, failed_at)
-        except (PermanentError, StorageRefused) as unreadable:
-            return FailedJob(entry.job_id, str(unreadable), entry.attempts, failed_at)
-
     def _body(self, entry: JobEntry) -> codec.Body:
         return codec.body_of(self._disk.read(self._path(entry)))
 
@@ -331,35 +328,24 @@ def _last_written(found: FoundFile) -> int:
 
 
 def counted_jobs(queues: Path) -> QueueCounts:
-    """Return the number of jobs in each state; 0 for a folder that does not exist. Blocking."""
-    disk = Disk()
-    pending, processing, failed = (list(_jobs(disk, queues / folder)) for folder in _STATES)
-    found = (disk.find(path) for path, _ in pending)
-    size = sum(one.size for one in found if one)
-    return QueueCounts(len(pending), len(processing), len(failed), pending_bytes=size)
+    """Return the number of jobs in each state, also while another process owns them; blocking, writes nothing."""
+    pending, processing, failed = (_entries_in(queues, folder) for folder in _STATES)
+    found = (Disk().find(queues / PENDING / entry.name) for entry in pending)
+    return QueueCounts(len(pending), len(processing), len(failed), sum(one.size for one in found if one))
 
 
 def failed_jobs(queues: Path) -> list[FailedJob]:
-    """Return the failed jobs, oldest first; an unreadable one gives its reason. Blocking."""
-    disk = Disk()
-    found: list[FailedJob] = []
-    for path, name in _jobs(disk, queues / FAILED):
-        with suppress(Vanished):
-            found.append(_report(disk, path, name))
+    """Return the failed jobs, oldest first, also while another process owns them; blocking, writes nothing."""
+    found = JobFiles(queues, Disk()).reports(_entries_in(queues, FAILED))
     return sorted(found, key=lambda job: job.failed_at)
 
 
-def _jobs(disk: Disk, folder: Path) -> Iterator[tuple[Path, JobName]]:
-    with suppress(StorageRefused):
-        for text in sorted(disk.names(folder)):
-            name = parsed(text)
-            if name is not None:
-                yield folder / text, name
-
-
-def _report(disk: Disk, path: Path, name: JobName) -> FailedJob:
-    failed_at = moment(name.instant)
-    try:
-        return codec.failure_of(codec.body_of(disk.read(path)), name.job_id, name.attempts, failed_at)
-    except (PermanentError, StorageRefused) as unreadable:
-        return FailedJob(name.job_id, str(unreadable), name.attempts, failed_at)
+def _entries_in(queues: Path, folder: str) -> list[JobEntry]:
+    with contextlib.suppress(StorageRefused):
+        names = ((parsed(text), text) for text in sorted(Disk().names(queues / folder)))
+        return [
+            JobEntry(name.instant, name.job_id, name.attempts, folder, text, 0, _STATES[folder])
+            for name, text in names
+            if name
+        ]
+    return []
