@@ -183,10 +183,10 @@ MUTANTS = (
         "tests/unit/adapters/test_sqlite_erasure.py",
     ),
     Mutant(
-        "erasure: an erased person's data can be imported again",
+        "erasure: late lines of an erased person come in again",
         (Edit("return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)", "return False"),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
-        "tests/unit/test_consent.py",
+        "tests/unit/test_permanent_erasure.py",
     ),
     Mutant(
         "context: the budget is exceeded",
