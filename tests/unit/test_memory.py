@@ -10,7 +10,6 @@ import sys
 import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,10 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import BadArgument, CognitiveMemory, Message, PlaceSwitch, Scene, Settings, Turn
-from cognitive_memory_core.ports.models import Calibration
 from cognitive_memory_core.settings import HistorianSettings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import a_memo
-from tests.support.telling import EXACT, say
+from tests.support.telling import EXACT
 from tests.support.vector_stores import chroma_answering
 from tests.support.waiting import PATIENCE, until
 
@@ -46,63 +43,6 @@ async def remembered(memory: CognitiveMemory, *observations: str, scene: Scene =
     assert job_id is not None
     assert await memory.drain(PATIENCE)
     return job_id
-
-
-async def test_what_was_observed_is_in_the_next_context(tmp_path: Path) -> None:
-    """A fact from a turn is in the next context of that group and of no other group."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        assert "花生" in (await memory.context(GROUP, "阿棠能吃花生吗")).text
-        assert "花生" not in (await memory.context(OTHER_GROUP, "阿棠能吃花生吗")).text
-
-
-async def test_the_job_is_on_disk_when_remember_returns(tmp_path: Path) -> None:
-    """When remember returns, the job file with the observations is on disk."""
-    async with opened(tmp_path, background=False) as memory:
-        job_id = await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
-        (file,) = (tmp_path / "queues" / "pending").iterdir()
-        assert file.name.endswith(f"-{job_id}.0.json")
-        assert "花生" in file.read_text(encoding="utf-8")
-
-
-async def test_an_accepted_turn_survives_the_process(tmp_path: Path) -> None:
-    """A turn that was accepted before a stop becomes an event after the next start."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.remember(Turn(GROUP, observations=["阿棠养了一只叫年糕的猫"]))
-    async with opened(tmp_path) as memory:
-        assert await memory.drain(PATIENCE)
-        assert [event.text for event in await memory.events(GROUP)] == ["机器人记：阿棠养了一只叫年糕的猫"]
-
-
-async def test_a_person_finds_what_they_said_in_a_group_in_their_private_chat(tmp_path: Path) -> None:
-    """What a person said in a group is found in their own private chat and in nobody else's."""
-    async with opened(tmp_path) as memory:
-        await say(memory, GROUP, "我对花生过敏", at=NOON)
-        await remembered(memory, "阿棠怕狗")
-        assert await memory.search_events(PRIVATE, "花生")
-        assert not await memory.search_events(Scene.private("2000009"), "花生")
-        assert not await memory.search_events(PRIVATE, "怕狗"), "what the bot noted is not their word"
-
-
-async def test_what_was_said_in_private_stays_there(tmp_path: Path) -> None:
-    """What was said in private is found in that chat and by the operator, and in no group."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠打算七月辞职", scene=PRIVATE)
-        assert await memory.search_events(PRIVATE, "辞职")
-        assert await memory.search_events(OPERATOR, "辞职")
-        assert not await memory.search_events(GROUP, "辞职")
-
-
-@pytest.mark.parametrize(
-    "arguments", [{"group_id": "10002"}, {"group_id": "10002", "user_id": "2000001"}], ids=["group", "both"]
-)
-async def test_a_foreign_target_is_refused(tmp_path: Path, arguments: dict[str, str]) -> None:
-    """A search with a target outside its scene raises NotPermitted."""
-    async with opened(tmp_path) as memory:
-        with pytest.raises(core.NotPermitted):
-            await memory.search_events(GROUP, "花生", **arguments)
-        with pytest.raises(core.NotPermitted):
-            await memory.search_events(PRIVATE, "花生", user_id="2000009")
 
 
 @pytest.mark.parametrize("target", [{"$ne": ""}, ["1"], "", 5, "a\nb", "x" * 200])
@@ -149,44 +89,6 @@ async def test_one_request_is_one_job(tmp_path: Path) -> None:
         assert len(await memory.events(GROUP)) == 1
 
 
-async def test_five_equal_observations_are_one_event(tmp_path: Path) -> None:
-    """A repeated observation raises the count of its event instead of creating another."""
-    async with opened(tmp_path) as memory:
-        for _ in range(5):
-            await remembered(memory, "阿棠 对花生过敏。")
-        (event,) = await memory.events(GROUP)
-        assert event.count == 5
-
-
-async def test_a_forgotten_event_is_gone_and_can_come_back(tmp_path: Path) -> None:
-    """A forgotten event is not found until it is restored."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        (event,) = await memory.events(GROUP)
-        await memory.forget_event(GROUP, event.id)
-        assert not await memory.events(GROUP)
-        assert not await memory.search_events(GROUP, "花生")
-        assert "花生" not in (await memory.context(GROUP, "花生")).text
-        assert [one.id for one in await memory.forgotten_events(GROUP)] == [event.id]
-        assert not await memory.forgotten_events(OTHER_GROUP)
-        assert not await memory.forgotten_events(Scene.group(GROUP.group_id, "2000009"))
-        assert (await memory.restore_event(GROUP, event.id)).id == event.id
-        assert await memory.search_events(GROUP, "花生")
-
-
-async def test_a_forgotten_event_is_restorable_for_thirty_days(tmp_path: Path) -> None:
-    """A forgotten event cannot be restored after thirty days."""
-    clock = FrozenClock()
-    async with opened(tmp_path, clock=clock) as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        (event,) = await memory.events(GROUP)
-        await memory.forget_event(GROUP, event.id)
-        clock.advance(days=31)
-        assert not await memory.forgotten_events(GROUP)
-        with pytest.raises(core.UnknownEvent):
-            await memory.restore_event(GROUP, event.id)
-
-
 async def test_another_place_can_neither_forget_nor_restore(tmp_path: Path) -> None:
     """An event cannot be forgotten or restored from a scope that may not read it."""
     async with opened(tmp_path) as memory:
@@ -206,37 +108,6 @@ async def test_what_was_just_said_is_found(tmp_path: Path) -> None:
         (hit,) = await memory.search_events(GROUP, "会议室白板", kinds=("message",))
         assert (hit.event.kind, hit.event.id, hit.event.text) == ("message", message.id, message.text)
         assert not await memory.search_events(OTHER_GROUP, "会议室白板", kinds=("message",))
-
-
-async def test_a_withdrawn_message_leaves_log_queue_and_events(tmp_path: Path) -> None:
-    """A withdrawn message is removed from the log, the queue and the events."""
-    async with opened(tmp_path, background=False) as memory:
-        message = a_message("我对花生过敏")
-        await memory.observe(message)
-        await remembered(memory, "阿棠对花生过敏", message_ids=[message.id])
-        await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], message_ids=[message.id]))
-        await memory.recall_message(GROUP, message.id)
-        assert await memory.drain(PATIENCE)
-        assert await memory.events(GROUP) == []
-        assert await memory.recent_messages(GROUP) == []
-
-
-async def test_opting_out_stops_recording_and_recall_at_once(tmp_path: Path) -> None:
-    """After opting out, a person is not recorded or shown any more, even in others' words."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        await memory.observe(a_message("我住在河边"))
-        await memory.opt_out("2000001")
-        assert await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is None
-        assert await memory.events(STRANGER) == []
-        assert await memory.recent_messages(STRANGER) == []
-        said = a_message("阿棠(2000001)昨天请客了", scene=STRANGER)
-        await memory.observe(said)
-        await remembered(memory, "阿棠昨天请客了", scene=STRANGER, recent_messages=[a_message("秘密", scene=GROUP)])
-        assert all("阿棠" not in event.text and "2000001" not in event.text for event in await memory.events(STRANGER))
-        assert [message.text for message in await memory.recent_messages(STRANGER)] == ["某位成员昨天请客了"]
-        await memory.opt_in("2000001")
-        assert await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is not None
 
 
 @pytest.mark.parametrize(
@@ -292,24 +163,6 @@ async def test_an_end_that_makes_no_sense_changes_nothing(tmp_path: Path, switch
         with pytest.raises(BadArgument):
             await memory.set_switch(GROUP, switch, until=ends_at)
         assert await memory.place_switch(GROUP) == PlaceSwitch(GROUP.scope, "record_only")
-
-
-async def test_a_switched_off_memory_keeps_memos_and_pending_jobs(tmp_path: Path) -> None:
-    """With ``enabled=false`` nothing new is queued, pending jobs are kept, and memos are still stored."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
-    async with opened(tmp_path, Settings(enabled=False)) as memory:
-        assert await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is None
-        assert await memory.remember(Turn(GROUP, memo="说了晚安", observations=["阿棠怕狗"])) is not None
-        context = await memory.context(GROUP, "花生")
-        assert context.degraded == ("disabled",)
-        assert "说了晚安" in context.text
-        assert "花生" not in context.text
-        assert not memory.is_running
-    assert "说了晚安" in (tmp_path / "end_summaries.json").read_text(encoding="utf-8")
-    async with opened(tmp_path) as memory:
-        assert await memory.drain(PATIENCE)
-        assert [event.text for event in await memory.events(GROUP)] == ["机器人记：阿棠对花生过敏"]
 
 
 async def test_an_absent_memory_stores_and_recalls_nothing() -> None:
@@ -424,53 +277,6 @@ async def test_status_counts_and_names_what_runs_without_a_model(tmp_path: Path)
         assert status.is_running
 
 
-async def test_an_unreadable_job_is_buried_and_the_others_go_on(tmp_path: Path) -> None:
-    """An unreadable job file is moved aside with its error, and the next job is done."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
-    bad = tmp_path / "queues" / "pending" / f"0000000000000001-{'b' * 32}.0.json"
-    bad.write_bytes(b"\xff\xfe{not json")
-    async with opened(tmp_path) as memory:
-        assert await memory.drain(PATIENCE)
-        assert len(await memory.events(GROUP)) == 1
-        (failed,) = await memory.failed_jobs()
-        assert failed.error
-
-
-async def test_export_and_import_carry_everything_over(tmp_path: Path) -> None:
-    """An export imported into an empty memory restores everything; importing it twice changes nothing."""
-    async with opened(tmp_path / "a") as memory:
-        await remembered(memory, "阿棠对花生过敏", memo="记下了")
-        await remembered(memory, "阿棠打算七月辞职", scene=PRIVATE)
-        await memory.pin(GROUP, "叫我海棠")
-        await memory.observe(a_message("我住在河边"))
-        await memory.opt_out("2000009")
-        written = await memory.export(tmp_path / "all.jsonl")
-        before = await memory.events(OPERATOR)
-    async with opened(tmp_path / "b") as memory:
-        assert await memory.import_(tmp_path / "all.jsonl") == written
-        assert await memory.import_(tmp_path / "all.jsonl") == 0
-        assert await memory.drain(PATIENCE)
-        assert await memory.events(OPERATOR) == before
-        assert [pin.text for pin in await memory.pins(GROUP)] == ["叫我海棠"]
-        assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了"]
-        assert [message.text for message in await memory.recent_messages(GROUP)] == ["我住在河边"]
-        assert await memory.search_events(GROUP, "花生")
-        assert await memory.remember(Turn(STRANGER, observations=["甲乙丙"])) is None
-
-
-async def test_a_personal_export_holds_only_what_the_person_said(tmp_path: Path) -> None:
-    """A personal export has what the person said and pinned, and nothing of anybody else."""
-    async with opened(tmp_path / "data") as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        await remembered(memory, "路人喜欢跑步", scene=STRANGER)
-        await memory.pin(STRANGER, "叫我路人甲")
-        await memory.export(tmp_path / "mine.jsonl", user_id="2000001")
-        text = (tmp_path / "mine.jsonl").read_text(encoding="utf-8")
-        assert "花生" in text
-        assert "路人" not in text
-
-
 async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """An import continues after a bad line and reports its number."""
     good = {"type": "event", "id": "e1", "text": "甲乙丙丁", "request_type": "group", "group_id": "10001"}
@@ -548,23 +354,6 @@ async def test_times_narrow_hard(tmp_path: Path) -> None:
             await memory.search_events(GROUP, "花生", time_from="上周")
 
 
-async def test_a_second_owner_is_refused(tmp_path: Path) -> None:
-    """A second memory on the same directory raises DirectoryInUse and changes nothing."""
-    hurried = Settings(historian=core.HistorianSettings(shutdown_seconds=0))
-    async with opened(tmp_path):
-        with pytest.raises(core.DirectoryInUse, match="LOCALSTORE_USE_CWD"):
-            async with opened(tmp_path, hurried):
-                pass
-
-
-async def test_what_a_person_says_of_another_is_not_theirs(tmp_path: Path) -> None:
-    """What others said about a person is not shown to them in private."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠欠了路人一顿饭", scene=STRANGER)
-        assert not await memory.search_events(PRIVATE, "欠饭")
-        assert await memory.search_events(GROUP, "欠饭")
-
-
 async def test_profiles_are_not_drawn_yet(tmp_path: Path) -> None:
     """Profile methods return empty results before any profile exists, and refuse targets outside the scene."""
     async with opened(tmp_path) as memory:
@@ -574,22 +363,6 @@ async def test_profiles_are_not_drawn_yet(tmp_path: Path) -> None:
             await memory.get_profile(GROUP, "group", "10002")
         with pytest.raises(core.BadArgument):
             await memory.get_profile(GROUP, "", "10001")  # type: ignore[arg-type]
-
-
-async def test_agents_never_read_each_other(tmp_path: Path) -> None:
-    """The memory of one agent is not readable by another, not even by its operator."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        assert not await memory.events(replace(GROUP, agent="other"))
-        assert not await memory.events(Scene.operator("other"))
-
-
-async def test_messages_of_people_who_left_are_not_logged(tmp_path: Path) -> None:
-    """Messages of a person who opted out are not logged."""
-    async with opened(tmp_path) as memory:
-        await memory.opt_out("2000001")
-        await memory.observe(Message("m", GROUP, "我的秘密", NOON))
-    assert "我的秘密".encode() not in (tmp_path / "ledger.db").read_bytes()
 
 
 async def test_a_window_is_full_although_somebody_left(tmp_path: Path) -> None:
@@ -696,37 +469,6 @@ async def test_names_that_are_no_text_spoil_nothing(tmp_path: Path) -> None:
         await memory.observe(a_message("你好", scene=odd))
         await memory.observe(a_message("我怕狗"))
         assert [message.text for message in await memory.recent_messages(GROUP)] == ["你好", "我怕狗"]
-
-
-async def test_a_job_of_somebody_who_left_meanwhile_writes_nothing(tmp_path: Path) -> None:
-    """Opting out also applies to accepted jobs: no memo, no event and no message is stored."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.remember(Turn(GROUP, memo="答应了阿棠", observations=["阿棠怕狗"]))
-        await memory.observe(a_message("我的身份证号"))
-        await memory.opt_out("2000001")
-        assert await memory.memos(GROUP) == []
-        assert await memory.drain(PATIENCE)
-        await memory.opt_in("2000001")
-        assert await memory.memos(GROUP) == await memory.events(GROUP) == await memory.recent_messages(GROUP) == []
-    mirror = tmp_path / "end_summaries.json"
-    assert not mirror.exists() or "阿棠" not in mirror.read_text(encoding="utf-8")
-
-
-async def test_older_mentions_of_somebody_who_left_are_hidden(tmp_path: Path) -> None:
-    """Pins, memos and messages of others show 某位成员 instead of a person as soon as they opt out."""
-    async with opened(tmp_path) as memory:
-        await memory.observe(a_message("早"))
-        await memory.recent_messages(GROUP)
-        await memory.observe(a_message("阿棠住在河边", scene=STRANGER))
-        await memory.pin(STRANGER, "阿棠欠我一顿饭")
-        await memory.remember(Turn(STRANGER, memo="替路人问了阿棠(2000001)"))
-        await memory.opt_out("2000001")
-        shown = [pin.text for pin in await memory.pins(STRANGER)]
-        shown += [memo.text for memo in await memory.memos(STRANGER)]
-        shown += [message.text for message in await memory.recent_messages(STRANGER)]
-        shown.append((await memory.context(STRANGER, "欠饭")).text)
-        assert "某位成员欠我一顿饭" in shown
-        assert not any("阿棠" in text or "2000001" in text for text in shown)
 
 
 async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -856,51 +598,6 @@ async def test_somebodys_chat_that_swallows_its_cancellation_keeps_nobody_from_c
     assert len(list((tmp_path / "queues" / "pending").iterdir())) == 1
 
 
-class FailingEmbedder:
-    """A custom embedder that raises its own error."""
-
-    fingerprint = "failing"
-    calibration = Calibration(0.0, 1.0)
-
-    def __init__(self, failure: Exception) -> None:
-        """Raise this error."""
-        self.failure = failure
-
-    async def embed_documents(self, texts: Any) -> Any:
-        """Raise the error."""
-        raise self.failure
-
-    async def embed_query(self, text: str) -> Any:
-        """Raise the error."""
-        raise self.failure
-
-
-@pytest.mark.parametrize("failure", [RuntimeError("x"), ConnectionError("x"), ValueError("x"), KeyError("x")])
-async def test_a_failing_embedder_means_words_alone(tmp_path: Path, failure: Exception) -> None:
-    """Whatever an embedder raises, events are found by words, and the context names what is missing."""
-    async with opened(tmp_path, embedder=FailingEmbedder(failure)) as memory:
-        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
-        assert not await memory.drain(1)  # the vectors are missing, the word index is complete
-        context = await memory.context(GROUP, "花生过敏")
-        assert "花生" in context.text
-        assert context.degraded == ("embedding",)
-
-
-async def test_a_memo_that_was_not_mirrored_before_a_kill_is_mirrored_at_the_next_start(tmp_path: Path) -> None:
-    """A memo that is missing in end_summaries.json after a crash is added at the next start."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory._opened.adapters.ledger.notes.write_memo(a_memo("只进了账本"))
-    assert not (tmp_path / "end_summaries.json").exists()
-    async with opened(tmp_path, background=False):
-        pass
-    (row,) = json.loads((tmp_path / "end_summaries.json").read_text("utf-8"))
-    assert row["summary"] == "只进了账本"
-    before = (tmp_path / "end_summaries.json").stat().st_ino
-    async with opened(tmp_path, background=False):
-        pass
-    assert (tmp_path / "end_summaries.json").stat().st_ino == before  # without new memos the file is not rewritten
-
-
 async def test_a_start_two_years_ahead_drops_no_line_and_keeps_nobody_out(tmp_path: Path) -> None:
     """A wrong clock during one start deletes no message, and a person forgotten then is recorded again later."""
     there = Scene.group("10002", "2000009", user_name="路人")
@@ -918,35 +615,6 @@ async def test_a_start_two_years_ahead_drops_no_line_and_keeps_nobody_out(tmp_pa
         assert [line.text for line in await memory.recent_messages(GROUP)] == ["后来说的一句"]
     async with opened(tmp_path) as memory:
         assert [line.text for line in await memory.recent_messages(GROUP)] == ["后来说的一句"]
-
-
-async def test_a_corrected_event_is_found_and_the_old_one_is_not(tmp_path: Path) -> None:
-    """A corrected event is found at once instead of the old one, which can be restored."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        (old,) = await memory.events(GROUP)
-        with pytest.raises(core.NotPermitted):
-            await memory.correct_event(STRANGER, old.id, "阿棠(2000001)什么都吃")
-        corrected = await memory.correct_event(GROUP, old.id, "我对芒果过敏")
-        assert [event.id for event in await memory.events(GROUP)] == [corrected.id]
-        assert "芒果" in (await memory.context(GROUP, "阿棠对什么过敏")).text
-        assert (await memory.restore_event(GROUP, old.id)).text == old.text
-
-
-async def test_incognito_leaves_no_trace(tmp_path: Path) -> None:
-    """During incognito nothing of the person is stored; others' messages and later ones are."""
-    clock = FrozenClock()
-    async with opened(tmp_path, clock=clock) as memory:
-        await memory.incognito(GROUP, 30)
-        await memory.observe(a_message("悄悄话", id="m1", sent_at=clock.now()))
-        await memory.observe(a_message("别人的话", STRANGER, id="m2", sent_at=clock.now()))
-        assert await memory.remember(Turn(GROUP, memo="说了悄悄话", observations=["阿棠说悄悄话"])) is None
-        clock.advance(minutes=31)
-        await memory.observe(a_message("大声话", id="m3", sent_at=clock.now()))
-        assert [line.text for line in await memory.recent_messages(GROUP)] == ["别人的话", "大声话"]
-        for minutes in (-1, 7 * 24 * 60 + 1):
-            with pytest.raises(core.BadArgument):
-                await memory.incognito(GROUP, minutes)
 
 
 GREETINGS = [

@@ -31,7 +31,6 @@ from cognitive_memory_core.permanent_erasure import ErasureSurroundings, Permane
 from cognitive_memory_core.purge_schedule import Purge
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings
-from cognitive_memory_core.store.database.copies import Copy
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, a_memo, a_pin, archived
@@ -196,20 +195,6 @@ async def world() -> AsyncIterator[World]:
     await queue.close()
 
 
-async def test_a_forgotten_person_is_nowhere(world: World) -> None:
-    """After a person is forgotten, their statements are gone, and all their names are hidden in others' words."""
-    assert await world.told() == set(WORDS)
-    found = await world.forgetting.forget_person(PRIVATE, "2000001")
-    assert await world.told() == set()
-    assert found == Erasure(
-        events=1, messages=2, memos=1, pins=1, names=4, jobs=2, profiles=2, reworded=6, purged=False
-    )
-    assert world.unportrayed == {TANG, TANG_THERE, GROUP_KEY}
-    assert await world.profiles.keys() == [GROUP_KEY, MILI_THERE]
-    assert "e1" in world.unindexed
-    assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
-
-
 async def test_names_that_only_the_caller_knows_are_hidden(world: World) -> None:
     """A name that no store has, told by the caller, is hidden in what others said."""
     await world.ledger.log.append([a_message("豆沙包明天来", id="mention", scene=MILI)])
@@ -256,12 +241,6 @@ async def test_nobody_forgets_somebody_else(world: World, scene: Scene) -> None:
     assert await world.told() == set(WORDS)
     await world.forgetting.forget_person(OPERATOR, "2000001")
     assert await world.told() == set()
-
-
-async def test_copies_made_before_are_named(world: World) -> None:
-    """The result of forgetting names earlier exports and backups that still have the data."""
-    await world.ledger.eraser.copies(made=Copy("/old.jsonl", "export", NOON))
-    assert (await world.forgetting.forget_person(GROUP, "2000001")).copies == ("/old.jsonl",)
 
 
 async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> None:
@@ -479,18 +458,6 @@ async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) 
     world.is_away = False
     assert await world.purge.run_if_due()
     assert times == [False, False, True]
-
-
-async def test_a_namesake_keeps_their_name(world: World) -> None:
-    """Statements about another person with the same name in the group are kept."""
-    await world.ledger.names.note(GROUP.scope, "2000009", "阿棠", NOON)
-    await world.ledger.events.commit(a_draft(an_event("阿棠(2000009) 怕猫，阿棠爱茶", MILI, happened_at=NOON, id="e3")))
-    await world.forgetting.forget_person(GROUP, "2000001")
-    events = [await world.ledger.events.find(one) for one in ("e2", "e3")]
-    assert [event.text for event in events if event] == [
-        "米粒(2000002) 说某位成员 怕狗",
-        "阿棠(2000009) 怕猫，阿棠爱茶",
-    ]
 
 
 async def test_a_profile_written_during_an_erasure_is_cleaned_too(world: World) -> None:
