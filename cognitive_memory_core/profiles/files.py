@@ -92,14 +92,18 @@ class FileProfiles:
         self._recent: dict[ProfileLocation, _CurrentFile] = {}
         self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._locked, self._current)
 
-    @awaitable
-    def find(self, key: ProfileKey) -> Profile | None:
+    def read(self, key: ProfileKey) -> Profile | None:
         """Return the current profile; None if there is none. The file is read each time, and parsed only if it changed.
 
         An unreadable file is moved aside and replaced by the latest readable revision.
         """
         current = self._current(self._location(key))
         return current and current.profile
+
+    @awaitable
+    def find(self, key: ProfileKey) -> Profile | None:
+        """Do what :meth:`read` does, in a thread."""
+        return self.read(key)
 
     @awaitable
     def write(self, profile: Profile) -> Profile:
