@@ -19,6 +19,7 @@ from .client import ModelClient, member, rows, sendable
 from .spending import Budget, BudgetedChat
 
 LONGEST_PROMPT = 200_000  # characters
+_IN_WORDS = "Answer with one JSON object that fits this JSON schema, and with nothing else:"
 AnswerFormat = Literal["tool", "json", "text"]
 _FORMATS: tuple[AnswerFormat, ...] = ("tool", "json", "text")
 ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
@@ -68,15 +69,14 @@ class OpenAIChat:
         """Ask one model by its settings and client."""
         self._settings = settings
         self._client = client
-        self._first = 0
-        self._is_proven = False
+        self._proven: int | None = None  # the place of the form that worked
 
     async def ask(self, ask: Ask[T]) -> T:
         """Ask the model and return its answer, parsed; raises as :meth:`.Chat.ask` does."""
         if ask.as_lines:
             return await self._asked(ask, "text")
         refused: BadAnswer | PermanentError | None = None
-        for number in range(self._first, len(_FORMATS)):
+        for number in range(self._proven or 0, len(_FORMATS)):
             try:
                 value = await self._asked(ask, _FORMATS[number])
             except FilteredOut:
@@ -84,17 +84,13 @@ class OpenAIChat:
             except PermanentError as refusal:
                 refused = refused or refusal
             except NoToolCall as wordy:
-                if self._is_proven:
+                if self._proven is not None:
                     raise
                 refused = wordy
             else:
-                self._remember(number)
+                self._proven = number if self._proven is None else self._proven
                 return value
         raise refused or BadAnswer(sentences.models.ANSWER_MALFORMED)
-
-    def _remember(self, number: int) -> None:
-        if not self._is_proven:
-            self._first, self._is_proven = number, True
 
     async def _asked(self, ask: Ask[T], answer_format: AnswerFormat) -> T:
         body, seconds = self._body(ask, answer_format), self._settings.timeout_seconds
@@ -110,10 +106,17 @@ class OpenAIChat:
             raise
 
     def _body(self, ask: Ask[Any], answer_format: AnswerFormat) -> dict[str, object]:
-        settings = self._settings
-        instructions = (
-            ask.instructions if answer_format == "tool" or ask.as_lines else f"{ask.instructions}\n\n{_in_words(ask)}"
-        )
+        settings, instructions = self._settings, ask.instructions
+        form: Mapping[str, object] = {}
+        if answer_format == "tool":
+            function = {"name": ask.name, "parameters": dict(ask.schema)}
+            form = {
+                "tools": [{"type": "function", "function": function}],
+                "tool_choice": {"type": "function", "function": {"name": ask.name}},
+            }
+        elif not ask.as_lines:
+            form = {"response_format": {"type": "json_object"}} if answer_format == "json" else {}
+            instructions = f"{instructions}\n\n{_IN_WORDS}\n{json.dumps(dict(ask.schema), ensure_ascii=False)}"
         body: dict[str, object] = {
             "model": settings.model_name,
             "messages": [
@@ -122,27 +125,10 @@ class OpenAIChat:
             ],
             "max_tokens": settings.max_tokens,
             "temperature": settings.temperature,
-            **_form(ask, answer_format),
+            **form,
             **settings.extra_body,
         }
         return {key: value for key, value in body.items() if value is not None}
-
-
-def _form(ask: Ask[Any], answer_format: AnswerFormat) -> Mapping[str, object]:
-    if answer_format == "json":
-        return {"response_format": {"type": "json_object"}}
-    if answer_format == "text":
-        return {}
-    function = {"name": ask.name, "parameters": dict(ask.schema)}
-    return {
-        "tools": [{"type": "function", "function": function}],
-        "tool_choice": {"type": "function", "function": {"name": ask.name}},
-    }
-
-
-def _in_words(ask: Ask[Any]) -> str:
-    schema = json.dumps(dict(ask.schema), ensure_ascii=False)
-    return f"Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
 
 
 def _written(answer: Mapping[str, Any], name: str) -> tuple[str, bool]:
@@ -155,18 +141,14 @@ def _written(answer: Mapping[str, Any], name: str) -> tuple[str, bool]:
     if reason == "content_filter":
         raise FilteredOut(sentences.models.QUESTION_FILTERED)
     message = member(choice, "message")
-    calls = member(message, "tool_calls")
-    if calls:
-        return _arguments(rows(calls), name), True
-    content = member(message, "content")
-    return (content if isinstance(content, str) else ""), False
-
-
-def _arguments(calls: list[object], name: str) -> str:
+    if not member(message, "tool_calls"):
+        content = member(message, "content")
+        return (content if isinstance(content, str) else ""), False
+    calls = rows(member(message, "tool_calls"))
     function = member(calls[0], "function")
     arguments = member(function, "arguments")
     if len(calls) > 1 or member(function, "name") != name:
         raise BadAnswer(sentences.models.ANSWER_AMBIGUOUS)
     if isinstance(arguments, dict):  # some servers already decode them
-        return json.dumps(arguments, ensure_ascii=False)
-    return arguments if isinstance(arguments, str) else ""
+        return json.dumps(arguments, ensure_ascii=False), True
+    return (arguments if isinstance(arguments, str) else ""), True

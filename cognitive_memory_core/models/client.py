@@ -12,21 +12,22 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from ipaddress import IPv6Address, ip_address
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import orjson
-from pydantic import SecretStr
 
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow, UnavailableError
 from ..ports.models import Meter
 from ..sentences.models import told
+from ..settings import EmbeddingSettings, ModelSettings, RerankSettings
 
 if TYPE_CHECKING:
     import httpx
 
+EndpointSettings = ModelSettings | EmbeddingSettings | RerankSettings
 EMBEDDING_LIMIT = 64 << 20
 CHAT_LIMIT = 2 << 20
 _REFUSAL_LIMIT = 16_384  # bytes read of a refusal
@@ -59,20 +60,6 @@ _BAD_PARAMETER = re.compile(
 _MISCONFIGURED = re.compile(f"{_NO_SUCH_MODEL}|{_BAD_KEY.pattern}|{_BAD_PARAMETER.pattern}")
 _TOO_LARGE = re.compile("input.{0,40}too (?:large|long)|exceeds? .{0,30}context|maximum context length")
 _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}not support")
-
-
-class EndpointSettings(Protocol):
-    """Settings with an address and a key, which is blank for a server that needs none."""
-
-    @property
-    def api_url(self) -> str:
-        """Return the address."""
-        ...
-
-    @property
-    def api_key(self) -> SecretStr:
-        """Return the key."""
-        ...
 
 
 class ModelClient:
