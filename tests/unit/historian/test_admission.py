@@ -9,12 +9,10 @@ import pytest
 
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import QueueFull
-from cognitive_memory_core.historian.jobs.admission import MANY, Admission, Allowance, TokenBuckets
+from cognitive_memory_core.historian.jobs.admission import MANY, Admission
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import FrozenClock
-
-ALLOWANCE = Allowance(60, 3)  # one per second, at most three at once
 
 
 @pytest.fixture
@@ -45,35 +43,13 @@ def member(number: int) -> Scene:
     return Scene.group(GROUP.group_id, str(3_000_000 + number))
 
 
-def test_a_bucket_gives_its_burst_and_then_its_rate():
-    """A bucket allows three items at once, then one per second; unused ones accumulate up to three."""
-    buckets, taken = TokenBuckets(), list[float]()
-    for tenth in range(200):
-        now = tenth / 10 if tenth < 50 else 100 + tenth / 10
-        if not buckets.wait("k", ALLOWANCE, now):
-            buckets.take("k", ALLOWANCE, now)
-            taken.append(now)
-    assert taken[:7] == [0.0, 0.1, 0.2, 1.0, 2.0, 3.0, 4.0]
-    assert taken[7:12] == [105.0, 105.1, 105.2, 106.0, 107.0]
-
-
-def test_a_bucket_tells_when_its_next_token_comes():
-    """The waiting time ends with the next free item, not when the bucket is full."""
-    buckets = TokenBuckets()
-    for _ in range(3):
-        assert buckets.wait("k", ALLOWANCE, 10.0) == 0
-        buckets.take("k", ALLOWANCE, 10.0)
-    assert buckets.wait("k", ALLOWANCE, 10.25) == pytest.approx(0.75)
-    assert buckets.wait("k", ALLOWANCE, 11.0) == 0
-    assert buckets.wait("other", ALLOWANCE, 10.25) == 0
-
-
-def test_full_buckets_are_forgotten():
+def test_full_buckets_are_forgotten(clock: FrozenClock):
     """Full buckets are removed, so that memory is bounded for any number of people."""
-    buckets = TokenBuckets()
-    for number in range(20 * MANY):
-        buckets.take(number, ALLOWANCE, number / 10)
-    assert len(buckets) <= MANY + 1
+    door = admission(clock, turns_per_minute=60, turn_burst=3)
+    for number in range(5 * MANY):
+        clock.advance(seconds=0.1)
+        door.admit_dialogue(Scene.group(str(number), "2000001"))
+    assert len(door._full_at) <= MANY + 1
 
 
 def test_a_place_is_taken_up_to_its_burst_and_then_at_its_rate(clock: FrozenClock):
