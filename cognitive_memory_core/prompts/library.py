@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
 
-from .. import sentences
 from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.fact import Fact
@@ -58,7 +57,8 @@ class PromptLibrary:
         :attr:`problems` says why a template is unusable. Blocking: reads files.
         """
         texts = own or {}
-        refused = {name: _refusal(name, text) for name, text in texts.items()}
+        known = {name: frozenset(_PLACEHOLDERS[name]) for name in texts}
+        refused = {name: refusal(name, text, known[name] - _OPTIONAL, known[name]) for name, text in texts.items()}
         self.problems: tuple[str, ...] = tuple(problem for problem in refused.values() if problem)
         self._templates: Mapping[str, TemplateParts] = {
             name: shipped(name) if refused.get(name, "absent") else split_template(texts[name]) for name in TEMPLATES
@@ -163,14 +163,6 @@ class PromptLibrary:
         form = answer_schemas.MERGE_GROUP if given.is_group else answer_schemas.MERGE
         parse = partial(drawn_in, is_group=given.is_group)
         return Ask("merge", instructions, prompt, "historian_profile_merge", form, parse, strict=True), facts
-
-
-def _refusal(name: str, text: str) -> str:
-    """Return why an operator's template cannot be used; "" if it can."""
-    if name not in _PLACEHOLDERS:
-        return sentences.settings.template_unknown(name, TEMPLATES)
-    known = frozenset(_PLACEHOLDERS[name])
-    return refusal(name, text, known - _OPTIONAL, known)
 
 
 def _shared_placeholders(

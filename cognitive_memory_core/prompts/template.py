@@ -15,6 +15,7 @@ from ..errors import PermanentError, StorageRefused
 
 SEPARATOR = "<!-- prompt -->"
 LONGEST_TEMPLATE = 20_000  # characters
+LONGEST_FILE = 65_536  # bytes; more than any template may have characters
 _UNDECODABLE = "\ufffd"
 
 
@@ -54,22 +55,24 @@ def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str])
 
     ``needed`` are the placeholders that it must contain, ``known`` all that it may contain.
     """
+    told = sentences.settings
     if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
-        return sentences.settings.TEMPLATE_UNREADABLE.format(name=name, limit=LONGEST_TEMPLATE)
+        return told.TEMPLATE_UNREADABLE.format(name=name, limit=LONGEST_TEMPLATE)
     if len(_separators(text.split("\n"))) != 1 or not split_template(text).instructions.strip():
-        return sentences.settings.TEMPLATE_WITHOUT_SEPARATOR.format(name=name, separator=SEPARATOR)
-    return _misplaced(name, split_template(text), needed, known)
-
-
-def _misplaced(name: str, template: TemplateParts, needed: frozenset[str], known: frozenset[str]) -> str:
+        return told.TEMPLATE_WITHOUT_SEPARATOR.format(name=name, separator=SEPARATOR)
+    template = split_template(text)
     (above, stray_above), (held, stray) = _placeholders(template.instructions), _placeholders(template.prompt)
     if stray or stray_above:
-        return sentences.settings.TEMPLATE_STRAY_DOLLAR.format(name=name)
+        return told.TEMPLATE_STRAY_DOLLAR.format(name=name)
     if above:
-        return sentences.settings.template_placeholder_above(name, sorted(above), SEPARATOR)
+        return told.TEMPLATE_PLACEHOLDER_ABOVE.format(name=name, found=_listed(above), separator=SEPARATOR)
     if held - known:
-        return sentences.settings.template_unknown_placeholder(name, sorted(held - known), sorted(known))
-    return sentences.settings.template_lacks(name, sorted(needed - held)) if needed - held else ""
+        return told.TEMPLATE_UNKNOWN_PLACEHOLDER.format(name=name, found=_listed(held - known), known=_listed(known))
+    return told.TEMPLATE_LACKS.format(name=name, missing=_listed(needed - held)) if needed - held else ""
+
+
+def _listed(placeholders: frozenset[str]) -> str:
+    return "、".join(f"${name[:60]}" for name in sorted(placeholders)[:10])
 
 
 def _separators(lines: list[str]) -> list[int]:
@@ -83,12 +86,7 @@ def _placeholders(text: str) -> tuple[frozenset[str], bool]:
     return names, any(match["invalid"] is not None for match in found)
 
 
-KNOWN = ("rewrite", "triage", "merge", "compress", "evolve", "suggest")
-LONGEST = 65_536  # bytes; more than any template may have characters
-_UNREADABLE = ""
-
-
-def read_templates(folder: Path, names: Iterable[str] = KNOWN, disk: Disk | None = None) -> Mapping[str, str]:
+def read_templates(folder: Path, names: Iterable[str], disk: Disk | None = None) -> Mapping[str, str]:
     """Return the text of each ``{name}.md`` in a folder, by name; blocking, bounded in size, never raises.
 
     The caller validates them: anything but a readable regular file of bounded size gives "", and bytes that are not
@@ -102,8 +100,6 @@ def read_templates(folder: Path, names: Iterable[str] = KNOWN, disk: Disk | None
 def _text(path: Path, disk: Disk) -> str:
     try:
         found = disk.find(path)
-        if found is None or found.size > LONGEST:
-            return _UNREADABLE
-        return disk.read(path).decode("utf-8-sig", "replace")
+        return disk.read(path).decode("utf-8-sig", "replace") if found and found.size <= LONGEST_FILE else ""
     except (PermanentError, StorageRefused, Vanished):
-        return _UNREADABLE
+        return ""

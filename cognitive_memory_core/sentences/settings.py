@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .shown_values import SHOWN, shown
+from .shown_values import shown
 
 TEMPLATE_UNREADABLE = "prompts/{name}.md 没有使用，先用自带的：它应是普通文件，UTF-8 编码，不空，最多 {limit} 个字符"
 TEMPLATE_WITHOUT_SEPARATOR = (
     "prompts/{name}.md 没有使用，先用自带的：请用单独一行 {separator} 隔开上面的指令和下面的内容，只写一次"
 )
 TEMPLATE_STRAY_DOLLAR = "prompts/{name}.md 没有使用，先用自带的：里面有不成占位符的 $，要写 $ 本身请写成 $$"
+TEMPLATE_PLACEHOLDER_ABOVE = "prompts/{name}.md 没有使用，先用自带的：占位符 {found} 要放在 {separator} 这一行下面"
+TEMPLATE_UNKNOWN_PLACEHOLDER = "prompts/{name}.md 没有使用，先用自带的：不认识 {found}，可以用的是 {known}"
+TEMPLATE_LACKS = "prompts/{name}.md 没有使用，先用自带的：缺少 {missing}，请补上"
 
 NO_DIRECTORY = "没有数据目录，运行时的改动没有地方存"
 NO_JSON = "不是 JSON"
@@ -99,34 +102,6 @@ def hidden(key: str, value: object) -> str:
 def model_setting(role: str, key: str) -> str:
     """Return the name of a setting of a model's role, as in .env."""
     return f"COGNITIVE_MEMORY__MODELS__{role.upper()}__{key}"
-
-
-def template_unknown(name: str, known: Iterable[str]) -> str:
-    """Return the message that no prompt has a template with this name."""
-    return f"prompts/{shown(name)}.md 不是提示词模板的名字，没有使用；可以放的有 {_files(known)}"
-
-
-def template_placeholder_above(name: str, placeholders: Iterable[str], separator: str) -> str:
-    """Return the message that placeholders for what people said must not be among the instructions."""
-    return f"prompts/{name}.md 没有使用，先用自带的：占位符 {_dollars(placeholders)} 要放在 {separator} 这一行下面"
-
-
-def template_unknown_placeholder(name: str, placeholders: Iterable[str], known: Iterable[str]) -> str:
-    """Return the message that a prompt does not know these placeholders."""
-    return f"prompts/{name}.md 没有使用，先用自带的：不认识 {_dollars(placeholders)}，可以用的是 {_dollars(known)}"
-
-
-def template_lacks(name: str, placeholders: Iterable[str]) -> str:
-    """Return the message that a template lacks these placeholders."""
-    return f"prompts/{name}.md 没有使用，先用自带的：缺少 {_dollars(placeholders)}，请补上"
-
-
-def _dollars(placeholders: Iterable[str]) -> str:
-    return "、".join(f"${name[:SHOWN]}" for name in list(placeholders)[:10])
-
-
-def _files(names: Iterable[str]) -> str:
-    return "、".join(f"{name}.md" for name in names)
 
 
 def env_name(key: str) -> str:

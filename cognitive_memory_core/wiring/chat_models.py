@@ -19,7 +19,7 @@ from ..models.chat import ROLES, chats_of
 from ..models.spending import Budget, BudgetedChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
 from ..ports.tally import Tally
-from ..prompts.library import PromptLibrary
+from ..prompts.library import TEMPLATES, PromptLibrary
 from ..prompts.template import read_templates
 from ..recall.compression import Summariser
 from ..recall.summary import ModelSummariser
@@ -59,7 +59,7 @@ async def chat_models_of(
     asked = await chats_of(settings.current, budget, stack, given)
     if not asked:
         return ChatModels(rules, merging, budget)
-    library = await asyncio.to_thread(lambda: PromptLibrary(read_templates(prompts)))
+    library = await asyncio.to_thread(lambda: PromptLibrary(read_templates(prompts, TEMPLATES)))
     for problem in library.problems:  # the package's own template is used instead
         log.warning("%s", problem)
     missing = BudgetedChat(None, Breaker(""), budget)

@@ -7,7 +7,6 @@ from importlib import resources
 import pytest
 
 from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task
-from cognitive_memory_core.prompts.template import KNOWN
 from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, facts, given, job_context, merge, said
 
 OWN = """按我的规矩改写，$$ 是美元。
@@ -72,13 +71,6 @@ def test_an_unusable_template_is_named_and_not_used(text: str, told: str) -> Non
     assert prompts(library) == prompts(LIBRARY)
 
 
-def test_a_template_of_no_prompt_is_named() -> None:
-    """A template that matches no prompt is reported together with the valid names."""
-    (problem,) = PromptLibrary({"rewrit": OWN}).problems
-    assert "rewrit" in problem
-    assert "rewrite.md、triage.md、merge.md" in problem
-
-
 def test_a_flood_of_placeholders_makes_a_short_sentence() -> None:
     """The report about a template is short, however many and however long its placeholders are."""
     (problem,) = PromptLibrary({"merge": OWN + " ".join(f"${'x' * 900}{at}" for at in range(15))}).problems
@@ -95,8 +87,3 @@ def test_every_template_ships_and_is_fit_to_be_copied() -> None:
     of_person = given(PEOPLE[0], facts("甲"))
     own_ask, _ = library.merge(of_person, EVENING, max_chars=10)
     assert own_ask.prompt == merge(of_person, 10).prompt
-
-
-def test_the_folder_is_read_for_every_prompt() -> None:
-    """Only the names of existing templates are looked up in the operator's folder."""
-    assert KNOWN == TEMPLATES

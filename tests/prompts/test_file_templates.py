@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.disk import Disk
-from cognitive_memory_core.prompts.template import LONGEST, read_templates
+from cognitive_memory_core.prompts.library import TEMPLATES
+from cognitive_memory_core.prompts.template import LONGEST_FILE, read_templates
 
 
 class DeadDisk(Disk):
@@ -25,14 +26,14 @@ def test_known_templates_are_read(tmp_path: Path) -> None:
     (tmp_path / "merge.md").write_text("合并", "utf-8")
     for name in ("note.md", "rewrite.txt", "triage.md.bak", "rewrite.md.tmp"):
         (tmp_path / name).write_text("别的", "utf-8")
-    assert read_templates(tmp_path) == {"rewrite": "改写 $time\r\n", "merge": "合并"}
+    assert read_templates(tmp_path, TEMPLATES) == {"rewrite": "改写 $time\r\n", "merge": "合并"}
     assert read_templates(tmp_path, ["note"]) == {"note": "别的"}
 
 
 def test_no_folder_is_no_template(tmp_path: Path) -> None:
     """A missing folder, or a file in its place, gives no templates."""
     (tmp_path / "file").write_text("", "utf-8")
-    assert read_templates(tmp_path / "prompts") == read_templates(tmp_path / "file") == {}
+    assert read_templates(tmp_path / "prompts", TEMPLATES) == read_templates(tmp_path / "file", TEMPLATES) == {}
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
@@ -46,15 +47,15 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         (folder / "triage.md").symlink_to(tmp_path / "nowhere")
     except OSError:
         pytest.skip("no links here")
-    assert read_templates(folder) == {"rewrite": "", "triage": ""}
+    assert read_templates(folder, TEMPLATES) == {"rewrite": "", "triage": ""}
 
 
 def test_what_is_no_plain_file_or_too_large_is_given_as_unreadable(tmp_path: Path) -> None:
     """A folder, a file over the limit and a wrong encoding are reported as unreadable."""
     (tmp_path / "rewrite.md").mkdir()
-    (tmp_path / "triage.md").write_bytes(b"a" * (LONGEST + 1))
+    (tmp_path / "triage.md").write_bytes(b"a" * (LONGEST_FILE + 1))
     (tmp_path / "merge.md").write_bytes("侧写".encode("gbk"))
-    found = read_templates(tmp_path)
+    found = read_templates(tmp_path, TEMPLATES)
     assert (found["rewrite"], found["triage"]) == ("", "")
     assert "\ufffd" in found["merge"]
 
@@ -62,4 +63,4 @@ def test_what_is_no_plain_file_or_too_large_is_given_as_unreadable(tmp_path: Pat
 def test_a_failing_disk_is_told_as_unreadable(tmp_path: Path) -> None:
     """A disk failure is reported as an unreadable template."""
     (tmp_path / "rewrite.md").write_text("改写", "utf-8")
-    assert read_templates(tmp_path, disk=DeadDisk()) == {"rewrite": ""}
+    assert read_templates(tmp_path, TEMPLATES, disk=DeadDisk()) == {"rewrite": ""}
