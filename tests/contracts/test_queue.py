@@ -94,12 +94,6 @@ async def test_a_dialogue_comes_back_as_it_was_handed_in(queue: FileQueue):
     assert (await taken(queue)).job == job
 
 
-async def test_an_empty_queue_gives_nothing(queue: FileQueue):
-    """Claiming from an empty queue returns None at once."""
-    assert await queue.claim() is None
-    assert queue.counts() == QueueCounts()
-
-
 async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: FileQueue):
     """Jobs of one scope are claimed in order, one at a time."""
     first, second = a_job(), a_job()
@@ -128,68 +122,6 @@ async def test_scopes_take_turns(queue: FileQueue):
         order.append(claim.job.id)
         await queue.complete(claim)
     assert order == [jobs[index].id for index in (0, 2, 3, 1)]
-
-
-async def test_several_scopes_can_be_in_hand(queue: FileQueue):
-    """Jobs of different scopes can be claimed at the same time."""
-    await queue.enqueue(a_job())
-    await queue.enqueue(a_job(scene=OTHER_GROUP))
-    first, second = await taken(queue), await taken(queue)
-    assert {first.job.scope, second.job.scope} == {GROUP.scope, OTHER_GROUP.scope}
-    assert queue.counts().processing == 2
-
-
-async def test_attempts_are_counted_unless_taken_back(queue: FileQueue):
-    """A requeue keeps the attempt if it is counted, and takes it back otherwise."""
-    await queue.enqueue(a_job())
-    await queue.requeue(await taken(queue), delay=0, counted=True)
-    second = await taken(queue)
-    assert second.attempts == 2
-    await queue.requeue(second, delay=0, counted=False)
-    assert (await taken(queue)).attempts == 2
-
-
-async def test_a_requeued_job_keeps_its_place(queue: FileQueue):
-    """A requeued job keeps its place in its scope."""
-    jobs = [a_job(), a_job()]
-    for job in jobs:
-        await queue.enqueue(job)
-    await queue.requeue(await taken(queue), delay=0, counted=True)
-    assert (await taken(queue)).job == jobs[0]
-
-
-async def test_a_delayed_job_rests_with_its_scope_only(queue: FileQueue, clock: FrozenClock):
-    """A delayed job pauses only its own scope, whose order is kept."""
-    first, later, other = a_job(), a_job(), a_job(scene=OTHER_GROUP)
-    for job in (first, later, other):
-        await queue.enqueue(job)
-    await queue.requeue(await taken(queue), delay=30, counted=True)
-    assert (await taken(queue)).job == other
-    assert await queue.claim() is None
-    clock.advance(seconds=31)
-    assert (await taken(queue)).job == first
-
-
-async def test_a_clock_that_is_set_changes_no_rest(queue: FileQueue, clock: FrozenClock):
-    """Setting the clock neither shortens nor lengthens a pause."""
-    await queue.enqueue(a_job())
-    await queue.requeue(await taken(queue), delay=30, counted=True)
-    clock.advance(hours=-1)
-    assert await queue.claim() is None
-    clock.advance(seconds=31)
-    assert await queue.claim() is not None
-
-
-async def test_a_completed_job_is_forgotten(queue: FileQueue):
-    """A completed job is no longer known, counted or claimable."""
-    job = a_job()
-    await queue.enqueue(job)
-    assert queue.knows(job.id)
-    claim = await taken(queue)
-    assert queue.knows(job.id)
-    await queue.complete(claim)
-    assert not queue.knows(job.id)
-    assert queue.counts() == QueueCounts()
 
 
 async def test_a_claim_that_is_over_changes_nothing(queue: FileQueue):
@@ -221,15 +153,6 @@ async def test_a_buried_job_keeps_content_and_error(queue: FileQueue, clock: Fro
     assert queue.counts() == QueueCounts(failed=1)
 
 
-async def test_a_buried_job_lets_its_scope_go_on(queue: FileQueue):
-    """After a job was buried, its scope continues with the next."""
-    bad, good = a_job(), a_job()
-    await queue.enqueue(bad)
-    await queue.enqueue(good)
-    await queue.bury(await taken(queue), "坏了")
-    assert (await taken(queue)).job == good
-
-
 async def test_failed_jobs_are_listed_oldest_first(queue: FileQueue, clock: FrozenClock):
     """Failed jobs are listed in the order in which they were buried."""
     jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
@@ -240,44 +163,6 @@ async def test_failed_jobs_are_listed_oldest_first(queue: FileQueue, clock: Froz
         await queue.bury(claim, "坏了")
         clock.advance(minutes=1)
     assert [failed.id for failed in await queue.failed()] == [job.id for job in reversed(jobs)]
-
-
-async def test_revive_puts_one_back_as_the_newest(queue: FileQueue):
-    """A revived job starts without attempts, behind the waiting jobs."""
-    bad, other, good = a_job(), a_job(scene=OTHER_GROUP), a_job()
-    await buried(queue, bad)
-    await buried(queue, other)
-    await queue.enqueue(good)
-    assert await queue.revive(bad.id) == 1
-    assert queue.counts() == replace(queue.counts(), pending=2, processing=0, failed=1)
-    first = await taken(queue)
-    assert first.job == good
-    await queue.complete(first)
-    again = await taken(queue)
-    assert (again.job, again.attempts) == (bad, 1)
-
-
-async def test_revive_puts_all_back(queue: FileQueue):
-    """Reviving without an id revives every buried job; an unknown id revives none."""
-    for scene in (GROUP, OTHER_GROUP):
-        await buried(queue, a_job(scene=scene))
-    assert await queue.revive("nobody") == 0
-    assert await queue.revive() == 2
-    assert queue.counts().pending == 2
-    assert await queue.failed() == []
-
-
-async def test_recover_puts_back_what_was_in_hand(make: Make, queue: FileQueue):
-    """After a crash, claimed jobs are requeued first in their scope with their attempts counted."""
-    job = a_job()
-    await queue.enqueue(job)
-    await queue.enqueue(a_job())
-    await taken(queue)
-    queue = await make(queue)
-    assert queue.counts().processing == 1
-    assert await queue.recover() == 1
-    claim = await taken(queue)
-    assert (claim.job, claim.attempts) == (job, 2)
 
 
 async def test_the_same_job_twice_is_one_job(queue: FileQueue):

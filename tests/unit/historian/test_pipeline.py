@@ -356,12 +356,3 @@ async def test_a_job_that_was_stored_is_let_go_of() -> None:
     await pipeline.process(job)
     await pipeline.process(job)
     assert chat.calls == 2
-
-
-class OfTheGroup(RuleHistorian):
-    """A historian that makes of every dialogue one statement about the group, by the dialogue's first speaker."""
-
-    async def triage(self, dialogue: Dialogue, *_: Any) -> list[Statement]:
-        """Return the first line as the statement."""
-        line = dialogue.messages[0]
-        return [Statement(line.text, speaker=line.sender_id, is_of_place=True, message_ids=(line.id,))]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Draft, Event
-from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.rewriting.repeated_events import MOST, RepeatedEvents, is_timeless
@@ -35,15 +34,6 @@ class ListedFacts:
         """Return all events, because a store may be wrong."""
         self.asked.append((scope, sender_id, tuple(observations)))
         return self._heard
-
-
-class FoundOnce(ListedWords):
-    """A lexical index whose rows are forgotten after the first search."""
-
-    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return the rows, and none from the second search on."""
-        rows = await super().events(terms, read_filter, limit)
-        return rows if len(self.asked) == 1 else []
 
 
 def beside(*events: Event) -> RepeatedEvents:
