@@ -117,6 +117,10 @@ class ListedWords:
         self.asked.append((tuple(terms), read_filter, limit))
         return self._events[:limit]
 
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+        """Return the same outside of a pass."""
+        return self.found_events(None, terms, read_filter, limit)
+
     def found_lines(self, _: object, search: LineSearch) -> FoundLines:
         """Return the first rows without applying the filter, as a faulty store might."""
         self.searches.append(search)
