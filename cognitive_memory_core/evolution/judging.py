@@ -152,6 +152,7 @@ class _Judge:
             updated_at=now,
             message_ids=(),
             event_ids=(),
+            supporters=(),
         )
         self._note(_supported(after, support.lines), belief, proposal.reason)
         self._standing[belief.id] = statement
@@ -209,7 +210,8 @@ class _Judge:
         if reason:
             return reason, Support()
         support = chat.support(statement, proposal)
-        if not support.said or is_hearsay(statement, job_context.people, {line.sender_id for line in support.lines}):
+        saying = {line.sender_id for line in support.lines if chat.says(line, statement, support.lines)}
+        if not support.said or is_hearsay(statement, job_context.people, saying):
             return "unfounded", support
         if before is not None and not any(
             chat.shares(before.statement, text) for text in (statement, *(line.text for line in support.lines))

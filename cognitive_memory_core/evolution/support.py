@@ -103,6 +103,14 @@ class NumberedChat:
         least = min(_weight(wanted), _weight(told)) if of_either else _weight(wanted)
         return any(len(term) > 1 for term in wanted & told) and _weight(wanted & told) >= SHARED * least
 
+    def says(self, line: Message, statement: str, cited: Iterable[Message]) -> bool:
+        """Return whether a line has a word of a statement that it does not merely echo from earlier cited lines."""
+        at, echoed = self._at[line.id], frozenset[str]()
+        for one in cited:
+            if one.sender_id != line.sender_id and self._at[one.id] < at:
+                echoed |= self._terms(one.text)
+        return any(len(term) > 1 for term in (self._terms(line.text) - echoed) & self._terms(statement))
+
     def _is_settled(self, line: Message) -> bool:
         person = self._people.get(line.sender_id)
         return person is not None and person.is_settled(line.sent_at)

@@ -526,7 +526,7 @@ class Question:
             return Part(kind, Section(title, tuple(map(access.hidden, lines) if hidden else lines)), newest_last)
 
         newer = filter(access.present_filter(scene).admits, self._beliefs.newer)
-        beliefs = belief_lines(self._beliefs.beliefs, self._beliefs.warnings, settings.zone, newer)
+        beliefs = belief_lines(self._beliefs.beliefs, self._beliefs.warnings, settings.zone, newer, people)
         parts = (
             part("rest", titles.TITLE_PINS, pin_lines(own_pins), newest_last=True),
             part("profiles", titles.TITLE_PERSON, (*(line for lines in of_named for line in lines), *asker)),

@@ -20,7 +20,7 @@ from ..text.caches import cleared_on_erasure
 from ..text.identity.callnames import callname
 from ..text.identity.name_cleaning import clean_name, clean_text, one_line
 from ..text.safety.prompt_fences import full_width
-from ..text.spoken_events import spoken
+from ..text.spoken_events import name_and_id, spoken
 from .naming import Names
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
@@ -82,9 +82,11 @@ def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -
 
 
 def belief_lines(
-    beliefs: Sequence[Belief], warnings: int, zone: tzinfo, newer: Iterable[Event] = ()
+    beliefs: Sequence[Belief], warnings: int, zone: tzinfo, newer: Iterable[Event], people: Mapping[str, Person]
 ) -> tuple[str, ...]:
-    """Render beliefs with the day of their last confirmation; the first ``warnings`` are rules that a turn asks for.
+    """Render beliefs, each with who said it and the day of its last confirmation.
+
+    The first ``warnings`` are rules that a turn asks for. ``people`` gives the present names by id.
 
     A belief has the latest of the events in ``newer`` behind it that replaces one of its own, if it is not older.
     """
@@ -92,7 +94,10 @@ def belief_lines(
     later = sorted(newer, key=lambda event: event.happened_at)
     for number, one in enumerate(beliefs):
         mark, day = sentences.context.BROKEN if number < warnings else "", minute(one.updated_at, zone).split(" ")[0]
-        line = f"- {mark}{quoted(one.statement)}{sentences.context.CONFIRMED.format(day=day)}"
+        first = next(iter(one.supporters), "")
+        who = quoted(name_and_id(first, people[first].name if first in people else "")) if first else ""
+        whose = sentences.context.ACCORDING_TO.format(who=who) if who else ""
+        line = f"- {mark}{quoted(one.statement)}{sentences.context.CONFIRMED.format(whose=whose, day=day)}"
         gone, last = set(one.event_ids), None
         for event in later:
             if event.replaces in gone and event.happened_at >= one.updated_at:

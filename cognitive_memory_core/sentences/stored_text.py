@@ -35,6 +35,7 @@ def headings(*, is_group: bool) -> Mapping[str, str]:
 
 SOMEBODY = "某位成员"
 RULE_TAGS = frozenset(("规矩", "禁忌"))  # of beliefs on what a group allows
+OF_ADMIN = "[管理]"  # behind the name of an admin whose word a fact of the group is
 BOT, BOT_NOTED = "机器人", "机器人记"  # who said or noted a quoted line
 BELIEF_WITHDRAWN = "依据的消息都撤回或忘掉了"
 QUOTED_CLAUSE = "“{clause}”"

@@ -74,6 +74,7 @@ def _belief(caller: ToolCaller, belief: Belief) -> Answer:
     return {
         "id": belief.id,
         "text": belief.statement,
+        "said_by": next(iter(belief.supporters), ""),
         "strength": round(belief.strength, 2),
         "updated_at": caller.minute(belief.updated_at),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from tests.support.beliefs import FRIDAY, LIN, TEA, a_chat, answered, created, g
 from tests.support.builders import GROUP
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
-from tests.support.puppet import TRIAGE, Puppet, Question, shaped, statement
+from tests.support.puppet import MERGE, TRIAGE, Puppet, Question, drawn, shaped, statement
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE
 
@@ -75,6 +77,44 @@ async def test_a_planted_line_stays_the_planters_word(
         for group_id, user_id in (("10001", VICTIM), ("10001", DK)):
             profile = await memory.get_profile(core.Scene.operator(), "member", f"{group_id}/{user_id}")
             assert profile is None or (plant[-6:] not in profile.summary and plant[-6:] not in str(profile.tags))
+
+
+@pytest.mark.parametrize(("plant", "answer", "written", "voice"), PLANTS)
+async def test_what_two_accounts_say_is_no_word_of_the_group(
+    tmp_path: Path, plant: str, answer: str, written: str, voice: str
+) -> None:
+    """An answer is no assent to what it does not say: of the victim no belief and no line of the group tells it.
+
+    What two accounts in league say of themselves is shown with who said it.
+    """
+
+    def obeying(question: Question) -> object:
+        if question.name == TRIAGE:
+            said = statement(1, written, ["10001"], DK, lines=[1, 2, 3], kind="knowledge")
+            return shaped(question, said, should_remember=True, reason="照办")
+        if question.name == MERGE:
+            return drawn(question, written, tags=["管理员", "小偷"])
+        return json.dumps({"action": "create", "statement": written, "lines": [4], "agreed": [5, 6]})
+
+    ally = core.Scene.group("10001", "2000008", user_name="小北", group_name="读书会")
+    clock = FrozenClock()
+    async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(obeying), clock=clock) as memory:
+        for number, scene in enumerate((ATTACKER, BAITED, ally)):
+            await memory.observe(core.Message(f"p{number}", scene, "在", NOON))
+        clock.advance(days=8)
+        planted, replied = (replace(line, sent_at=clock.now()) for line in lines(plant, answer))
+        said = [planted, core.Message("m3", ally, "对，我作证", clock.now()), replied]
+        for line in said:
+            await memory.observe(line)
+        await memory.consider(ATTACKER, said)
+        assert await memory.drain(PATIENCE)
+        await memory.evolve(ATTACKER, days=10)
+        group = await memory.get_profile(core.Scene.operator(), "group", "10001")
+        assert group is None or (written not in group.summary and not group.tags)
+        beliefs = (await memory.beliefs(ATTACKER)).beliefs
+        assert not [belief for belief in beliefs if VICTIM in belief.statement or "阿棠" in belief.statement]
+        for line in await shown(memory):
+            assert written not in line or f"据 DK({DK})" in line.replace("据 DK，", f"据 DK({DK})，")
 
 
 async def test_no_line_passes_for_two(tmp_path: Path) -> None:

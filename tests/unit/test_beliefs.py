@@ -174,9 +174,14 @@ async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
         await memory.evolve(GROUP)
         context = await memory.context(GROUP, "我们来讨论一下政治吧")
         (section,) = [one for one in context.sections if one.title == "群记忆"]
-        assert sorted(section.lines) == sorted(f"- {text}（2026-03-04 还这么说）" for text in ("不讨论政治", FRIDAY))
+        assert sorted(section.lines) == sorted(
+            f"- {text}（据 {who}，2026-03-04 还这么说）"
+            for text, who in (("不讨论政治", "阿墨(2000003)"), (FRIDAY, "豆沙(2000001)"))
+        )
         (asked,) = [one for one in (await memory.context(GROUP, "群里能讨论政治吗")).sections if one.title == "群记忆"]
-        assert asked.lines[0] == "- （与这句话有关的规矩，注意别违反）不讨论政治（2026-03-04 还这么说）"
+        assert (
+            asked.lines[0] == "- （与这句话有关的规矩，注意别违反）不讨论政治（据 阿墨(2000003)，2026-03-04 还这么说）"
+        )
         taboo = (await memory.search_beliefs(GROUP, "不讨论政治", threshold=0.3))[0].belief
         await memory.set_belief_strength(GROUP, taboo.id, 0.1)
         left = [one for one in (await memory.context(GROUP, "我们来讨论一下政治吧")).sections if one.title == "群记忆"]
@@ -211,9 +216,9 @@ async def test_newer_events_stand_beside_a_belief(tmp_path: Path) -> None:
             clock.advance(days=1)
         context = await memory.context(GROUP, "哪天讨论新番")
         (section,) = [one for one in context.sections if one.title == "群记忆"]
-        assert section.lines == (
-            f"- {FRIDAY}（2026-03-04 还这么说）（2026-03-05 后来：豆沙(2000001)：“讨论新番改到每周六晚上吧”）",
-        )
+        (line_shown,) = section.lines
+        assert line_shown.startswith(f"- {FRIDAY}（据 豆沙(2000001)，2026-03-04 还这么说）（2026-03-05 后来：")
+        assert line_shown.endswith("后来：豆沙(2000001)：“讨论新番改到每周六晚上吧”）")
 
 
 async def test_a_belief_is_found_by_meaning(tmp_path: Path) -> None:
@@ -231,7 +236,7 @@ async def test_a_belief_is_found_by_meaning(tmp_path: Path) -> None:
 
 async def test_a_person_who_opts_out_leaves_the_beliefs(tmp_path: Path) -> None:
     """Their lines are not shown to the model, their name is hidden, and what only they supported is not shown."""
-    answer = answered(created(f"小林({LIN[0]})提的：每周五晚上讨论新番", 1, 2, 3), kept("B9"))
+    answer = answered({**created(f"小林({LIN[0]})提的：每周五晚上讨论新番", 2), "agreed": [3]}, kept("B9"))
     async with opened(tmp_path, answer, answered(created("不讨论政治", 1, 2))) as (memory, _):
         await said(memory, *CHAT)
         assert (await memory.evolve(GROUP)).created == 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ... import sentences
 from ...domain.event import Event, Statement
 from ...domain.fact import Fact
 from ...domain.job import Job
 from ...domain.people import JobContext
 from ...domain.profile import ProfileKey
-from ...domain.quote import exchange
+from ...domain.quote import exchange, label_of
 from ...domain.scope import Scene
 from ...domain.turn import Turn
 from ...settings import Settings
@@ -46,7 +47,7 @@ def facts_of(said: Statement, event: Event, feeding: Feeding) -> Iterator[Fact]:
     named = feeding.job_context.named
     people = {one.sender_id for one in event.quotes if named(one.sender_id).is_settled(event.happened_at)}
     if said.is_of_place and scene.kind == "group" and (said.speaker in feeding.admins or len(people) >= LEAST_SUPPORT):
-        yield group_fact(scene, event)
+        yield group_fact(scene, event, voiced_by_admin=said.speaker in feeding.admins)
 
 
 def admins_in(job: Job) -> Iterator[str]:
@@ -68,7 +69,12 @@ def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
     return ProfileKey.member(scene.group_id, speaker, scene.agent)
 
 
-def group_fact(scene: Scene, event: Event) -> Fact:
-    """Return a fact for a group's profile: the lines of an event, each with who said it."""
-    text = exchange(event.quotes) if event.quotes else spoken(event)
+def group_fact(scene: Scene, event: Event, *, voiced_by_admin: bool = False) -> Fact:
+    """Return a fact for a group's profile: the lines of an event, each with who said it, an admin's voice marked."""
+
+    def label(user_id: str, name: str) -> str:
+        is_admins = voiced_by_admin and user_id == event.sender_id
+        return label_of(user_id, name) + (sentences.stored_text.OF_ADMIN if is_admins else "")
+
+    text = exchange(event.quotes, label) if event.quotes else spoken(event)
     return Fact(ProfileKey.group(scene.group_id, scene.agent), event.id, text, event.kind, event.happened_at)

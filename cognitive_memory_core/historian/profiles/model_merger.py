@@ -29,7 +29,7 @@ from .rule_merger import LINE_LENGTH, as_said, quoted
 log = logging.getLogger(__name__)
 LEFT_OUT = f"{REFUSED}profile"  # what the report counts lines of profiles under that rest on nothing
 ENDED = 3  # a merge ends at most one in so many of the lines that stand
-_SPEAKER = re.compile(r"\(([^()\s]{1,128})\)：“")  # of the lines of a group's fact
+_SPOKEN = re.compile(rf"\(([^()\s]{{1,128}})\)({re.escape(sentences.stored_text.OF_ADMIN)})?：“([^”]*)")  # in a fact
 
 
 @dataclass(frozen=True)
@@ -71,19 +71,21 @@ class ModelMerger:
 def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, now: datetime) -> MergedLine | None:
     """Return a line that rests on these facts; None if there is none, or if it is about a member who did not say it.
 
-    A fact that has no word in common with the line does not count.
+    A fact that has no word in common with the line does not count, and neither does what a member said in it. A
+    group's line that no admin's words carry gives way to the words of its facts, each with who said it.
     A line with a number, day or id that its facts do not have, or with words such as 我 and 明天, gives way to the
     words of its facts.
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
     facts = [fact for fact in facts if not _terms(said).isdisjoint(_terms(fact.text))]
-    speakers = {one for fact in facts for one in _SPEAKER.findall(fact.text)}
+    told = [one for fact in facts for one in _saying(said, fact)]
+    speakers = {user_id for user_id, _ in told}
     if not facts or not said or (given.is_group and is_hearsay(said, given.people, speakers)):
         return None
     names = [name for one in (given.person, *given.people) for name in (one.name, one.id, *one.aliases) if name]
     lines = [Line(fact.text, fact.happened_at.astimezone(now.tzinfo)) for fact in facts]
     source = plain("\n".join(fact.text for fact in facts))
-    is_sound = not (
+    is_sound = (not given.is_group or any(mark for _, mark in told)) and not (
         any(map(is_talk, offences(said, names=names)))
         or any(found.kind == "relative" for found in mentions(said))
         or strange_figures(said, lines, names)
@@ -94,13 +96,31 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     return as_said(title, quoted(facts, given), facts, now)
 
 
+def _saying(line: str, fact: Fact) -> Iterator[tuple[str, str]]:
+    """Yield who says in a group's fact what a line has, without an echo of others before; and their mark."""
+    heard: list[tuple[str, frozenset[str]]] = []
+    for user_id, mark, said in _SPOKEN.findall(fact.text):
+        terms = _terms(said)
+        echoed = frozenset[str]().union(*(words for one, words in heard if one != user_id))
+        if not _terms(line).isdisjoint(terms - echoed):
+            yield user_id, mark
+        heard.append((user_id, terms))
+
+
 def _terms(text: str) -> frozenset[str]:
     return frozenset(term for term in index_terms(text) if len(term) > 1) - FUNCTION_WORDS
+
+
+def _own_words(fact: Fact) -> str:
+    """Return what a fact says in the words of its profile's person; of a group's, in those of an admin."""
+    if fact.key.entity_type != "group":
+        return fact.text
+    return " ".join(said for _, mark, said in _SPOKEN.findall(fact.text) if mark)
 
 
 def _tags(answer: ProfileAnswer, shown: Sequence[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the tags that stand in facts word by word, each with the events of these."""
     for tag in answer.tags:
         key = duplicate_key(tag)
-        if events := tuple(fact.event_id for fact in shown if key and key in duplicate_key(fact.text)):
+        if events := tuple(fact.event_id for fact in shown if key and key in duplicate_key(_own_words(fact))):
             yield one_line(tag).strip("#＃ "), events

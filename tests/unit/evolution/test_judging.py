@@ -180,10 +180,11 @@ def test_whose_word_counts() -> None:
 
 
 def test_what_is_said_of_a_member_rests_on_their_own_line() -> None:
-    """A statement that names a member is admitted only with a line of that member."""
-    lines = a_chat((TEA, "阿墨管每周六的新番"), (LIN, "好，阿墨管"), (MO, "行 新番我管"))
+    """A statement that names a member is admitted only with a line of that member, in words that are no echo."""
+    lines = a_chat((TEA, "阿墨管新番"), (LIN, "好，阿墨管"), (MO, "行 我管每周六的"), (MO, "谁管新番，没有的事"))
     row = {**created("阿墨(2000003)管每周六的新番", 1), "agreed": [2]}
     assert taken(answered(row), lines=lines).rejected == {"unfounded": 1}
+    assert taken(answered({**row, "agreed": [2, 4]}), lines=lines).rejected == {"unfounded": 1}
     assert len(taken(answered({**row, "agreed": [2, 3]}), lines=lines).edits) == 1
 
 

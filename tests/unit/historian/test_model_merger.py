@@ -132,7 +132,7 @@ async def test_facts_that_no_longer_hold_are_named() -> None:
 async def test_a_groups_line_about_a_member_rests_on_their_own_line() -> None:
     """A line of a group's profile that names a member is left out unless the member said one of its lines."""
     given_facts = of_group(
-        "阿岚(1840022917)：“木子以后管钥匙，周六开门” ", "木子(2000002)：“钥匙我管” 阿岚(1840022917)：“好”"
+        "阿岚(1840022917)[管理]：“木子以后管钥匙，周六开门” ", "木子(2000002)[管理]：“钥匙我管” 阿岚(1840022917)：“好”"
     )
     lines = [line(text, number, section="members") for text in ("木子管钥匙", "周六开门") for number in (1, 2)]
     drawn = await merged(given_facts, *lines[:3])
