@@ -12,7 +12,6 @@ from ...consent import Consent
 from ...domain.ids import derived_id
 from ...domain.job import Job
 from ...domain.message import Message
-from ...domain.note import Memo
 from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn, TurnLimits, shortened, with_fields
 from ...locks import KeyedLock
@@ -82,17 +81,17 @@ class Intake:
             return job_id
         with self.admission.counting():
             self.admission.admit_turn(turn.scene)
-            return await self._remembered(turn)
-
-    async def _remembered(self, turn: Turn) -> str | None:
-        bounded, trimmed = await self._prepared(turn)
-        if not isinstance(bounded, Turn) or bounded.is_blank:
-            return None
-        job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
-        if not bounded.observations or not self.settings.current.enabled:
-            return await self._keep_memo(memo_of(job))
-        await self._enqueue_once(job, named=turn.request_id is not None)
-        return job.id
+            bounded, trimmed = await self._prepared(turn)
+            if not isinstance(bounded, Turn) or bounded.is_blank:
+                return None
+            job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
+            if bounded.observations and self.settings.current.enabled:
+                await self._enqueue_once(job, named=turn.request_id is not None)
+            elif bounded.memo:
+                await self.memos.keep(memo_of(job))
+            else:
+                return None
+            return job.id
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
         """Queue a dialogue durably for triage; return its job's id, or None if no person said anything in it."""
@@ -101,7 +100,13 @@ class Intake:
             return None
         with self.admission.counting():
             self.admission.admit_dialogue(scene)
-            return await self._considered(dialogue)
+            bounded, trimmed = await self._prepared(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
+            lines = () if isinstance(bounded, Turn) else bounded.messages
+            if not any(line.sender_id and line.text.strip() for line in lines):
+                return None
+            job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in lines))
+            await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
+            return job_id
 
     async def withdraw(self, scope: Scope, message_id: str) -> None:
         """Remove a message from log, waiting jobs and memos, and retire the events that have no other source."""
@@ -109,14 +114,11 @@ class Intake:
             for line in await self.buffer.find(scope, [message_id]):
                 await self.memos.withdraw(line)
         finally:
-            await self._withdraw(scope, message_id)
-
-    async def _withdraw(self, scope: Scope, message_id: str) -> None:
-        try:
-            await self.buffer.withdraw(scope, message_id, self.clock.now())
-        finally:
-            await self.queue.withdraw(scope, message_id)
-            self.on_withdrawn()
+            try:
+                await self.buffer.withdraw(scope, message_id, self.clock.now())
+            finally:
+                await self.queue.withdraw(scope, message_id)
+                self.on_withdrawn()
 
     async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
         """Return those of ``message_ids`` that are in a job of any state, or sources of an event of the place."""
@@ -126,25 +128,16 @@ class Intake:
         waiting = await self.queue.holding(scene.scope, wanted)  # first: a job disappears once its events are stored
         return waiting | await self.buffer.learned(scene.scope, wanted - waiting)
 
-    async def _considered(self, dialogue: Dialogue) -> str | None:
-        bounded, trimmed = await self._prepared(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
-        lines = () if isinstance(bounded, Turn) else bounded.messages
-        if not any(line.sender_id and line.text.strip() for line in lines):
-            return None
-        job_id = derived_id("dialogue", dialogue.scene.scope.key, *(line.id for line in lines))
-        await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
-        return job_id
-
     async def _prepared(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
         """Return the work cleaned, cut and without people who opted out; and whether anything was cut."""
         cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
-        return self.consent.admitted(cleaned).within(self._limits)
-
-    async def _keep_memo(self, memo: Memo) -> str | None:
-        if not memo.text:
-            return None
-        await self.memos.keep(memo)
-        return memo.id
+        historian = self.settings.current.historian
+        limits = TurnLimits(
+            source_message=historian.source_message_max_len,
+            recent_messages=historian.recent_messages_inject_k,
+            recent_line=historian.recent_message_line_max_len,
+        )
+        return self.consent.admitted(cleaned).within(limits)
 
     async def _enqueue_once(self, job: Job, *, named: bool) -> None:
         if named:
@@ -154,15 +147,6 @@ class Intake:
         else:
             await self.queue.enqueue(job)
         self.on_queued()
-
-    @property
-    def _limits(self) -> TurnLimits:
-        historian = self.settings.current.historian
-        return TurnLimits(
-            source_message=historian.source_message_max_len,
-            recent_messages=historian.recent_messages_inject_k,
-            recent_line=historian.recent_message_line_max_len,
-        )
 
 
 def _job_id(turn: Turn) -> str:

@@ -63,18 +63,25 @@ class Pipeline:
         On the last try, a job whose model answers badly or too late is stored without that answer. ``on_last_call`` is
         called after the last model call, before the commit.
         """
-        if isinstance(job.work, Turn) and self._is_left_out(job):
+        scene = job.work.scene
+        is_left_out = scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
+        if is_left_out and isinstance(job.work, Turn):
             return await self.events.commit(Draft(job.id))
         job = replace(job, work=await self._without_hidden_lines(self.consent.admitted(job.work)))
-        await self._keep_memo(job)
+        if isinstance(job.work, Turn) and job.work.memo:  # first, so that memos never wait for a model
+            await self.memos.keep(memo_of(job))
         is_done, people = await both(self.events.done(job.id), self._people(job))
-        if not is_done:
-            job_context = replace(self._context_of(job, people), is_last_try=is_last_try)
-            draft = drafted(job, await self._statements_once(job, job_context), job_context, self.settings.current)
-            on_last_call()
-            await self.events.commit(draft)
-            self._progress.forget(job.id)
-        return None
+        if is_done:
+            return None
+        job_context = replace(self._context_of(job, people), is_last_try=is_last_try)
+        statements = self._progress.find(job.work, job_context)  # of an earlier try
+        if statements is None:
+            statements = await self._statements(job, job_context)
+            self._progress.keep(job.work, job_context, statements)
+        draft = drafted(job, statements, job_context, self.settings.current)
+        on_last_call()
+        await self.events.commit(draft)
+        return self._progress.forget(job.id)
 
     async def _without_hidden_lines(self, work: Turn | Dialogue) -> Turn | Dialogue:
         """Return the work without hidden lines, and a turn whose source lines are all hidden without observations."""
@@ -89,28 +96,14 @@ class Pipeline:
         is_gone = bool(sources) and not shown_sources
         return replace(work, recent_messages=recent, observations=() if is_gone else work.observations)
 
-    def _is_left_out(self, job: Job) -> bool:
-        scene = job.work.scene
-        return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
-
-    async def _statements_once(self, job: Job, job_context: JobContext) -> list[Statement]:
-        """Return the statements of a job; if an earlier try made them, use these without a model call."""
-        statements = self._progress.find(job.work, job_context)
-        if statements is None:
-            statements = await self._statements(job, job_context)
-            self._progress.keep(job.work, job_context, statements)
-        return statements
-
-    async def _keep_memo(self, job: Job) -> None:
-        """Store the memo before any model is called, so that memos never wait for a model."""
-        if isinstance(job.work, Turn) and job.work.memo:
-            await self.memos.keep(memo_of(job))
-
     async def _statements(self, job: Job, job_context: JobContext) -> list[Statement]:
         if not isinstance(job.work, Turn):
             if not any(line.sender_id for line in job.work.messages):
                 return []
-            return await self.historian.triage(job.work, await self._with_surroundings(job.work, job_context))
+            job_context = await self._with_neighbours(job.work, job_context)
+            if self.asks_model:  # with earlier lines and events, so that it understands a dialogue in mid-topic
+                job_context = await self.surroundings.around(job.work, job_context)
+            return await self.historian.triage(job.work, job_context)
         before, beside = await both(  # most often nothing was heard before, and one trip reads both
             self.neighbourhood.found_before(job.work, called(job_context), self.consent.opted_out),
             self._with_neighbours(job.work, job_context),
@@ -137,12 +130,6 @@ class Pipeline:
             return job_context
         near = await self.neighbourhood.near(work, self.consent.opted_out, called(job_context))
         return replace(job_context, neighbours=tuple(map(self.consent.redacted, near)))
-
-    async def _with_surroundings(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
-        """Return the job context with earlier lines and events, so that a model understands a dialogue in mid-topic."""
-        if not self.asks_model:
-            return job_context
-        return await self.surroundings.around(dialogue, await self._with_neighbours(dialogue, job_context))
 
     def _context_of(self, job: Job, people: Sequence[Person]) -> JobContext:
         scene = job.work.scene
