@@ -65,7 +65,8 @@ class Event:
 
     def readable_by(self, scene: Scene) -> bool:
         """Return whether a scene may read the event: by its scope, and from a group in private only own words."""
-        return self.scope.readable_by(scene, sender_id=self.sender_id if self.is_own_words else "")
+        scope = self.scope
+        return scope.readable_by(scene) or (self.is_own_words and scope.readable_by(scene, sender_id=self.sender_id))
 
     @cached_property  # asked for several times a candidate
     def scope(self) -> Scope:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from itertools import islice
 from typing import Any, TypeVar
 
 from .. import sentences
@@ -381,9 +382,8 @@ class Question:
         found = self.shown = [hit.event for hit in hits]
         newer = self._replacing([event.id for event in found])
         every = self._parts.names.events(self.connection, [*found, *newer], self._known_people)
-        admits = self._parts.access.present_filter(self._scene).admits
-        shown, replacing = (filter(admits, some) for some in (every[: len(found)], every[len(found) :]))
-        self.shown, self._replaced = followed(newer_first(shown), [*replacing], self._settings.query.auto_top_k)
+        shown, replacing = every[: len(found)], every[len(found) :]
+        self.shown, self._replaced = followed(newer_first(shown), replacing, self._settings.query.auto_top_k)
 
     def _replacing(self, asked: Sequence[str]) -> list[Event]:
         """Return the events that replace those of the ids, and those that replace these."""
@@ -412,7 +412,7 @@ class Question:
     # lines
 
     def _found_lines(self, read_filter: ReadFilter, limit: int, decay: Decay | None, reach: LineReach) -> FoundLines:
-        """Return at most ``limit`` lines, none that repeats another, with those beside them that the scene may read."""
+        """Return at most ``limit`` lines, none that repeats another."""
         query = self._query
         search = LineSearch(
             query.terms,
@@ -427,15 +427,13 @@ class Question:
             asks_for_number(query.said),
             decay,
             self._trace.is_kept,
+            before=reach is not OF_CONTEXT,
         )
         found = self._parts.ledger.lexical.found_lines(self.connection, search)
         distinct: dict[object, FoundLine] = {}
         for one in found.lines:
-            if read_filter.admits_line(one.line):
-                distinct.setdefault(sameness(one.line.as_event()), one)
-        admits = replace(read_filter, user_id="", kinds=(), window=None).admits_line
-        best = [*distinct.values()][:limit]
-        return replace(found, lines=tuple(one.beside(admits) for one in best))
+            distinct.setdefault(sameness(one.line.as_event()), one)
+        return replace(found, lines=tuple(distinct.values())[:limit])
 
     def _quote(self, ids: Collection[str] | None) -> None:
         """Find lines that answer the question and are not shown by the caller: more than will be shown.
@@ -466,8 +464,9 @@ class Question:
         """Return the best lines from which no shown event was made, the best of them with the lines that follow."""
         admits = self._parts.access.present_filter(self._scene).admits
         made_of = {key for event in self.shown for key in _sources(event)}
-        left = [one for line in self.lines.lines if (one := _admitted(line, admits)) and one.key not in made_of]
-        left = left[: self._settings.query.auto_messages_k]
+        told = (one for one in self.lines.lines if one.key not in made_of)
+        admitted = filter(None, (_admitted(one, admits) for one in told))
+        left = [*islice(admitted, self._settings.query.auto_messages_k)]
         kept = {one.key: rank for rank, one in enumerate(left, 1)}
         for at, one in enumerate(self._trace.lines):
             dropped = "shown_as_event" if _key(one.line) in made_of else "limit"

@@ -69,13 +69,14 @@ def query_of(
     lines = said.split("\n")
     terms = _terms(lines)
     asks = any(map(asks_who, lines[-LINES:]))
-    query = Query(_placed(said, scene, addressed), terms, None, said, asks, asides=_asides(said, terms))
+    window = _window(said, reference, NOBODY)
+    query = Query(_placed(said, scene, addressed), terms, window, said, asks, asides=_asides(said, terms))
     return with_names(query, scene, reference, names)
 
 
 def with_names(query: Query, scene: Scene, reference: datetime, names: Names) -> Query:
     """Return a query with the people, and the time, that it names if these are the names known in the place."""
-    window = _begun(_window(query.said, reference, names), reference)
+    window = query.window and _begun(_window(query.said, reference, names), reference)
     return replace(query, window=window, people=_people(query.said.split("\n"), scene, names), names=names)
 
 

@@ -1,4 +1,7 @@
-"""Snapshots: reads that a thread carries out together see one state of the file, and convert each row only once."""
+"""Snapshots: reads that a thread carries out together see one state of the file, and convert each row only once.
+
+Converted rows are kept until another connection writes to the file or caches are cleared.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,16 @@ from contextlib import contextmanager, suppress
 from sqlite3 import Connection
 from typing import Any
 
+from ...text.caches import register_cache
+
+MOST = 5_000  # rows that a connection keeps, a few megabytes
+
 
 class SnapshotConnection(Connection):
-    """A reading connection with the rows that were converted in its present snapshot, by table and seq.
+    """A reading connection with the rows that were converted from the present state of the file, by table and seq.
 
-    ``began`` is the instant of time.monotonic after which the snapshot was taken.
+    ``began`` is the instant of time.monotonic after which the snapshot was taken, ``version`` SQLite's number of that
+    state.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -21,6 +29,12 @@ class SnapshotConnection(Connection):
         super().__init__(*args, **options)
         self.rows: dict[str, dict[int, Any]] = {}
         self.began = 0.0
+        self.version = -1
+        register_cache(self)
+
+    def clear_caches(self) -> None:
+        """Drop the converted rows: erased data must not stay in memory."""
+        self.rows = {}
 
 
 def rows_read(connection: Connection, table: str) -> dict[int, Any]:
@@ -52,12 +66,16 @@ def catch_up(connection: Connection, instant: float) -> None:
 def _begin(connection: SnapshotConnection) -> None:
     _end(connection)  # or the one before, if it could not be ended then
     connection.began = time.monotonic()
+    rows, connection.rows = connection.rows, {}
     with suppress(sqlite3.Error):
         connection.execute("BEGIN")
+        version = connection.execute("PRAGMA data_version").fetchone()[0]  # this takes the snapshot
+        if version == connection.version and sum(map(len, rows.values())) <= MOST:
+            connection.rows = rows
+        connection.version = version
 
 
 def _end(connection: SnapshotConnection) -> None:
-    connection.rows.clear()
     if connection.in_transaction:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")

@@ -166,8 +166,8 @@ class SqliteLexical:
         if place is None or place in self._refused:
             return None
         held = self._cache.fresh(place, lambda: HeldRows(place[0].rows()), renewed, partial(catch_up, connection))
-        if not self._cache.fits(held.at_least):
-            self._cache.drop(place)
+        if self._cache.find(place) is None or (held.missing and not self._cache.fits(held.at_least)):
+            self._cache.drop(place)  # it does not fit into memory
             self._refused.add(place)
         elif not found:
             self._to_load.add(place)
@@ -254,6 +254,7 @@ def found_lines(
     """Return the best lines, each with those beside it and the one it replies to, as far as the scene may read them."""
     best_rows = scored.rows[: search.limit]
     near = scored.talk.beside(best_rows, SHOWN)
+    near = near if search.before else [(list[int](), after) for _, after in near]
     lines = read(sorted({*best_rows.tolist(), *(row for sides in near for side in sides for row in side)}))
     answered = replied([lines[row] for row in best_rows.tolist() if row in lines])
     factors = zip(*(one[: search.limit].tolist() for one in scored.factors.values()), strict=True)

@@ -8,8 +8,8 @@ count as in BM25, and no line lends its terms to others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import lru_cache
 from math import prod
@@ -72,6 +72,7 @@ class LineSearch:
     asks_number: bool = False
     decay: Decay | None = None
     explains: bool = False
+    before: bool = True  # whether the lines before each line are wanted, beside those after it
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,6 @@ class FoundLine:
     def key(self) -> LineKey:
         """The line's scope and id."""
         return self.line.scene.scope, self.line.id
-
-    def beside(self, admits: Callable[[Message], bool]) -> FoundLine:
-        """Return the line with only those lines beside it that ``admits`` admits, whatever the index returned."""
-        before, after = tuple(filter(admits, self.before)), tuple(filter(admits, self.after))
-        return replace(
-            self, before=before, after=after, replied=self.replied if self.replied and admits(self.replied) else None
-        )
 
 
 @dataclass(frozen=True)
@@ -277,6 +271,9 @@ def scored_lines(lines: LineRows, search: LineSearch, among: Array | None = None
     best = among
     if best is None:
         best = _candidates(lines, search, np.bincount(row, weight[term], len(lines)) * admitted)
+    if not len(best):  # no line has any of the terms
+        nothing = np.zeros(0)
+        return ScoredLines(best, nothing, nothing, {}, None, talk)
     near = np.unique(talk.position[best][:, np.newaxis] + np.arange(-search.reach, search.reach + 1))
     at = near[(near >= 0) & (near < len(talk.rows))]  # positions in the talk, in order
     window = talk.rows[at]

@@ -78,9 +78,10 @@ class PlaceCache(Generic[S]):
             if catch_up is not None:
                 catch_up(held.changed_at)
             fresh = renewed(held.content)
-            if fresh is not held.content:
-                held.content, held.changed_at = fresh, time.monotonic()
-        self._count(key, held)
+            size = held.counted
+            if fresh is not held.content or not size:
+                held.content, held.changed_at, size = fresh, time.monotonic(), fresh.bytes + _OVERHEAD
+        self._count(key, held, size)
         return fresh
 
     def drop(self, key: Hashable) -> None:
@@ -96,9 +97,8 @@ class PlaceCache(Generic[S]):
             self._bytes = 0
             self._cleared_at = time.monotonic()
 
-    def _count(self, key: Hashable, held: _CachedPlace[S]) -> None:
+    def _count(self, key: Hashable, held: _CachedPlace[S], size: int) -> None:
         with self._lock:
-            size = held.content.bytes + _OVERHEAD
             if self._held.get(key) is held:  # otherwise it was dropped in the meantime
                 self._bytes += size - held.counted
                 held.counted = size

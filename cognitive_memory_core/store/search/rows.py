@@ -6,6 +6,7 @@ Terms are 32-bit hashes (:func:`hashed`); no text is kept here.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any, ClassVar
 from zlib import crc32
@@ -13,6 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ...text.caches import cleared_on_erasure
 from ...text.lexical.indexed import indexed_text
 from ...text.lexical.terms import SEARCHED, index_terms
 from ..database.rows import Row, moment_of
@@ -25,6 +27,8 @@ Mask = NDArray[np.bool_]
 Scores = NDArray[np.float64]
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=8_192)  # the words of a place are asked for again and again
 def hashed(term: str) -> int:
     """Return the 32-bit hash under which a term is indexed: the same in every process, and no text."""
     return crc32(term.encode("utf-8", "replace"))

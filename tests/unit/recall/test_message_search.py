@@ -24,7 +24,7 @@ from cognitive_memory_core.recall.ranking import MAX_RESULTS
 from cognitive_memory_core.recall.recall import Recall, SearchResult
 from cognitive_memory_core.recall.trace import NO_TRACE, SearchTrace
 from cognitive_memory_core.settings import Decay, Settings
-from cognitive_memory_core.store.search.lines import NUMBER, FoundLine, FoundLines, LineSearch
+from cognitive_memory_core.store.search.lines import NUMBER, FoundLines
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
@@ -176,31 +176,6 @@ async def test_what_is_read_stays_in_its_place() -> None:
     hits = await found(ledger, "陶艺", Scene.private("2000002"))
     assert texts(hits) == ["我也学陶艺"]
     assert round_it(hits[0]) == []
-
-
-class Leaky(ListedWords):
-    """An index that ignores who reads."""
-
-    def __init__(self, *lines: Message) -> None:
-        """Find these lines for every question, each with all others around it."""
-        super().__init__()
-        self._lines = lines
-
-    def found_lines(self, _: object, search: LineSearch) -> FoundLines:
-        """Return all lines."""
-        others = [tuple(one for one in self._lines if one != line) for line in self._lines]
-        return FoundLines(tuple(FoundLine(line, 0.5, (), near) for line, near in zip(self._lines, others, strict=True)))
-
-
-@pytest.mark.parametrize("narrowing", [{}, {"user_id": "2000001"}])
-async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, Any]) -> None:
-    """Messages of other scopes and of people who opted out are filtered again, even if the store returns them."""
-    stray = a_line("陶艺别处", 1, OTHER_GROUP)
-    leaky = Leaky(a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2), stray)
-    read_filter = ReadFilter(GROUP, without=frozenset({"2000002"}), **narrowing)
-    hits = await found(a_ledger(), "陶艺", read_filter, words=leaky)
-    assert texts(hits) == ["陶艺课", "好"]
-    assert round_it(hits[0]) == ["好"]
 
 
 async def test_who_opted_out_is_neither_hit_nor_neighbour() -> None:
