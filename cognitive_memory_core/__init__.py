@@ -8,7 +8,6 @@ from .loading_on_use import loaded_on_use
 
 if TYPE_CHECKING:
     from . import mcp_server, tools
-    from .background import BackgroundLoop
     from .configuration import Configuration, SettingsMoved, SettingState, setting_keys, setting_meaning
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
     from .domain.context import Context, Section
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     )
     from .status import Status
     from .stopwatches import Durations
+    from .tasks import BackgroundLoop
     from .text.identity.name_cleaning import clean_name
     from .text.statements.lexicon import Offence, offences
     from .text.time.time_limits import time_limit
@@ -175,7 +175,7 @@ __getattr__ = loaded_on_use(
     __name__,
     ("mcp_server", "tools"),
     {
-        "background": "BackgroundLoop",
+        "tasks": "BackgroundLoop",
         "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
         "domain.belief": "Belief BeliefHit BeliefPage Change Evolution",
         "domain.context": "Context Section",

@@ -19,8 +19,8 @@ from typing import BinaryIO, ParamSpec, Protocol, TypeVar
 from filelock import FileLock, Timeout
 
 from . import sentences
-from .cancellation import completed
 from .errors import DirectoryInUse, PermanentError, StorageRefused
+from .tasks import completed
 
 P = ParamSpec("P")
 T = TypeVar("T")

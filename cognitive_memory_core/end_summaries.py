@@ -18,8 +18,6 @@ from typing import TypeGuard, cast
 import orjson
 
 from . import sentences
-from .background import UNTIL_NUDGED, BackgroundLoop
-from .cancellation import completed
 from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from .domain.iso_times import datetime_of
 from .domain.note import Memo
@@ -28,6 +26,7 @@ from .errors import PermanentError, StorageRefused
 from .ports.clock import Clock
 from .queue.erasure import rows_without, summaries_without
 from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
+from .tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from .text.identity.name_cleaning import writable_text
 
 log = logging.getLogger(__name__)

@@ -17,6 +17,7 @@ from .domain.scope import Scene
 from .domain.tombstones import RESTORABLE
 from .errors import CognitiveMemoryError, UnknownEvent
 from .permanent_erasure import ErasureSurroundings
+from .ports.clock import Clock
 from .store.erasure.event_eraser import EventEraser
 from .store.events import EventLedger
 from .text.safety.retold_events import untelling
@@ -36,6 +37,7 @@ class EventForgetting:
     events: EventLedger
     eraser: EventEraser
     around: ErasureSurroundings
+    clock: Clock
     horizon: Callable[[], datetime]
     on_changed: Callable[[], None]
 
@@ -45,7 +47,7 @@ class EventForgetting:
             await self.around.buffer.flush()
             theirs = (event.person, event.user_id if event.request_type == "private" else "")
             by_author = scene.kind != "operator" and scene.user_id in theirs
-            await self.eraser.forget(event.id, self.around.clock.now(), "author" if by_author else "other")
+            await self.eraser.forget(event.id, self.clock.now(), "author" if by_author else "other")
             self.on_changed()
 
     async def restore(self, event: Event) -> Event:
@@ -53,7 +55,7 @@ class EventForgetting:
 
         Raises UnknownEvent if the event was forgotten over 30 days ago, is erased, or its messages were withdrawn.
         """
-        is_over = event.retired_at is not None and event.retired_at < self.around.clock.now() - RESTORABLE
+        is_over = event.retired_at is not None and event.retired_at < self.clock.now() - RESTORABLE
         restored = None if is_over else await self.events.restore(event.id)
         if restored is None:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
@@ -80,7 +82,7 @@ class EventForgetting:
                 await self.around.refresh(
                     await self._reworded(expired)
                 )  # the ledger comes last: it records what must be erased
-                erased = await self.eraser.erase([event.id for event in expired], self.around.clock.now())
+                erased = await self.eraser.erase([event.id for event in expired], self.clock.now())
             await self.around.remove_from_index(erased.event_ids)
         self.around.purge.begin(await self.around.purge.state())
         return erased.events

@@ -11,19 +11,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import sentences
-from .absent_memory import AbsentMemory
 from .arguments import checks_arguments
-from .cancellation import completed
 from .configuration import with_hot
+from .domain.context import NOTHING
 from .domain.event import Event
 from .domain.hit import Hit
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene
-from .errors import BadArgument, NotPermitted
+from .errors import BadArgument, NotPermitted, UnavailableError, UnknownEvent
 from .settings import Live, Settings
 from .stopwatches import Durations, Stopwatches
+from .tasks import completed
 
 if TYPE_CHECKING:
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing
@@ -38,12 +38,11 @@ if TYPE_CHECKING:
     from .domain.tombstones import Erasure
     from .domain.turn import Turn
     from .listings import Listings
-    from .open_memory import OpenMemory
+    from .opened import Opened
     from .ports.clock import Clock
     from .ports.models import Chat, Embedder, Reranker
     from .recall.trace import Explanation
     from .status import Status
-    from .wiring import UseCases
 
 MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
@@ -73,7 +72,9 @@ class CognitiveMemory:
 
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
-        self._state: OpenMemory | AbsentMemory = AbsentMemory(Live(Settings(enabled=False)), reason)
+        self._open: Opened | None = None  # None: it returns nothing, and stores nothing
+        self._settings = Live(Settings(enabled=False))
+        self._reason = reason or sentences.caller.NOT_RUNNING
         self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
 
     @classmethod
@@ -106,27 +107,30 @@ class CognitiveMemory:
         if reranker is not None and not callable(getattr(reranker, "scores", None)):
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
         machinery = await asyncio.to_thread(_machinery)
-        given = machinery.SuppliedParts(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
-        running = await machinery.OpenMemory.open(Live(settings), Path(data_dir), given)
         memory = cls()
-        memory._state = running
+        memory._settings = Live(settings)
+        opened: Opened = machinery.Opened(memory._settings, Path(data_dir))
+        await opened.open(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
+        memory._open = opened
         try:
             if background:
-                running.start()
+                opened.start()
             yield memory
         finally:
-            memory._state = AbsentMemory(running.settings)
-            await completed(running.close())
+            memory._open = None
+            await completed(opened.close())
 
     @property
     def is_running(self) -> bool:
         """Whether the memory forms new memories: it is open, and not disabled by ``enabled=false``."""
-        return self._state.is_running
+        return self._open is not None and self._settings.current.enabled
 
     @property
     def reason(self) -> str:
         """Why the memory is not running, as a sentence for people; "" while it is."""
-        return self._state.reason
+        if self._open is None:
+            return self._reason
+        return "" if self._settings.current.enabled else sentences.caller.NOT_RUNNING
 
     @property
     def durations(self) -> tuple[Durations, ...]:
@@ -135,7 +139,8 @@ class CognitiveMemory:
 
     async def observe(self, message: Message) -> None:
         """Log a message: reads return it at once, and it is on disk within 0.5 s. A failing log raises no error."""
-        self._state.intake.observe(message)
+        if self._open is not None:
+            self._open.intake.observe(message)
 
     async def note_name(self, scene: Scene, heard_at: datetime) -> None:
         """Record the names of a scene's person and group, which the platform reported without a message.
@@ -143,7 +148,9 @@ class CognitiveMemory:
         ``heard_at`` is the time of the report; the names are discarded if the person or place was erased since then.
         Consent applies as in :meth:`observe`. Raises UnavailableError, StorageRefused.
         """
-        await self._state.intake.note_name(scene, checked_instant(heard_at, "heard_at"))
+        checked_instant(heard_at, "heard_at")
+        if self._open is not None:
+            await self._open.intake.note_name(scene, heard_at)
 
     async def remember(self, turn: Turn) -> str | None:
         """Store a turn durably, then return its job's id, or its memo's id if there is nothing else.
@@ -151,11 +158,11 @@ class CognitiveMemory:
         None if the turn is blank, the place is not recorded or the person opted out. Raises QueueFull, StorageRefused.
         """
         with self._stopwatches.timed("remember"):
-            return await self._state.intake.remember(turn)
+            return await self._open.intake.remember(turn) if self._open else None
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
         """Queue a dialogue for triage, as durably as :meth:`remember`; return the job's id, None without a job."""
-        return await self._state.intake.consider(scene, messages)
+        return await self._open.intake.consider(scene, messages) if self._open else None
 
     async def recall_message(self, scene: Scene, message_id: str) -> None:
         """Remove a message withdrawn in the chat from log and waiting jobs; retire events that have no other source."""
@@ -171,7 +178,9 @@ class CognitiveMemory:
         """
         known = None if shown is None else _checked_ids(shown)
         with self._stopwatches.timed("context"):
-            return await self._state.reads.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
+            if self._open is None:
+                return NOTHING
+            return await self._open.reads.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
 
     async def search_events(
         self,
@@ -198,26 +207,34 @@ class CognitiveMemory:
         read_filter = requested_filter(scene, user_id, group_id, kinds, window)
         limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
         with self._stopwatches.timed("search_events"):
-            return await self._state.reads.hits(read_filter, query[:MAX_QUERY], top_k=limit)
+            return await self._open.reads.hits(read_filter, query[:MAX_QUERY], top_k=limit) if self._open else []
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the events that the scene may read, newest first."""
-        return await self._state.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+        if self._open is None:
+            return []
+        return await self._open.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the asker's own events that the asker forgot and can restore, the latest forgotten first."""
-        return await self._state.reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+        if self._open is None:
+            return []
+        return await self._open.reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def find_event(self, scene: Scene, event_id: str) -> Event:
         """Return an active event that the scene may read; raises UnknownEvent."""
-        return await self._state.reads.event(scene, checked_id(event_id, "event_id"))
+        checked_id(event_id, "event_id")
+        if self._open is None:
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        return await self._open.reads.event(scene, event_id)
 
     async def recent_messages(
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
     ) -> list[Message]:
         """Return the newest logged messages of the place, oldest first, without those of people who opted out."""
-        wanted = _count(limit, RECENT)
-        return await self._state.reads.recent_messages(scene, wanted, until=until)
+        if self._open is None:
+            return []
+        return await self._open.reads.recent_messages(scene, _count(limit, RECENT), until=until)
 
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
         """Return those of the given messages that are in the log of the scene's place, oldest first.
@@ -225,19 +242,21 @@ class CognitiveMemory:
         Messages of people who opted out are left out. Empty for a place that is switched off. Raises UnavailableError
         if the log cannot be read.
         """
-        return await self._state.reads.find_messages(scene, _checked_ids(message_ids))
+        wanted = _checked_ids(message_ids)
+        return await self._open.reads.find_messages(scene, wanted) if self._open else []
 
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
         """Return those of the given messages of the place that are in a job of any state, or sources of an event.
 
         A caller that restarts after a crash uses this to submit no message twice.
         """
-        return await self._state.intake.learned(scene, _checked_ids(message_ids))
+        wanted = _checked_ids(message_ids)
+        return await self._open.intake.learned(scene, wanted) if self._open else frozenset()
 
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
         """Return the newest memos of the place, newest last, including those of jobs that are still queued."""
         wanted = _count(limit, self._settings.current.query.recent_end_summaries_inject_k)
-        return await self._state.reads.memos(scene, wanted)
+        return await self._open.reads.memos(scene, wanted) if self._open else []
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
         """Return a profile, or None if there is none.
@@ -247,7 +266,7 @@ class CognitiveMemory:
         """
         if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
-        return await self._state.reads.profile(scene, entity_type, entity_id)
+        return await self._open.reads.profile(scene, entity_type, entity_id) if self._open else None
 
     async def search_profiles(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
@@ -255,11 +274,13 @@ class CognitiveMemory:
         """Search the profiles that the scene may read, best first."""
         limit = max(_count(top_k, self._settings.current.query.profile_top_k), 1)
         with self._stopwatches.timed("search_profiles"):
-            return await self._state.reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
+            if self._open is None:
+                return []
+            return await self._open.reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
 
     async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
         """Return the past profiles of the asker or of the group, newest first; an operator may read all."""
-        return await self._state.reads.revisions(scene, key)
+        return await self._open.reads.revisions(scene, key) if self._open else []
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.
@@ -271,9 +292,7 @@ class CognitiveMemory:
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
         """Share the profile that was learned in a person's private chat with all their groups, or stop sharing it."""
-        await self._opened.consent.set_sharing(
-            checked_id(user_id, "user_id"), shared, self._opened.adapters.clock.now()
-        )
+        await self._opened.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._opened.clock.now())
 
     async def correct_event(self, scene: Scene, event_id: str, text: str) -> Event:
         """Replace an event that the asker said by one with this text, its sources and its date; return the new one.
@@ -335,13 +354,13 @@ class CognitiveMemory:
 
     async def pins(self, scene: Scene) -> list[Pin]:
         """Return the pins of the scene's place, oldest first: the group's and the asker's own, for an operator all."""
-        return await self._state.reads.pins(scene)
+        return await self._open.reads.pins(scene) if self._open else []
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once; what others said of them is redacted."""
         opened = self._opened
         opened.buffer.forget_person(checked_id(user_id, "user_id"))
-        await opened.consent.opt_out(user_id, opened.adapters.clock.now())
+        await opened.consent.opt_out(user_id, opened.clock.now())
         opened.buffer.forget_person(user_id)  # messages that arrived during the write
 
     async def opt_in(self, user_id: str) -> None:
@@ -363,7 +382,7 @@ class CognitiveMemory:
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
             raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO}（7 天）的分钟数"))
         opened = self._opened
-        now = opened.adapters.clock.now()
+        now = opened.clock.now()
         start = (now - CLOCKS_APART).replace(microsecond=0) if minutes else now
         await opened.consent.go_incognito(scene, start, now + timedelta(minutes=minutes))
 
@@ -375,7 +394,7 @@ class CognitiveMemory:
         from .domain.place_switch import PlaceSwitch  # noqa: PLC0415  # loaded with an open memory
 
         opened, placed = self._opened, PlaceSwitch(scene.scope, switch, until)
-        if until and (switch == "on" or checked_instant(until, "until") <= opened.adapters.clock.now()):
+        if until and (switch == "on" or checked_instant(until, "until") <= opened.clock.now()):
             raise BadArgument(sentences.caller.bad_value("until", until, sentences.caller.SWITCH_END))
         await opened.consent.set_switch(placed)
 
@@ -397,7 +416,16 @@ class CognitiveMemory:
         """
         if not 1 <= days <= MOST_DAYS:
             raise BadArgument(sentences.caller.bad_value("days", days, f" 1 到 {MOST_DAYS} 的天数"))
-        return await self._state.evolve(scene, days)
+        from .domain.belief import Evolution  # noqa: PLC0415  # loaded with an open memory
+        from .evolution.belief_keeping import group_of  # noqa: PLC0415  # the same
+
+        if self._open is None:
+            return Evolution(message=self.reason)
+        group_of(scene)
+        if not self.is_running:
+            return Evolution(message=self.reason)
+        since = self._open.clock.now() - timedelta(days=days)
+        return await self._open.evolver.evolve(scene, since)
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
         """Update the beliefs of each group with ``evolution.min_messages`` new lines; return the number of groups.
@@ -406,32 +434,39 @@ class CognitiveMemory:
         last 14 days that no run has read. Runs use at most half of ``daily_calls``; groups left out come first the next
         time.
         """
-        return await self._state.evolve_groups(within)
+        return await self._opened.evolution_rounds.run(within) if self.is_running else 0
 
     async def beliefs(
         self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
     ) -> BeliefPage:
         """Return the beliefs of the scene's group, strongest first: "active", "deprecated" or "all" of them."""
-        return await self._state.reads.belief_page(scene, status, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+        from .domain.belief import BeliefPage  # noqa: PLC0415  # loaded with an open memory
+
+        if self._open is None:
+            return BeliefPage((), 0)
+        return await self._open.reads.belief_page(scene, status, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def search_beliefs(
         self, scene: Scene, query: str, *, limit: int = 5, threshold: float = 0.7
     ) -> list[BeliefHit]:
         """Search the active beliefs of the scene's group; scores are in [0, 1], best first."""
-        return await self._state.reads.belief_hits(
-            scene, query[:MAX_QUERY], limit=_count(limit, 5), threshold=threshold
-        )
+        if self._open is None:
+            return []
+        return await self._open.reads.belief_hits(scene, query[:MAX_QUERY], limit=_count(limit, 5), threshold=threshold)
 
     async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
         """Return all versions of a belief, oldest first, by the id of any version; raises UnknownBelief.
 
         An operator without a group finds a belief of any group of their agent, also in the next three methods.
         """
-        return await self._state.reads.belief_history(scene, checked_id(belief_id, "belief_id"))
+        checked_id(belief_id, "belief_id")
+        return await self._open.reads.belief_history(scene, belief_id) if self._open else []
 
     async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
         """Return the change log of the beliefs of the scene's group for the last ``days``, oldest first."""
-        return await self._state.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
+        if self._open is None:
+            return []
+        return await self._open.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
 
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
         """Retire a belief, which can be restored; evolution does not create it again.
@@ -458,7 +493,7 @@ class CognitiveMemory:
 
         Suggestions on which somebody decided are left out. Callers must check who may see and decide.
         """
-        return await self._state.reads.suggestions(scene)
+        return await self._open.reads.suggestions(scene) if self._open else []
 
     async def decide_suggestion(self, scene: Scene, suggestion_id: str, accept: bool) -> None:
         """Accept a suggestion, so that its draft becomes a belief of the group, or dismiss it for good.
@@ -472,7 +507,14 @@ class CognitiveMemory:
 
         Without a model, or if it fails, only the newest lines that fit are returned. People who opted out are left out.
         """
-        return await self._state.compress(messages, budget)
+        from .recall.compression import Compressor, admitted, checked_dialogue  # noqa: PLC0415  # as above
+
+        lines = checked_dialogue(messages)
+        if self._open is None:
+            return await Compressor().compress(lines, budget)
+        consent = self._open.consent
+        summariser = self._open.chat_models.summariser if self.is_running else None
+        return await Compressor(summariser, consent.hidden).compress(admitted(lines, consent.admitted), budget)
 
     @property
     def listings(self) -> Listings:
@@ -486,11 +528,19 @@ class CognitiveMemory:
 
         ``settings`` replace the present settings for this call only. Nothing is stored.
         """
-        return await self._state.reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
+        from .recall.trace import Explanation  # noqa: PLC0415  # as above
+
+        if self._open is None:
+            return Explanation(NOTHING)
+        return await self._open.reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
 
     async def status(self) -> Status:
         """Return the status; a failing store is named in it and raises no error."""
-        return await self._state.status()
+        from .status import Status, collected_status  # noqa: PLC0415  # as above
+
+        if self._open is None:
+            return Status(is_running=False, reason=self.reason)
+        return await collected_status(self._open, reason=self.reason)
 
     async def report(self, scene: Scene, *, days: int = 30, examine: bool = True) -> QualityReport:
         """Return the quality report of an operator's agent; costs and counts cover the last ``days`` (1 to 366).
@@ -500,7 +550,7 @@ class CognitiveMemory:
         """
         if scene.kind != "operator":
             raise NotPermitted(sentences.caller.OPERATORS_ONLY)
-        await self._opened.adapters.tally.flush()
+        await self._opened.tally.flush()
         wanted = min(max(days, 1), MOST_DAYS)
         return await self._opened.reporting.report(scene.agent, days=wanted, examine=examine)
 
@@ -510,40 +560,58 @@ class CognitiveMemory:
         For an operator without a group all places are counted. ``days`` (1 to 366) ends with today in the configured
         time zone. An unavailable ledger raises UnavailableError.
         """
-        return await self._state.activity(scene, min(max(days, 1), MOST_DAYS))
+        from .status import Activity, collected_activity  # noqa: PLC0415  # as above
+
+        if self._open is None:
+            return Activity()
+        return await collected_activity(self._open, scene, min(max(days, 1), MOST_DAYS))
 
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""
-        return await self._state.failed_jobs()
+        return await self._open.queue.failed() if self._open else []
 
     async def revive(self, job_id: str | None = None, *, by_rules: bool = False) -> int:
         """Queue one buried job again, or all; return how many. For all, waiting jobs are tried now, too.
 
         With ``by_rules``, jobs whose model a provider refuses are made by the rules, without waiting for an hour.
         """
-        return await self._opened.revive(job_id, by_rules=by_rules)
+        opened = self._opened
+        revived = await opened.queue.revive(job_id)
+        for breaker in () if job_id else opened.breakers:
+            breaker.try_now()
+            if by_rules:
+                breaker.give_up()
+        opened.worker.nudge()
+        return revived
 
     async def pause(self) -> None:
         """Stop claiming jobs until :meth:`resume`; jobs accepted meanwhile wait."""
-        self._opened.pause()
+        opened = self._opened
+        opened.worker.paused = opened.merging.paused = True
 
     async def resume(self) -> None:
         """Let the historian process waiting jobs again after :meth:`pause`; no effect if it is not paused."""
-        self._opened.resume()
+        opened = self._opened
+        opened.worker.paused = opened.merging.paused = False
+        opened.worker.nudge()
+        opened.merging.nudge()
 
     async def drain(self, timeout: float) -> bool:
         """Wait until queue and indexes are idle; return True then, False after ``timeout`` seconds.
 
         With ``enabled=false`` no job runs, so only the writing of messages is awaited, and jobs stay pending.
         """
-        return await self._state.drain(timeout)
+        return await self._open.drain(timeout) if self._open else True
 
     async def reindex(self) -> int:
         """Rebuild the vector index from the ledger while the old one answers searches; return the number of vectors.
 
         No text is embedded again. Raises UnavailableError if the vector store cannot be reached.
         """
-        return await self._opened.reindex()
+        opened = self._opened
+        await opened.profile_indexer.refresh()
+        opened.profile_reader.forget()
+        return await opened.reconciler.rebuild()
 
     async def export(self, path: Path, *, user_id: str | None = None) -> int:
         """Write everything, or what one person said and pinned, as JSON Lines; return the number of rows.
@@ -554,23 +622,23 @@ class CognitiveMemory:
         from .store.database.copies import Copy  # noqa: PLC0415  # only needed for export
 
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
-        target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.adapters.data_dir)
+        target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.data_dir)
         await opened.buffer.flush()
-        await opened.adapters.ledger.eraser.copies(made=Copy(str(target), "export", opened.adapters.clock.now()))
+        await opened.ledger.eraser.copies(made=Copy(str(target), "export", opened.clock.now()))
         return await transfer.exported(
-            opened.adapters.ledger.archive,
+            opened.ledger.archive,
             target,
             user_id=user_id,
-            profiles=opened.adapters.profiles,
+            profiles=opened.profiles,
             edited=opened.history.exported,
         )
 
     async def discard_export(self, path: Path) -> None:
         """Delete an exported file, and remove it from the copies that an erasure lists."""
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
-        target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.adapters.data_dir)
+        target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.data_dir)
         await asyncio.to_thread(target.unlink, missing_ok=True)
-        await opened.adapters.ledger.eraser.copies(deleted=str(target))
+        await opened.ledger.eraser.copies(deleted=str(target))
 
     async def backup(self, path: Path) -> None:
         """Copy the present state into a new or empty directory that can be opened as a data directory.
@@ -580,15 +648,14 @@ class CognitiveMemory:
         """
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         await opened.buffer.flush()
-        adapters = opened.adapters
         async with opened.purge.undisturbed():
             await transfer.backed_up(
-                adapters.data_dir,
+                opened.data_dir,
                 Path(path),
-                queue=adapters.queue,
-                eraser=adapters.ledger.eraser,
-                mirror=adapters.mirror,
-                at=adapters.clock.now(),
+                queue=opened.queue,
+                eraser=opened.ledger.eraser,
+                mirror=opened.mirror,
+                at=opened.clock.now(),
             )
 
     async def import_(self, path: Path) -> int:
@@ -598,22 +665,21 @@ class CognitiveMemory:
     async def configure(self, settings: Settings) -> None:
         """Use the hot settings of ``settings`` from the next call on; all other settings keep their values."""
         self._settings.replace(with_hot(self._settings.current, settings))
-        self._state.reconsider()
+        if self._open is not None:
+            self._open.reconsider()
 
     @property
-    def _settings(self) -> Live[Settings]:
-        return self._state.settings
-
-    @property
-    def _opened(self) -> UseCases:
-        return self._state.opened
+    def _opened(self) -> Opened:
+        if self._open is None:
+            raise UnavailableError(self._reason)
+        return self._open
 
     async def _stored(self, scene: Scene, event_id: str) -> Event:
         return await self._opened.reads.stored_event(scene, checked_id(event_id, "event_id"))
 
 
 def _machinery() -> ModuleType:
-    from . import open_memory  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
+    from . import opened  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
     from .text.lexical import word_forms  # noqa: PLC0415  # the same
     from .text.statements import identity_questions  # noqa: PLC0415  # the same
     from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
@@ -623,7 +689,7 @@ def _machinery() -> ModuleType:
     offences(".")  # compiles patterns that would otherwise delay the first message
     word_forms.prepare()
     identity_questions.prepare()
-    return open_memory
+    return opened
 
 
 def _transfer() -> ModuleType:
@@ -632,7 +698,7 @@ def _transfer() -> ModuleType:
     return transfer
 
 
-def _admitted(opened: UseCases, text: str) -> str:
+def _admitted(opened: Opened, text: str) -> str:
     return opened.consent.hidden(checked_text(text, "text"))
 
 

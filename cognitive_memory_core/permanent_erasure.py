@@ -43,7 +43,6 @@ class ErasureSurroundings:
     buffer: MessageBuffer
     profiles: FileProfiles
     purge: Purge
-    clock: Clock
     suspended: Callable[[], AbstractAsyncContextManager[None]]
     remove_from_index: Callable[[Sequence[str]], Awaitable[None]]
     refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]]
@@ -62,6 +61,7 @@ class PermanentErasure:
     queue: FileQueue
     mirror: EndSummaries
     consent: Consent
+    clock: Clock
 
     async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:
         """Erase a person everywhere, for every agent; raise NotPermitted unless the person or an operator asks.
@@ -97,7 +97,7 @@ class PermanentErasure:
         jobs = await self.queue.erase_person(user_id, hide)
         await self.mirror.erase(memo_ids, place, hide)
         keys = await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
-        wiped = await self.ledger.eraser.forget_person(user_id, self.around.clock.now(), hide)
+        wiped = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
         await self.consent.load()
         await self.mirror.erase(wiped.memo_ids, place, hide)
         keys |= await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
@@ -109,7 +109,7 @@ class PermanentErasure:
         jobs = await self.queue.erase_place(scope)
         fed = await self.ledger.facts.keys_with_facts_of(scope)
         keys = await self._erase_profiles_of(scope, fed)
-        wiped = await self.ledger.eraser.forget_place(scope, self.around.clock.now())
+        wiped = await self.ledger.eraser.forget_place(scope, self.clock.now())
         await self.consent.load()
         await self.mirror.erase(wiped.memo_ids, scope, str)
         keys |= await self._erase_profiles_of(scope, fed)
@@ -139,7 +139,7 @@ class PermanentErasure:
         asking = [scene.user_name] if scene.user_id == user_id else []
         found = dict.fromkeys((*asking, *names, *known, *sorted(waiting), *await self._names_borne(user_id)))
         used_names = list(found)[:MOST_NAMES]
-        shown, now = {clean_name(name) for name in used_names} - {""}, self.around.clock.now()
+        shown, now = {clean_name(name) for name in used_names} - {""}, self.clock.now()
         news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]
         await self.ledger.names.note_all(news)
         shared = frozenset(await self.ledger.names.shared([user_id]))

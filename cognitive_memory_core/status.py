@@ -1,12 +1,26 @@
-"""The status of a memory: state and figures, as one value."""
+"""The status of a memory: state and figures as one value, collected from what is open."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
+from datetime import datetime, time, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from .domain.backlog import IndexState, MergeState
-from .domain.figures import LEDGER_ROWS, PurgeState, Spending, Totals
+from .domain.figures import LEDGER_ROWS, Activity, PurgeState, Spending, Totals
+from .domain.interval import Interval
 from .domain.job import QueueCounts
+from .domain.scope import Scene
+from .errors import UnavailableError
+from .tasks import ErrorState, restarts
+from .vectors.chroma import server_refusal
+
+if TYPE_CHECKING:
+    from .opened import Opened
+
+SERVER_SECONDS = 2.0  # how long a status waits for a Chroma server
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,73 @@ class Status:
         """What is damaged in the ledger's file, and what to do; "" if nothing is. ``failing`` has the same sentence."""
         return next((error for name, error in self.failing if name == LEDGER_ROWS), "")
 
-    def with_error(self, error: str) -> Status:
-        """Return the status with another ``last_error``."""
-        return replace(self, last_error=error)
+
+async def collected_status(opened: Opened, *, reason: str) -> Status:
+    """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so.
+
+    ``reason`` says why no memories are made; "" if they are.
+    """
+    settings, failing = opened.settings.current, _failing(opened)
+    if refusal := await asyncio.to_thread(server_refusal, settings.vector_store, SERVER_SECONDS):
+        failing = (("vectors", refusal), *(one for one in failing if one[0] != "vectors"))
+    without = {"historian": opened.chat_models.has_model, "embedding": bool(settings.models.embedding.model_name)}
+    status = Status(
+        is_running=not reason,
+        reason=reason,
+        jobs=opened.queue.counts(),
+        refused=opened.intake.admission.refused,
+        paused=opened.worker.paused,
+        breakers=tuple((breaker.name, breaker.state) for breaker in opened.breakers),
+        last_error=await asyncio.to_thread(opened.owner.problem) or next((error for _, error in failing), ""),
+        failing=failing,
+        refusal=next((one.refusal for one in opened.breakers if one.refusal), ""),
+        is_over_daily_calls=opened.chat_models.budget.is_spent,
+        without_model=tuple(name for name, is_set in without.items() if not is_set),
+        dropped_messages=opened.buffer.dropped,
+        removed_messages=opened.upkeep.removed,
+        restarts=tuple(restarts.items()),
+    )
+    today = opened.clock.now().astimezone(settings.zone).date()
+    try:
+        await opened.meter.flush()
+        return replace(
+            status,
+            totals=await opened.ledger.archive.totals(),
+            index_lag=await opened.indexer.lag(),
+            spent_today=tuple(await opened.ledger.accounts.spent(today)),
+            index=await opened.reconciler.state(),
+            purge=await opened.purge.state(),
+            merges=await opened.merging.state(),
+        )
+    except UnavailableError as away:
+        return replace(status, last_error=str(away))
+
+
+async def collected_activity(opened: Opened, scene: Scene, days: int) -> Activity:
+    """Count what is stored of a place, in total and by day; of all places for an operator without a group."""
+    zone = opened.settings.current.zone
+    today = opened.clock.now().astimezone(zone).date()
+    midnights = [
+        datetime.combine(today - timedelta(days=back), time(), tzinfo=zone) for back in range(days - 1, -2, -1)
+    ]
+    await opened.buffer.flush()
+    scope = None if scene.kind == "operator" and not scene.group_id else scene.scope
+    return await opened.ledger.archive.activity(scope, [Interval(start, end) for start, end in pairwise(midnights)])
+
+
+def _failing(opened: Opened) -> tuple[tuple[str, str], ...]:
+    """Return the failing components with their errors: loops, the last failure first, then stores and models."""
+    troubles: tuple[ErrorState, ...] = (
+        *(loop.trouble for loop in (*opened.loops, *opened.learning_loops)),
+        opened.buffer.read_errors,
+        opened.buffer.crowding,
+        opened.name_observer.renaming.trouble,
+        opened.watch.trouble,
+        opened.integrity.trouble,
+        *opened.worker.error_states,
+        *opened.merging.error_states,
+        *opened.profile_indexer.error_states,
+    )
+    lasting = sorted((one for one in dict.fromkeys(troubles) if one.error), key=lambda one: one.began, reverse=True)
+    away = [one for one in opened.breakers if one.last_error and (one.state == "failed" or one.refusal)]
+    return (*((one.name, one.error) for one in lasting), *((one.name, one.last_error) for one in away))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.configuration import Configuration
-from cognitive_memory_core.wiring.read_only import opened_reader
+from cognitive_memory_core.read_only import opened_reader
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock

@@ -8,12 +8,12 @@ import tempfile
 from pathlib import Path
 
 from .. import sentences
-from ..cancellation import completed
 from ..domain.ids import checked_id
 from ..errors import BadArgument
 from ..memory import CognitiveMemory
 from ..migration import Conversion, Destination, Layout, turns_of
 from ..migration.report import MigrationReport
+from ..tasks import completed
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, runner
 from .output import DONE, FAILED, console, print_json, progress_bar, refuse

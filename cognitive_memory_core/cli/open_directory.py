@@ -12,10 +12,10 @@ from pathlib import Path
 from .. import sentences
 from ..disk import is_owned
 from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
+from ..lost_ledger import LEDGER
 from ..memory import CognitiveMemory
+from ..read_only import MemoryReader, opened_reader
 from ..settings import Settings
-from ..wiring.lost_ledger import LEDGER
-from ..wiring.read_only import MemoryReader, opened_reader
 from .bot_directory import BotDirectory, bot_directory
 from .output import FAILED, refuse
 

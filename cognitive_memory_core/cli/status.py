@@ -14,7 +14,7 @@ from ..disk import is_owned
 from ..domain.job import FailedJob
 from ..domain.place_switch import PlaceSwitch
 from ..errors import BadArgument
-from ..wiring.read_only import DirectorySnapshot
+from ..read_only import DirectorySnapshot
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, reading, runner
 from .output import DONE, console, print_json

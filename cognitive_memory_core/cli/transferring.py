@@ -15,10 +15,10 @@ from .. import sentences
 from ..disk import DirectoryOwner
 from ..domain.ids import checked_id
 from ..errors import CognitiveMemoryError
+from ..lost_ledger import LEDGER
 from ..memory import CognitiveMemory
 from ..store.database.copies import Copy
 from ..store.ledger import Ledger
-from ..wiring.lost_ledger import LEDGER
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, reading, runner
 from .output import DONE, ProgressBar, console, print_json, progress_bar, refuse

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from ..background import BackgroundLoop
 from ..domain.belief import Belief
 from ..errors import BadAnswer, BadArgument, PermanentError
 from ..ports.models import Embedder
 from ..store.beliefs import BeliefBook
+from ..tasks import BackgroundLoop
 
 BATCH = 32
 SKIPPED_FOR = 3600.0  # seconds until a refused statement is tried again

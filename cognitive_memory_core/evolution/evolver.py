@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from .. import sentences
-from ..cancellation import completed
 from ..consent import Consent
 from ..domain.belief import Belief, BeliefEdit, Evolution
 from ..domain.log_fields import log_fields
@@ -27,6 +26,7 @@ from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..store.ledger import Ledger
+from ..tasks import completed
 from ..text.failures import described
 from ..text.identity.name_cleaning import clean_name
 from .chosen_lines import chosen, summary_pieces

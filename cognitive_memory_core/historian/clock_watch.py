@@ -8,10 +8,10 @@ from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
 from .. import sentences
-from ..background import BackgroundLoop, ErrorState
 from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..store.clock_state import ClockState, ClockStore
+from ..tasks import BackgroundLoop, ErrorState
 
 JUMP = timedelta(days=2)  # a larger difference means that the clock was set, or that nothing ran for as long
 STEADY = 86_400.0  # seconds that a clock must run steadily after a jump before it is trusted

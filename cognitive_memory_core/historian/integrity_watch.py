@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 
 from .. import sentences
-from ..background import BackgroundLoop, ErrorState
 from ..domain.figures import LEDGER_ROWS
 from ..store.database.integrity import LedgerExaminer
+from ..tasks import BackgroundLoop, ErrorState
 
 AFTER = 20.0  # seconds: a bot that starts has more urgent things to read
 LONGEST = 120.0  # seconds of one examination

@@ -14,10 +14,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from .. import sentences
-from ..background import UNTIL_NUDGED, BackgroundLoop
-from ..cancellation import completed
 from ..disk import TEMP, Disk, Vanished
 from ..errors import StorageRefused
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from .conversion import Conversion, Destination
 from .layout import LARGEST_LIST, SUMMARIES, Layout
 from .report import MigrationReport

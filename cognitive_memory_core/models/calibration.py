@@ -12,10 +12,10 @@ from operator import mul
 from statistics import median
 
 from .. import sentences
-from ..background import UNTIL_NUDGED, BackgroundLoop
 from ..ports.models import Calibration, Vector
 from ..settings import Live
 from ..store.similarity_calibrations import CalibrationBook
+from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from .embedding_queue import EmbeddingQueue
 
 log = logging.getLogger(__name__)

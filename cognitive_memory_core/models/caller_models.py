@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from .. import sentences
-from ..cancellation import seen
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports.models import GUESS, Ask, Calibration, Chat, Embedder, Meter, Reranker, Vector
+from ..tasks import seen
 
 SECONDS = 30.0
 RERANK_SECONDS = 4.0  # somebody waits for the answer, and not much longer

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from .. import sentences
-from ..cancellation import seen
 from ..errors import BadAnswer, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Calibration, Embedder, Vector
 from ..settings import Live
+from ..tasks import seen
 from ..text.caches import register_cache
 
 LIFETIME = timedelta(minutes=1)

@@ -9,8 +9,6 @@ from datetime import date, tzinfo
 from typing import TypeVar
 
 from .. import sentences
-from ..background import UNTIL_NUDGED, BackgroundLoop
-from ..cancellation import completed
 from ..domain.figures import Spending
 from ..domain.scope import Scope
 from ..errors import BadAnswer, UnavailableError
@@ -18,6 +16,7 @@ from ..ports.clock import Clock
 from ..ports.models import Ask, Chat
 from ..settings import Live, Settings
 from ..store.accounts import Accounts
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from .breaker import Breaker
 
 LONGEST_PAUSE = 30.0  # seconds between two tries while the accounts are unavailable

@@ -1,8 +1,8 @@
-"""The clock port."""
+"""The clock port, and the clock of the machine."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Protocol
 
 
@@ -12,3 +12,11 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """Return the current instant, with a time zone."""
         ...
+
+
+class SystemClock:
+    """The machine's own time."""
+
+    def now(self) -> datetime:
+        """Return the present instant in UTC."""
+        return datetime.now(timezone.utc)

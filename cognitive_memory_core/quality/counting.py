@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import tzinfo
 
-from ..background import UNTIL_NUDGED, BackgroundLoop
-from ..cancellation import completed
 from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..store.quality import QualityLedger
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 
 PAUSE = 60.0  # seconds between writes; a process that is killed loses the counts of up to this long
 MOST_HELD = 50_000  # events whose counts wait; more are not counted while the ledger is unavailable

@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .. import sentences
-from ..cancellation import completed, in_thread, is_out_of_threads, seen
 from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ..domain.job import FailedJob, Job, QueueCounts
 from ..domain.log_fields import log_fields
 from ..domain.note import Memo
 from ..domain.scope import Scope
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
-from ..locks import KeyedLock
 from ..ports.clock import Clock
 from ..settings import QueueSettings
+from ..tasks import KeyedLock, completed, in_thread, is_out_of_threads, seen
 from . import erasure
 from . import format as codec
 from .folder import PENDING, JobFiles

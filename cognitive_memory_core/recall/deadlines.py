@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
-from ..cancellation import seen
 from ..errors import PermanentError, TransientError, UnavailableError
+from ..tasks import seen
 
 PATIENCE = 5.0  # seconds that a read waits for a model or for another process
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)  # a part of an answer is missing

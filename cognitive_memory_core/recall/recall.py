@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from .. import sentences
-from ..cancellation import is_out_of_threads, seen
 from ..domain.context import Context
 from ..domain.hit import Hit
 from ..domain.note import Memo
@@ -20,6 +19,7 @@ from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports.tally import Tally, Untallied
 from ..settings import Live, Settings
 from ..store.database.table import Snapshot
+from ..tasks import is_out_of_threads, seen
 from .deadlines import AWAY, PATIENCE, settled, shielded, with_deadline, with_timeout
 from .one_pass import Question, Sources, Steps, has_place, newest
 from .query import Query, embedded_text, query_of

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
-from datetime import datetime, timezone
 from pathlib import Path
 from sqlite3 import Connection
 
-from ..cancellation import completed
-from ..ports.clock import Clock
+from ..ports.clock import Clock, SystemClock
+from ..tasks import completed
 from . import hidden_lines
 from .accounts import Accounts
 from .all_rows import Archive
@@ -46,7 +45,7 @@ class Ledger:
         self, path: Path, *, clock: Clock | None = None, read_only: bool = False, check: Check = lambda: None
     ) -> None:
         """Open a ledger, or create one if there is none; blocking, see :meth:`open`."""
-        clock = clock or _MachineClock()
+        clock = clock or SystemClock()
         self.database = database = Database(path, read_only=read_only, check=check)
         self.events = EventLedger(database, clock)
         self.lexical = SqliteLexical(database)
@@ -105,11 +104,6 @@ class Ledger:
     async def close(self) -> None:
         """Wait for running work and close the file, which may be opened again afterwards."""
         await self.database.close()
-
-
-class _MachineClock:
-    def now(self) -> datetime:
-        return datetime.now(timezone.utc)
 
 
 def _last_model(connection: Connection) -> str:

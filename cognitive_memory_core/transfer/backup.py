@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import Path
 
 from .. import sentences
-from ..cancellation import completed
 from ..disk import Disk, Vanished
 from ..end_summaries import EndSummaries
 from ..errors import BadArgument, StorageRefused
 from ..queue.job_queue import FileQueue
 from ..store.erasure.eraser import Eraser
+from ..tasks import completed
 from .targets import checked_place, draft_in, removed
 
 WAITING = ("end_summaries.takeover.json",)  # copied before the ledger, since it is removed once the ledger has it all

@@ -15,7 +15,6 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from .. import sentences
-from ..cancellation import completed
 from ..disk import Disk
 from ..domain.message import Message
 from ..domain.profile import Profile, Revision
@@ -25,6 +24,7 @@ from ..ports.vectors import EmbeddedEvent
 from ..profiles.files import FileProfiles
 from ..store.all_rows import Archive, ArchiveRow, OptOut
 from ..store.names import Alias
+from ..tasks import completed
 from ..text.identity.name_cleaning import clean_name
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
 from .profiles import IsExcluded, ProfileEdit, absorb_profiles, exported_profiles

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 
 from .. import sentences
-from ..background import BackgroundLoop
 from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
 from ..ports.models import Embedder, Vector
 from ..store.search.vectors import VectorLedger, VectorRow
+from ..tasks import BackgroundLoop
 from ..text.failures import described
 
 log = logging.getLogger(__name__)

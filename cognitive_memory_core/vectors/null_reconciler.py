@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..background import BackgroundLoop
 from ..domain.backlog import IndexState
 from ..store.search.vectors import VectorLedger
+from ..tasks import BackgroundLoop
 
 
 class NullReconciler:

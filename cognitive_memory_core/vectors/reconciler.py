@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .. import sentences
-from ..background import UNTIL_NUDGED, BackgroundLoop
 from ..domain.backlog import IndexActivity, IndexState
 from ..domain.read_filter import ReadFilter
 from ..errors import Busy, UnavailableError
@@ -26,6 +25,7 @@ from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
 from ..store.search.checkpoints import Checkpoint, CheckpointBook
 from ..store.search.vector_changes import VectorChange
 from ..store.search.vectors import VectorLedger
+from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from .index_check import CHECKED_A_DAY, IndexCheck
 from .index_sleep import IndexSleep
 

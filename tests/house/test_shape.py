@@ -72,9 +72,7 @@ def test_a_durable_write_has_one_place() -> None:
 
 def test_a_late_failure_is_retrieved_in_one_place() -> None:
     """Exceptions of abandoned tasks are retrieved by one function only, so that asyncio does not log them."""
-    assert [file for file, tree in code().items() if any(map(_drops_an_exception, nodes(tree)))] == [
-        f"{CORE}/cancellation.py"
-    ]
+    assert [file for file, tree in code().items() if any(map(_drops_an_exception, nodes(tree)))] == [f"{CORE}/tasks.py"]
 
 
 def _calls(tree: ast.Module, name: str) -> bool:

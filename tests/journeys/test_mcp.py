@@ -49,7 +49,7 @@ async def fill(data_dir: Path) -> list[str]:
             foreign.append((await memory.pin(scene, f"置顶 {canary}")).id)
         assert await memory.drain(60)
         belief = a_belief(FRIDAY, scene=HERE)
-        await memory._state.opened.adapters.ledger.beliefs.commit([begun(belief)])
+        await memory._opened.ledger.beliefs.commit([begun(belief)])
     return foreign
 
 

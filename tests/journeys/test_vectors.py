@@ -21,10 +21,8 @@ from cognitive_memory_core import (
     Turn,
     VectorStoreSettings,
 )
-from cognitive_memory_core.open_memory import OpenMemory
-from cognitive_memory_core.ports.supplied_components import SuppliedParts
+from cognitive_memory_core.opened import Opened
 from cognitive_memory_core.settings import Live
-from cognitive_memory_core.wiring import opened_adapters
 from tests.support import model_server
 from tests.support.model_server import Behaviour, ModelServer
 from tests.support.telling import READING, tell
@@ -160,12 +158,13 @@ async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> No
 async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Path) -> None:
     """A search too large for exact search is still answered exactly until the store process runs, then by it."""
     live = Live(Settings())
-    adapters = await opened_adapters(live, tmp_path, SuppliedParts())
-    ledger: Any = adapters.ledger
+    engine = Opened(live, tmp_path)
+    await engine.open_stores()
+    ledger: Any = engine.ledger
     ledger.index.is_wide = lambda *_: True
-    engine = OpenMemory(adapters, live)
+    engine.compose()
     memory = CognitiveMemory()
-    memory._state = engine
+    memory._open = engine
     try:
         engine.start()
         await memory.remember(Turn(READING, observations=FACTS))

@@ -141,13 +141,13 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
         for event in events[:2]
     )
     await opened.buffer.flush()
-    await opened.adapters.ledger.events.commit(Draft("console", (*events, *_experiences(text)), facts))
+    await opened.ledger.events.commit(Draft("console", (*events, *_experiences(text)), facts))
     for key, called, summary in (
         (core.ProfileKey.member("20001", "2000001"), "阿棠", "## 喜好\n- 推理小说\n- 乌龙茶"),
         (core.ProfileKey.group("20001"), "读书会", "每周三晚上读书。"),
     ):
         first = core.Profile(key, name or called, (text or "读书",), text or summary, NOON - timedelta(days=2))
-        stored = await opened.adapters.profiles.write(first)
+        stored = await opened.profiles.write(first)
         changed = core.Profile(
             key,
             name or called,
@@ -156,7 +156,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
             NOON,
             version=stored.version,
         )
-        await opened.adapters.profiles.write(changed)
+        await opened.profiles.write(changed)
     await opened.profile_indexer.refresh()
     for number, line in enumerate(("周三晚上读书", "不剧透")):
         belief = Belief(
@@ -172,7 +172,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
             message_ids=("m1",),
         )
         change = logged("create", belief, None, text or "大家常说", NOON - timedelta(days=number))
-        await opened.adapters.ledger.beliefs.commit([BeliefEdit(belief, None, change)])
+        await opened.ledger.beliefs.commit([BeliefEdit(belief, None, change)])
     await memory.pin(core.Scene.group("20001", "2000001"), text or "群规：不剧透", for_group=True)
     if text:
         await _noted_everywhere(memory, events[0].id, text)
@@ -202,7 +202,7 @@ def _experiences(text: str) -> list[Event]:
 
 async def _noted_everywhere(memory: core.CognitiveMemory, event_id: str, text: str) -> None:
     """Store a text also as a failed job's error, as a missed case, and as what a correction replaced."""
-    queue = memory._opened.adapters.queue
+    queue = memory._opened.queue
     await memory.pause()
     await queue.enqueue(Job("job", core.Turn(BOOKS, observations=[text], source_message=text), NOON))
     claim = await queue.claim()

@@ -161,7 +161,7 @@ async def test_foreign_and_guessed_ids_show_nothing(hostile: Console) -> None:
     foreign = Event(
         "foreign", "别家的秘密", user_id="9", sender_id="9", group_id="20001", happened_at=NOON, agent="other"
     )
-    await hostile.memory._opened.adapters.ledger.events.commit(Draft("foreign", (foreign,)))
+    await hostile.memory._opened.ledger.events.commit(Draft("foreign", (foreign,)))
     async with hostile.visited() as visitor:
         token = await visitor.form_token()
         for event_id in ("foreign", "no-such-id"):
@@ -175,7 +175,7 @@ async def test_foreign_and_guessed_ids_show_nothing(hostile: Console) -> None:
             done = await visitor.act("/memories/change", id=event_id, action="forget", sure="yes")
             assert "忘掉了 0 条" in done
         assert "别家的秘密" not in await visitor.look("/memories")
-    stored = await hostile.memory._opened.adapters.ledger.events.find("foreign")
+    stored = await hostile.memory._opened.ledger.events.find("foreign")
     assert stored is not None
     assert stored.retired_at is None
     assert core.Scene.operator().agent == "default"

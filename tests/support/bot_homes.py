@@ -132,7 +132,7 @@ async def _failed(data_dir: Path, count: int) -> list[str]:
         for number in range(count):
             scene = core.Scene.group(str(20001 + number), PERSON)
             await memory.remember(core.Turn(scene, observations=(f"第 {number} 件事",)))
-        queue = memory._state.opened.adapters.queue
+        queue = memory._opened.queue
         ids: list[str] = []
         while claim := await queue.claim():
             await queue.bury(claim, "模型服务不接受密钥或余额不足（HTTP 401），请检查 API_KEY")

@@ -69,7 +69,7 @@ async def failed_job(memory: core.CognitiveMemory, agent: str = "default") -> st
     """Let a job of an agent fail for good; return its id."""
     scene = core.Scene.group(GROUP_ID, PERSON, agent=agent)
     job_id = await memory.remember(core.Turn(scene, observations=("第一件事",)))
-    queue = memory._state.opened.adapters.queue
+    queue = memory._opened.queue
     claim = await queue.claim()
     assert claim
     await queue.bury(claim, "模型服务不接受密钥或余额不足（HTTP 401），请检查 API_KEY")

@@ -12,13 +12,11 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.open_memory import OpenMemory
+from cognitive_memory_core.opened import Opened
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.supplied_components import SuppliedParts
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.store.search.lines import FoundLines, LineSearch
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
-from cognitive_memory_core.wiring import opened_adapters
 
 from .clock import FrozenClock
 from .planted import Standing, tokens_in
@@ -105,17 +103,18 @@ async def opened(
 ) -> AsyncIterator[core.CognitiveMemory]:
     """Open an empty memory over a kind of store; background work runs only when the memory is drained."""
     live = Live(core.Settings(vector_store=VectorStoreSettings(backend=make), **settings))
-    adapters = await opened_adapters(live, data_dir, SuppliedParts(clock=clock))
-    ledger: Any = adapters.ledger
+    engine = Opened(live, data_dir)
+    await engine.open_stores(clock=clock)
+    ledger: Any = engine.ledger
     ledger.lexical, ledger.index = Watched(ledger.lexical, witness), Watched(ledger.index, witness)
-    engine = OpenMemory(adapters, live)
-    reconciler = engine.opened.reconciler
-    if isinstance(reconciler, IndexReconciler):
-        engine.opened.recall.sources.wide = WatchedStore(reconciler, ledger, witness)
-        ledger.index.is_wide = lambda _connection, _read_filter: True
-    await engine.opened.consent.load()
+    engine.compose()
+    if isinstance(engine.reconciler, IndexReconciler):
+        engine.recall.sources.wide = WatchedStore(engine.reconciler, ledger, witness)
+        index: Any = ledger.index
+        index.is_wide = lambda _connection, _read_filter: True
+    await engine.consent.load()
     memory = core.CognitiveMemory()
-    memory._state = engine
+    memory._open = engine
     try:
         yield memory
     finally:

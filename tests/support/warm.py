@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 IMPORTED = (
-    "cognitive_memory_core.open_memory",
+    "cognitive_memory_core.opened",
     "nonebot.adapters.onebot.v11",
     "nonebot.adapters.onebot.v12",
     "nonebot.drivers.fastapi",

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cognitive_memory_core.cancellation import both, in_thread, together
+from cognitive_memory_core.tasks import both, in_thread, together
 
 
 async def test_works_run_at_once_and_answer_in_order() -> None:

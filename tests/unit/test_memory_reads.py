@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import pytest
 
-from cognitive_memory_core.absent_memory import AbsentMemory, NullIntake, NullReads
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
 from cognitive_memory_core.domain.event import Event
@@ -21,9 +20,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
-from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.memory_reads import Reads
-from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.belief_search import BeliefSearch
 from cognitive_memory_core.recall.current_names import CurrentNames
@@ -373,17 +370,3 @@ async def test_a_disabled_memory_still_lists() -> None:
     listed = {"belief_page", "belief_history", "belief_changes", "suggestions"}
     assert given == {"context", "events", "forgotten", "recent_messages", "find_messages", "memos", "pins", *listed}
     assert (await reads.context(GROUP, "？", budget=None, shown=None)).degraded == ("disabled",)
-
-
-@pytest.mark.parametrize(
-    ("absent", "real"),
-    [(NullReads, Reads), (NullIntake, Intake), (AbsentMemory, OpenMemory)],
-    ids=lambda one: one.__name__,
-)
-def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:
-    """Each method of a stand-in takes and returns what the real one does, so that the façade asks both alike."""
-    for name, member in vars(absent).items():
-        if not name.startswith("_") and inspect.isfunction(member):
-            assert inspect.signature(member) == inspect.signature(getattr(real, name)), name
-    if absent is NullReads:
-        assert {name for name in vars(absent) if not name.startswith("_")} == {*READS, "event"}

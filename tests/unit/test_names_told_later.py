@@ -55,4 +55,4 @@ async def test_a_name_is_kept_only_where_its_line_would_be(tmp_path: Path, refus
                 await memory.forget_user(GROUP, GROUP.user_id)
         told = core.CognitiveMemory.absent() if refused == "closed" else memory
         await told.note_name(GROUP, at)
-        assert await memory._opened.adapters.ledger.names.people(GROUP.scope) == []
+        assert await memory._opened.ledger.names.people(GROUP.scope) == []

@@ -94,7 +94,6 @@ class World:
                 self.journal,
                 Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
                 self.purge,
-                self.clock,
                 self.suspended,
                 self.remove_from_index,
                 self.unportray,
@@ -102,6 +101,7 @@ class World:
             Step(self.queue, self, "queue"),  # type: ignore[arg-type]
             Step(self.mirror, self, "mirror"),  # type: ignore[arg-type]
             self.consent,
+            self.clock,
         )
 
     @property

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 
 from ... import sentences
 from ...errors import CognitiveMemoryError
+from ...lost_ledger import LEDGER
 from ...models.client import ModelClient
 from ...models.embedding import OpenAIEmbedder
 from ...models.reranking import HttpReranker
+from ...read_only import opened_reader
 from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
 from ...vectors.chroma import server_refusal
-from ...wiring.lost_ledger import LEDGER
-from ...wiring.read_only import opened_reader
 from .findings import ExaminedBot, Finding
 from .storage import dimensions_changed
 

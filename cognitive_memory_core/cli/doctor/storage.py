@@ -12,10 +12,10 @@ from pathlib import Path
 from ... import sentences
 from ...disk import is_owned
 from ...errors import BadArgument, CognitiveMemoryError
+from ...lost_ledger import LEDGER, refuse_lost_ledger
+from ...read_only import DirectorySnapshot, opened_reader
 from ...settings import Settings
 from ...store.database.integrity import LedgerExamination
-from ...wiring.lost_ledger import LEDGER, refuse_lost_ledger
-from ...wiring.read_only import DirectorySnapshot, opened_reader
 from ..bot_directory import shared_dir
 from .findings import ExaminedBot, Finding
 

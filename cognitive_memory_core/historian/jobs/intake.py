@@ -14,11 +14,11 @@ from ...domain.job import Job
 from ...domain.message import Message
 from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn, TurnLimits, shortened, with_fields
-from ...locks import KeyedLock
 from ...ports.clock import Clock
 from ...queue.job_queue import FileQueue
 from ...settings import Live, Settings
 from ...store.events import EventLedger
+from ...tasks import KeyedLock
 from ...text.identity.name_cleaning import clean_text
 from ..messages.message_buffer import MessageBuffer
 from .admission import Admission

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
-from ...cancellation import both, together
 from ...consent import Consent
 from ...domain.event import Draft, Statement
 from ...domain.job import Job
@@ -19,6 +18,7 @@ from ...ports.models import Historian
 from ...settings import Live, Settings
 from ...store.events import EventLedger
 from ...store.messages import MessageLog
+from ...tasks import both, together
 from ...text.identity.name_cleaning import clean_name
 from ..profiles.name_observer import NameObserver
 from ..rewriting.checks import called

@@ -9,12 +9,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from ...background import BackgroundLoop, ErrorState, isolated, latest
-from ...cancellation import completed
 from ...domain.log_fields import log_fields
 from ...errors import TooSlow, TransientError, UnavailableError
 from ...queue.job_queue import Claim, FileQueue
 from ...settings import HistorianSettings, Live, Settings
+from ...tasks import BackgroundLoop, ErrorState, completed, isolated, latest
 from ...text.failures import described
 from ..retry import Requeue, decision
 from .pipeline import Pipeline

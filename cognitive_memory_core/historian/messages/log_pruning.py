@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from ... import sentences
-from ...background import BackgroundLoop
 from ...settings import Live, Settings
 from ...store.messages import MessageLog
+from ...tasks import BackgroundLoop
 
 EVERY = 3600.0  # seconds
 KEPT_PER_PLACE = 200  # newest messages: as many as one dialogue holds, so none that waits to be considered goes

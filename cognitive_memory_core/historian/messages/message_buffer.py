@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 
 from ... import sentences
-from ...background import UNTIL_NUDGED, BackgroundLoop, ErrorState
 from ...domain.message import Message
 from ...domain.scope import Scene, Scope
 from ...errors import UnavailableError
 from ...store.messages import MessageLog
+from ...tasks import UNTIL_NUDGED, BackgroundLoop, ErrorState
 from ..profiles.name_observer import NameObserver
 from .unwritten_messages import UnwrittenMessages
 

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ...cancellation import both, completed
 from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile, ProfileKey
@@ -18,6 +17,7 @@ from ...settings import Live, Settings
 from ...store.facts import FactBook
 from ...store.names import NameBook
 from ...store.profile_index import ProfileIndex
+from ...tasks import both, completed
 from ...text.identity.name_cleaning import clean_name
 from ...text.statements.withdrawn_claims import WithdrawnClaim
 from .page import Page

@@ -12,13 +12,13 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
 
-from ...background import BackgroundLoop, ErrorState, latest
 from ...domain.backlog import MergeState
 from ...domain.log_fields import log_fields
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError, TransientError, UnavailableError
 from ...store.facts import PendingFacts
+from ...tasks import BackgroundLoop, ErrorState, latest
 from ...text.failures import described
 from .entity_merge import EntityMerge
 from .merge_times import due_at

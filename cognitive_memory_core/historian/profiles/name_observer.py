@@ -6,11 +6,11 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
 
-from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scene, Scope
 from ...ports.clock import Clock
 from ...store.names import Alias, NameBook
+from ...tasks import UNTIL_NUDGED, BackgroundLoop
 from ...text.identity.name_cleaning import clean_name
 from .renaming import Renaming
 

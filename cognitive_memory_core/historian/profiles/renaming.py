@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ...background import ErrorState
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError
 from ...profiles.files import FileProfiles
 from ...store.names import Alias
 from ...store.profile_index import ProfileIndex
+from ...tasks import ErrorState
 from ...text.identity.name_cleaning import clean_name
 from .profile_indexer import taken_in
 

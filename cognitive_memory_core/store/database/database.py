@@ -20,8 +20,8 @@ from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ... import sentences
-from ...cancellation import in_thread, seen
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
+from ...tasks import in_thread, seen
 from . import migrations
 from .request_batches import DatabaseRequest, RequestBatches
 from .snapshots import SnapshotConnection, snapshot

@@ -17,8 +17,8 @@ from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
 
-from ...cancellation import completed, seen
 from ...errors import UnavailableError
+from ...tasks import completed, seen
 from .database import Database, opened_for_reading
 from .statements import select
 

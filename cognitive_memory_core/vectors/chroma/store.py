@@ -15,12 +15,12 @@ from typing import TypeVar
 from urllib.parse import quote, urlsplit
 
 from ... import sentences
-from ...cancellation import seen
 from ...domain.read_filter import ReadFilter
 from ...errors import BadArgument, Busy, UnavailableError
 from ...ports.models import Vector
 from ...ports.vectors import EmbeddedEvent, Generation
 from ...settings import VectorStoreSettings
+from ...tasks import seen
 from . import protocol
 from .generation_in_use import digest_of
 from .generations_on_disk import seems_in_use

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ... import sentences
-from ...cancellation import seen
 from ...errors import BadArgument, Busy, UnavailableError
+from ...tasks import seen
 from .frames import BadFrame
 from .process import COMMAND, ChildProcess, ProcessEnded
 from .protocol import Answer, Envelope, Failed, FindInUse, Open, Request, Start

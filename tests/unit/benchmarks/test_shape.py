@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 from benchmarks import shape
-from cognitive_memory_core.cancellation import together
+from cognitive_memory_core.tasks import together
 from cognitive_memory_core.text.lexical.tokens import token_count
 
 CODE = '''"""A module."""

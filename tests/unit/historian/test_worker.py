@@ -421,7 +421,7 @@ async def test_a_cancellation_from_within_is_a_failed_try() -> None:
 async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCaptureFixture) -> None:
     """A model failure with many waiting groups is logged once, and once when it is over."""
     historian = ScriptedHistorian(甲=raising(UnavailableError("模型不在"), times=600))
-    caplog.set_level(logging.INFO, "cognitive_memory_core.background")
+    caplog.set_level(logging.INFO, "cognitive_memory_core.tasks")
     async with at_work(historian) as (queue, _, worker):
         for number in range(200):
             await queue.enqueue(a_job("甲", scene=type(GROUP).group(str(20001 + number), "2000001")))

@@ -33,7 +33,7 @@ async def test_a_ledger_that_refuses_reads_is_no_empty_answer(tmp_path: Path, na
         caller = core.tools.ToolCaller(memory, SCENE, settings)
         if name not in ("memory_add", "memory_update", "memory_delete"):
             assert (await core.tools.agent_answer(caller, name, asked))["ok"]
-        await memory._opened.adapters.ledger.close()
+        await memory._opened.ledger.close()
         answer = await core.tools.agent_answer(caller, name, asked)
         assert answer.get("degraded") if name == "context" else (answer["ok"], bool(answer["error"])) == (False, True)
 

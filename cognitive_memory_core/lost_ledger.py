@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from .. import sentences
-from ..disk import LOCK
-from ..errors import UnavailableError
-from ..store.database.migrations import copies_of, is_blank
+from . import sentences
+from .disk import LOCK
+from .errors import UnavailableError
+from .store.database.migrations import copies_of, is_blank
 
 LEDGER = "ledger.db"
 CONSENT = "ledger.new"  # an empty file with which the operator requests a new ledger despite remains of an older one

@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
-from cognitive_memory_core.background import BackgroundLoop, ErrorState, isolated, latest
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.tasks import BackgroundLoop, ErrorState, isolated, latest
 from tests.support.waiting import until
 
 

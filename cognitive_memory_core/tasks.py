@@ -1,4 +1,4 @@
-"""The loop that runs all background work: scheduling, restarts, and error reporting."""
+"""asyncio tasks: background loops with their errors, work that outlives a cancellation, and locks by key."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import asyncio
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
+from concurrent.futures import Executor, Future
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from . import sentences
-from .cancellation import seen
 from .domain.log_fields import log_fields
 from .errors import BadAnswer, TransientError, UnavailableError
 from .text.failures import described
@@ -22,7 +24,9 @@ UNTIL_NUDGED = 3600.0  # seconds of rest for a loop that has work only after a n
 restarts: Counter[str] = Counter()
 """How often this process has restarted loops that somebody else cancelled, by their names."""
 _order = itertools.count(1)
+NO_THREAD = "can't start new thread"  # of RuntimeError, where memory or a limit of the system refuses one
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class ErrorState:
@@ -230,3 +234,168 @@ async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> 
 
 def _requested_pause(error: BaseException | None) -> float:
     return (error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None) or 0.0
+
+
+async def completed(work: Coroutine[Any, Any, T]) -> T:
+    """Run work to its end in a task of its own; if the caller is cancelled, raise CancelledError only afterwards."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as asked:
+            cancelled = asked
+    if cancelled is None:
+        return task.result()
+    seen(task)  # the caller gets the cancellation
+    raise cancelled
+
+
+async def together(*works: Awaitable[T]) -> list[T]:
+    """Run awaitables concurrently, each to its end; return their results in order, or raise the first failure."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return [task.result() for task in tasks]
+
+
+async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
+    """Run two awaitables with different result types, as :func:`together` does; the second in the caller's task."""
+    beside = asyncio.ensure_future(first)
+    try:
+        result = await second
+    except BaseException as failure:
+        if isinstance(failure, asyncio.CancelledError):
+            beside.cancel()
+        await asyncio.gather(beside, return_exceptions=True)
+        if not beside.cancelled():
+            beside.result()
+        raise
+    return await beside, result
+
+
+async def in_thread(pool: Executor, work: Callable[[], T]) -> T:
+    """Run blocking work in a thread of a pool and return its result; it goes on if its caller is cancelled.
+
+    ``run_in_executor`` takes twice as many calls, because there a cancellation reaches work that has not begun.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+    pool.submit(work).add_done_callback(partial(_report, loop, answer))
+    return await answer
+
+
+def _report(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], done: Future[T]) -> None:
+    with suppress(RuntimeError):  # the event loop is closed: no caller is left
+        loop.call_soon_threadsafe(_settle, answer, done)
+
+
+def _settle(answer: asyncio.Future[T], done: Future[T]) -> None:
+    if answer.done():  # cancelled meanwhile
+        return
+    if done.cancelled():  # the pool was closed before the work began
+        answer.cancel()
+        return
+    failure = done.exception()
+    if failure is None:
+        answer.set_result(done.result())
+    else:
+        answer.set_exception(failure)
+
+
+def is_out_of_threads(failure: RuntimeError) -> bool:
+    """Return whether an error says that no new thread could be started."""
+    return NO_THREAD in str(failure)
+
+
+def seen(task: asyncio.Future[Any]) -> None:
+    """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not log it."""
+    if not task.cancelled():
+        task.exception()
+
+
+@asynccontextmanager
+async def released_on_failure() -> AsyncGenerator[AsyncExitStack, None]:
+    """Yield an exit stack; if the body fails or is cancelled, close the stack completely before the error is raised.
+
+    If the body of the ``with`` statement succeeds, the caller must close the stack.
+    """
+    stack = AsyncExitStack()
+    try:
+        yield stack
+    except BaseException:
+        await completed(stack.aclose())
+        raise
+
+
+class KeyedLock:
+    """One FIFO lock per key, kept only while it is held or awaited; for one event loop.
+
+    :meth:`all` excludes every key: it waits for held locks, and later callers wait for it. A task that holds one of
+    these locks must not take another.
+    """
+
+    def __init__(self) -> None:
+        """Create the lock with no key held."""
+        self._locks: dict[Hashable, asyncio.Lock] = {}
+        self._users = Counter[Hashable]()
+        self._whole = asyncio.Lock()
+        self._open, self._empty = asyncio.Event(), asyncio.Event()
+        self._open.set()
+        self._empty.set()
+
+    def of(self, key: Hashable) -> AbstractAsyncContextManager[None]:
+        """Hold the lock of a key during the ``with`` block."""
+        return _KeyHeld(self, key)
+
+    @asynccontextmanager
+    async def all(self) -> AsyncGenerator[None, None]:
+        """Hold the locks of all keys during the ``with`` block."""
+        async with self._whole:
+            self._open.clear()
+            try:
+                await self._empty.wait()
+                yield
+            finally:
+                self._open.set()
+
+    async def enter(self, key: Hashable) -> None:
+        """Wait for the lock of a key and hold it; :meth:`of` calls it."""
+        while not self._open.is_set():
+            await self._open.wait()
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = asyncio.Lock()
+        self._users[key] += 1
+        self._empty.clear()
+        try:
+            await lock.acquire()
+        except BaseException:
+            self._forget_user(key)
+            raise
+
+    def leave(self, key: Hashable) -> None:
+        """Release the lock of a key; users of :meth:`of` need not call it."""
+        self._locks[key].release()
+        self._forget_user(key)
+
+    def _forget_user(self, key: Hashable) -> None:
+        self._users[key] -= 1
+        if not self._users[key]:
+            del self._users[key], self._locks[key]
+        if not self._locks:
+            self._empty.set()
+
+
+class _KeyHeld(AbstractAsyncContextManager[None]):
+    """The context of one key: a class, because a job enters six, and a generator costs more."""
+
+    __slots__ = ("_key", "_locks")
+
+    def __init__(self, locks: KeyedLock, key: Hashable) -> None:
+        self._locks, self._key = locks, key
+
+    async def __aenter__(self) -> None:
+        await self._locks.enter(self._key)
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        self._locks.leave(self._key)

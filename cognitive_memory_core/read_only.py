@@ -8,29 +8,29 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..consent import Consent
-from ..domain.figures import Spending, Totals
-from ..domain.hit import Hit
-from ..domain.job import FailedJob, QueueCounts
-from ..domain.place_switch import PlaceSwitch
-from ..domain.quality import QualityReport
-from ..domain.read_filter import ReadFilter
-from ..models.embedding import embedding_of
-from ..ports.models import Embedder
-from ..profile_history import without_forgotten
-from ..profiles.files import FileProfiles
-from ..quality.reporting import Reporting
-from ..queue.folder import counted_jobs, failed_jobs
-from ..read_access import ReadAccess
-from ..recall.one_pass import Sources
-from ..recall.recall import Recall
-from ..settings import Live, Settings
-from ..store.clock_state import ClockState
-from ..store.database.integrity import LedgerExamination
-from ..store.ledger import Ledger
-from ..transfer import checked_target, exported
-from .adapters import SystemClock
+from .consent import Consent
+from .domain.figures import Spending, Totals
+from .domain.hit import Hit
+from .domain.job import FailedJob, QueueCounts
+from .domain.place_switch import PlaceSwitch
+from .domain.quality import QualityReport
+from .domain.read_filter import ReadFilter
 from .lost_ledger import LEDGER
+from .models.embedding import embedding_of
+from .ports.clock import SystemClock
+from .ports.models import Embedder
+from .profile_history import without_forgotten
+from .profiles.files import FileProfiles
+from .quality.reporting import Reporting
+from .queue.folder import counted_jobs, failed_jobs
+from .read_access import ReadAccess
+from .recall.one_pass import Sources
+from .recall.recall import Recall
+from .settings import Live, Settings
+from .store.clock_state import ClockState
+from .store.database.integrity import LedgerExamination
+from .store.ledger import Ledger
+from .transfer import checked_target, exported
 
 
 @dataclass(frozen=True)
