@@ -19,6 +19,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.errors import BadAnswer
+from cognitive_memory_core.historian import backed_by_rules
 from cognitive_memory_core.models.answer_text import object_in
 from cognitive_memory_core.models.breaker import FIRST_PAUSE, MAX_FAILURES
 from cognitive_memory_core.ports.clock import Clock
@@ -181,6 +182,42 @@ async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
             async with core.CognitiveMemory.open(_settings(server.url), data) as memory:
                 await turns.drained(memory, PATIENCE)
                 return await turns.counted(memory, range(_TURNS)), time.perf_counter() - started
+
+
+# F36.
+
+
+def f36(extent: Extent) -> Row:
+    """Refuse key, account and model: the operator is told, jobs wait, and after a time the rules take them."""
+    return asyncio.run(_refused(extent.of(20, 3), float(extent.of(10, 2))))
+
+
+async def _refused(number: int, seconds: float) -> Row:
+    total, told, made, hour = Counts(), list[float](), list[str](), backed_by_rules.REFUSED_FOR
+    done_early = unmarked = 0
+    for code in (401, 403, 404):
+        async with ModelServer() as server, _open(server.url) as memory:
+            server.chat, started = served.status(code), time.perf_counter()
+            await turns.hand_in(memory, range(number))
+            while not (await memory.status()).refusal and time.perf_counter() < started + LONGEST_WISH:
+                await memory.drain(0.02)
+            told.append(time.perf_counter() - started)
+            await asyncio.sleep(seconds)
+            done_early += sum([len(await memory.events(turns.scene(one))) for one in range(number)])
+            made.append(f"{code} {len(server.asked)}")
+            backed_by_rules.REFUSED_FOR = seconds
+            await turns.drained(memory, PATIENCE)
+            backed_by_rules.REFUSED_FOR = hour
+            events = [event for one in range(number) for event in await memory.events(turns.scene(one))]
+            unmarked += sum(event.is_absolute for event in events)
+            total += await turns.counted(memory, range(number))
+    note = (
+        f"{number} turns each; an hour is {seconds:g} s here; calls made: {', '.join(made)}; stored before it was "
+        f"over {done_early}, unmarked {unmarked}; seconds: until the operator was told, of 60 allowed"
+    )
+    is_bad = bool(done_early or unmarked) or max(told) > LONGEST_WISH
+    what = "provider refuses the key or the model"
+    return Row("F36", what, 3 * number, total.lost, total.twice, total.stuck, max(told), note, is_bad)
 
 
 # F16.

@@ -84,6 +84,7 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F32": _here("queueing", "f32"),
     "F33": _here("mixed", "f33"),
     "F34": _here("cancelled", "f34"),
+    "F36": _here("models", "f36"),
     "F37": _here("starved", "f37"),
     "A1": _here("hostile_tools", "a1"),
     "A2": _here("isolation", "a2"),
