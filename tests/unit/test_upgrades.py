@@ -215,6 +215,22 @@ def test_the_stamp_of_what_is_no_database_is_empty(tmp_path: Path) -> None:
     assert file_header.stamp_of(tmp_path / "real.db").version == 7
 
 
+async def test_a_ledger_without_its_format_is_called_damaged(tmp_path: Path) -> None:
+    """A ledger of one byte, and one with tables but without its format's number, are refused as damaged, untouched."""
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path / "whole", background=False):
+        pass
+    with closing(sqlite3.connect(tmp_path / "whole" / "ledger.db")) as connection:
+        connection.execute("PRAGMA user_version = 0")
+    (tmp_path / "byte").mkdir()
+    (tmp_path / "byte" / "ledger.db").write_bytes(b"x")
+    for folder, why in (("whole", "user_version"), ("byte", "一个字节")):
+        before = (tmp_path / folder / "ledger.db").read_bytes()
+        with pytest.raises(core.UnavailableError, match=why):
+            async with core.CognitiveMemory.open(SETTINGS, tmp_path / folder, background=False):
+                pass
+        assert (tmp_path / folder / "ledger.db").read_bytes() == before
+
+
 async def test_a_new_ledger_names_the_release_that_it_needs(tmp_path: Path) -> None:
     """A ledger carries the release that made its tables, which an older one will ask for."""
     async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False):
