@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import ssl
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -25,14 +23,11 @@ from ..sentences.models import told
 from ..settings import EmbeddingSettings, ModelSettings, RerankSettings
 
 if TYPE_CHECKING:
-    import httpx
+    from openai import AsyncOpenAI
 
 EndpointSettings = ModelSettings | EmbeddingSettings | RerankSettings
 EMBEDDING_LIMIT = 64 << 20
 CHAT_LIMIT = 2 << 20
-_REFUSAL_LIMIT = 16_384  # bytes read of a refusal
-_PIECE = 1 << 20  # decoded bytes between two yields to the event loop
-_GZIP = 31
 _LARGE = 65_536  # bytes from which an answer is parsed in a thread
 _MOST_TOKENS = 1_000_000_000
 _CONNECT_SECONDS, _CONNECT_SHARE = 10.0, 0.75
@@ -43,7 +38,7 @@ _SENDABLE = re.compile("[!-~]*")
 _METADATA_HOSTS = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data"})
 _METADATA_ADDRESSES = frozenset({"fd00:ec2::254", "100.100.100.200", "168.63.129.16"})
 
-_OK, _REDIRECT, _BAD_REQUEST, _NOT_FOUND, _SERVER = 200, 300, 400, 404, 500
+_REDIRECT, _BAD_REQUEST, _NOT_FOUND, _SERVER = 300, 400, 404, 500
 _LATER = (408, 425, 429)
 _KEY = (401, 402, 403, 407)
 _INPUT = (413, 422, _SERVER)
@@ -63,7 +58,7 @@ _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}
 
 
 class ModelClient:
-    """A client for one model's address. Make it in a thread: it imports httpx and reads certificates.
+    """A client for one model's address. Make it in a thread: it imports openai and reads certificates.
 
     A fault of the settings is raised by the first request. Requests are not retried; the caller decides. Nothing from
     the environment is sent; HTTPS_PROXY is used for https addresses only, where the proxy cannot read the content.
@@ -71,32 +66,20 @@ class ModelClient:
 
     def __init__(self, settings: EndpointSettings, role: str, meter: Meter, *, limit: int = CHAT_LIMIT) -> None:
         """Configure the client of a role ("embedding", "historian"); answers are limited to ``limit`` bytes."""
-        import httpx  # noqa: PLC0415  # a tenth of a second
+        from .wire import opened_client  # noqa: PLC0415  # half a second
 
-        self._role, self._meter, self._limit = role, meter, limit
+        self._role, self._meter = role, meter
         self._url = address_of(settings.api_url)
         key = settings.api_key.get_secret_value().strip()
-        self._headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip",
-            "Content-Type": "application/json",
-            "User-Agent": "cognitive-memory",
-            **({"Authorization": f"Bearer {key}"} if key else {}),
-        }
-        self._wire: httpx.AsyncHTTPTransport | None = None
+        self._vendor: AsyncOpenAI | None = None
         self._is_checked = False
         self._fault = address_fault(self._url, key, role)
         if self._fault:
             return
-        is_secure, proxy = self._url.startswith("https:"), getproxies().get("https", "")
-        is_through = is_secure and proxy.startswith(("http://", "https://")) and not proxy_bypass(self._host)
+        proxy = getproxies().get("https", "") if self._url.startswith("https:") else ""
+        is_through = proxy.startswith(("http://", "https://")) and not proxy_bypass(self._host)
         self._is_checked = is_through  # a proxy resolves names itself
-        self._wire = httpx.AsyncHTTPTransport(
-            verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # no trust store: created faster
-            limits=httpx.Limits(max_connections=32, max_keepalive_connections=8),
-            proxy=proxy if is_through else None,
-            trust_env=False,
-        )
+        self._vendor = opened_client(self._url, key, limit, proxy if is_through else None)
 
     async def answer(self, purpose: str, path: str, body: Mapping[str, object], seconds: float) -> Mapping[str, Any]:
         """Post a body below the address and return the answer's JSON object, in at most ``seconds``.
@@ -126,40 +109,34 @@ class ModelClient:
 
     async def close(self) -> None:
         """Close every connection; later calls raise UnavailableError."""
-        if self._wire is not None:
-            wire, self._wire = self._wire, None
+        if self._vendor is not None:
+            vendor, self._vendor = self._vendor, None
             self._fault = told(sentences.models.MODEL_UNREACHABLE, self._role)
-            await wire.aclose()
+            await vendor.close()
 
     @property
     def _host(self) -> str:
         return urlsplit(self._url).hostname or ""
 
     async def _posted(self, path: str, body: Mapping[str, object], seconds: float) -> bytes:
-        import httpx  # noqa: PLC0415  # already imported
+        from .wire import UNREACHABLE, posted  # noqa: PLC0415  # already imported
 
-        if self._wire is None:
+        if self._vendor is None:
             raise UnavailableError(self._fault)
         try:
             await self._check_host()
             # shorter than the request's: an unreachable host is not a model that answers slowly and may be billed
-            limits = {"connect": min(_CONNECT_SECONDS, seconds * _CONNECT_SHARE)}
-            content = json.dumps(body, ensure_ascii=False).encode()
-            request = httpx.Request(
-                "POST", self._url + path, headers=self._headers, content=content, extensions={"timeout": limits}
-            )
-            response = await self._wire.handle_async_request(request)
-            try:
-                answer = await self._read(response)
-            finally:
-                await response.aclose()
-        except (OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            is_certificate = isinstance(error, ssl.SSLError) or "SSL" in str(error)
+            response = await posted(self._vendor, path, body, connect=min(_CONNECT_SECONDS, seconds * _CONNECT_SHARE))
+        except UNREACHABLE as error:
+            cause = error.__cause__ or error  # some releases wrap what the transport raised
+            if isinstance(cause, BadAnswer):
+                raise cause from None
+            is_certificate = isinstance(cause, ssl.SSLError) or "SSL" in str(cause)
             words = sentences.models.CERTIFICATE_REFUSED if is_certificate else sentences.models.MODEL_UNREACHABLE
             raise UnavailableError(told(words, self._role)) from None
-        if not _OK <= response.status_code < _REDIRECT:
-            raise refusal(self._role, response.status_code, response.headers, answer)
-        return answer
+        if not response.is_success:
+            raise refusal(self._role, response.status_code, response.headers, response.content)
+        return response.content
 
     async def _check_host(self) -> None:
         """Resolve the host once and refuse forbidden addresses, which a name or an unusual number format may hide."""
@@ -169,32 +146,6 @@ class ModelClient:
         if any(is_forbidden(str(entry[4][0])) for entry in found):
             raise UnavailableError(told(sentences.models.ADDRESS_FORBIDDEN, self._role))
         self._is_checked = True
-
-    async def _read(self, response: httpx.Response) -> bytes:
-        """Read an answer up to the limit, unpacking piece by piece; of a refusal, which may be long, the beginning."""
-        is_refusal = not _OK <= response.status_code < _REDIRECT
-        limit = _REFUSAL_LIMIT if is_refusal else self._limit
-        encoding = response.headers.get("content-encoding", "").strip().lower()
-        if encoding not in ("", "identity", "gzip", "x-gzip"):
-            raise BadAnswer(sentences.models.ANSWER_UNDECODABLE)
-        decoder = zlib.decompressobj(_GZIP) if "gzip" in encoding else None
-        body = bytearray()
-        async for chunk in response.aiter_raw():
-            waiting = chunk
-            while decoder and waiting and len(body) <= limit:
-                try:
-                    body += decoder.decompress(waiting, _PIECE)
-                except zlib.error:
-                    raise BadAnswer(sentences.models.ANSWER_UNDECODABLE) from None
-                waiting = decoder.unconsumed_tail
-                await asyncio.sleep(0)
-            if decoder is None:
-                body += chunk
-            if len(body) > limit:
-                break
-        if len(body) > limit and not is_refusal:
-            raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=limit))
-        return bytes(body[:limit])
 
 
 def address_of(written: str) -> str:
