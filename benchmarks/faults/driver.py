@@ -14,14 +14,14 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.faults import world
 from benchmarks.faults.steps import PROFILE_STEPS, STEPS, Unwritten
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.queue import job_queue as file_queue
+from cognitive_memory_core.queue.job_queue import FileQueue
 
 ORDER = 65_536  # bytes
 
@@ -72,8 +72,18 @@ async def _warm_up(data: Path) -> None:
         await STEPS[name].act(await STEPS[name].ready(data))
 
 
+def _in_one_thread(make: Callable[..., None]) -> Callable[..., None]:
+    """Let a queue write arrivals in the thread of its steps: a tracer counts calls per thread."""
+
+    def made(queue: FileQueue, *args: object) -> None:
+        make(queue, *args)
+        queue.writers = queue.steps
+
+    return made
+
+
 if __name__ == "__main__":
-    file_queue.WRITERS = 1  # a tracer counts calls per thread: with one thread, the n-th call is the same in every run
+    FileQueue.__init__ = _in_one_thread(FileQueue.__init__)
     with tempfile.TemporaryDirectory() as scratch:
         asyncio.run(_warm_up(Path(scratch)))
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -98,7 +98,7 @@ class FileQueue:
         self._order = ScheduleIndex()
         self._instants = Instants()
         self.steps = ThreadPoolExecutor(1, thread_name_prefix="memory-queue")
-        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="memory-queue-writer")
+        self.writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="memory-queue-writer")
         self._arriving: dict[str, asyncio.Task[None]] = {}
         self._arrival_locks = KeyedLock()  # one arrival at a time per scope, so that a flood in one leaves threads free
         self._orphaned: list[JobEntry] = []
@@ -133,7 +133,7 @@ class FileQueue:
     async def close(self) -> None:
         """Wait for running steps, then refuse later ones; the files stay."""
         await self.all_arrived()
-        for threads in (self._writers, self.steps):
+        for threads in (self.writers, self.steps):
             await asyncio.to_thread(threads.shutdown)
 
     async def enqueue(self, job: Job) -> None:
@@ -158,7 +158,7 @@ class FileQueue:
         is_durable = False
         try:
             async with self._arrival_locks.of(entry.scope):
-                await self.run(self._writers, partial(self._files.arrive, entry, data))
+                await self.run(self.writers, partial(self._files.arrive, entry, data))
             is_durable = True
         finally:
             (self._order.settle if is_durable else self._order.drop)(entry)
