@@ -31,13 +31,14 @@ class PastVersion:
 
 @dataclass(frozen=True)
 class ProfileView:
-    """A profile with the sources of its facts and its past versions, each with what a rollback to it would change.
+    """A profile with its lines, the sources of its facts and its past versions, with what each rollback would change.
 
     ``place`` and ``place_name`` are the group of a member's profile; None and "" for other profiles.
     """
 
     key: str
     profile: core.Profile
+    lines: Sequence[tuple[str, Sequence[core.ProfileSource]]]
     sources: Sequence[core.ProfileSource]
     revisions: Sequence[PastVersion]
     place: core.Scope | None = None
@@ -177,10 +178,17 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> ProfileView:
     scene, key = visit.scene(), profile.key
     revisions = await visit.memory.profile_revisions(scene, key)
     place = core.Scope(key.agent, "group", key.group_id) if key.entity_type == "member" else None
+    sources = await visit.memory.listings.sources(scene, key, FACTS, 0)
+    stored = await visit.memory.get_profile(scene, key.entity_type, "/".join(filter(None, (key.group_id, key.user_id))))
+    events = stored.sources if stored else {}
     return ProfileView(
         f"{key.entity_type}/{key.group_id}/{key.user_id}",
         profile,
-        await visit.memory.listings.sources(scene, key, FACTS, 0),
+        [
+            (line, [one for one in sources if one.event_id in events.get(line.strip("-*+• \t"), ())])
+            for line in profile.summary.splitlines()
+        ],
+        sources,
         [PastVersion(one, _replaced_at(one), changed_lines(profile, one.profile)) for one in revisions],
         place,
         (await visit.names_of((place,)))[place] if place else "",

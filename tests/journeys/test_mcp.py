@@ -65,6 +65,8 @@ async def use_every_tool(agent: Agent) -> None:
         return any(event["quotes"][0]["text"].endswith("喜欢喝乌龙茶") for event in answer["events"])
 
     await until(found)
+    own = (await agent.call("search_events", query="第1本侦探小说"))["events"]
+    assert (USER, ["我喜欢第1本侦探小说"]) in [(one["said_by"], [it["text"] for it in one["quotes"]]) for one in own]
     assert "乌龙茶" in (await agent.call("context", query="我爱喝乌龙茶吗"))["context"]
     await use_pins(agent)
     profile = (await agent.call("get_profile", entity_type="user", entity_id=USER))["profile"]

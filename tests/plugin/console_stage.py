@@ -155,6 +155,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
             f"{text or summary}\n- 新加的一行",
             NOON,
             version=stored.version,
+            sources={"新加的一行": (events[0].id,)},
         )
         await opened.profiles.write(changed)
     await opened.profile_indexer.refresh()

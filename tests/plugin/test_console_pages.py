@@ -144,6 +144,8 @@ async def test_a_profile_is_rolled_back(shown: Console) -> None:
         page = await visitor.look("/people/open", id="2000001")
         assert "新加的一行" in page
         assert "每一条从哪来（2）" in page
+        (line,) = [line for line in page.splitlines() if line.startswith('<p class="text">- 新加的一行')]
+        assert "/memories/open?id=" in line
         revision = page.split('name="revision" value="', 1)[1].split('"', 1)[0]
         after = await visitor.act("/profiles/restore", key="member/20001/2000001", revision=revision)
         assert "换回了" in after

@@ -397,7 +397,9 @@ async def test_a_change_of_what_changed_meanwhile_shows_the_present_version(worl
 async def test_profiles_are_restored(world: World) -> None:
     """A profile and its revisions are shown, and a revision restored, which can be undone."""
     path = f"/profiles/member/{GROUP_ID}/{PERSON}"
-    assert "乌龙茶" in (await world.told("GET", path))["profile"]["summary"]
+    profile = (await world.told("GET", path))["profile"]
+    assert "乌龙茶" in profile["summary"]
+    assert profile["sources"] == {}  # it was imported
     (old,) = (await world.told("GET", f"{path}/revisions"))["revisions"]
     restored = await world.told("POST", f"{path}/restore", json={"revision_id": old["id"]})
     assert restored["profile"]["summary"] == "- 喜欢茶"

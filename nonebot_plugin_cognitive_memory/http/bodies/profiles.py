@@ -8,6 +8,7 @@ import cognitive_memory_core as core
 
 from ...replies import http_guide as guide
 from .body import Answer, Instant, RequestBody, example
+from .events import EVENT_ID
 
 _REVISION_ID = "20260305T103000.123456Z"
 _PROFILE = {
@@ -18,11 +19,15 @@ _PROFILE = {
     "tags": [guide.TAG],
     "summary": guide.SUMMARY,
     "updated_at": "2026-03-06T12:30:00Z",
+    "sources": {guide.SUMMARY.removeprefix("- "): [EVENT_ID]},
 }
 
 
 class ProfileBody(BaseModel):
-    """A profile, present or past; ``summary`` is Markdown."""
+    """A profile, present or past; ``summary`` is Markdown.
+
+    ``sources`` are the ids of the events that each line, without its bullet, or tag rests on.
+    """
 
     entity_type: str
     group_id: str
@@ -31,6 +36,7 @@ class ProfileBody(BaseModel):
     tags: tuple[str, ...]
     summary: str
     updated_at: Instant
+    sources: dict[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, profile: core.Profile) -> ProfileBody:
@@ -43,6 +49,7 @@ class ProfileBody(BaseModel):
             tags=profile.tags,
             summary=profile.summary,
             updated_at=profile.updated_at,
+            sources=dict(profile.sources),
         )
 
 
