@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests.support import network_guard
 from tests.support.sizes import IS_NIGHTLY, NIGHTLY
@@ -16,6 +16,7 @@ from tests.support.sizes import IS_NIGHTLY, NIGHTLY
 settings.register_profile("default", deadline=None, max_examples=60)  # a slow machine must not fail a test
 settings.register_profile("ci", deadline=None, max_examples=60, derandomize=True)
 settings.register_profile(NIGHTLY, deadline=None, max_examples=500, print_blob=True)
+settings.register_profile("unshrunk", deadline=None, max_examples=60, phases=[Phase.explicit, Phase.generate])
 settings.load_profile(NIGHTLY if IS_NIGHTLY else "ci" if os.environ.get("CI") else "default")
 ATTEMPTS = pytest.StashKey[Path]()
 

@@ -356,7 +356,8 @@ def _fails(root: Path, tests: str) -> bool:
     plugin = "tests/plugin" in tests
     loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
     options = loops if plugin else ("-p", "no:nonebug")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", *options, *tests.split()]
+    quick = ("-q", "-x", "-n0", "--hypothesis-profile=unshrunk")  # that a test fails is enough, in whatever example
+    command = [sys.executable, "-m", "pytest", *quick, *options, *tests.split()]
     try:
         done = subprocess.run(command, cwd=root, capture_output=True, check=False, timeout=LONGEST)
     except subprocess.TimeoutExpired:
