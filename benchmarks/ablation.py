@@ -63,7 +63,7 @@ CHANGES = (
     Change(
         "common characters as telling as rare ones",
         constants={
-            f"{CORE}.recall.term_coverage:telling_of": lambda _term: 1.0,
+            f"{CORE}.recall.ranking:telling_of": lambda _term: 1.0,
             f"{LINES}:telling_of": lambda _term: 1.0,
         },
         sets=CHINESE,

@@ -21,7 +21,7 @@ from ..text.identity.name_cleaning import clean_text
 from ..text.lexical.terms import index_terms, query_terms
 from ..text.statements.questions import asks_leave
 from .deadlines import AWAY, PATIENCE, with_timeout
-from .term_coverage import covered, saturated
+from .ranking import covered, saturated
 
 QUERY_LENGTH = 1_000
 INLINE = 100  # beliefs that are ranked on the event loop

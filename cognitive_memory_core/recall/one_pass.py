@@ -64,9 +64,12 @@ from .ranking import (
     widened,
 )
 from .render import (
+    Kind,
+    Part,
     belief_lines,
     block,
     event_lines,
+    fitted,
     memo_lines,
     named_lines,
     pin_lines,
@@ -74,7 +77,6 @@ from .render import (
     quotation_lines,
     with_ids_once,
 )
-from .token_budget import Kind, Part, fitted
 from .trace import LineCandidate, SearchTrace
 
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")

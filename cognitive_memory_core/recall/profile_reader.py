@@ -27,8 +27,7 @@ from ..text.lexical.terms import index_terms, query_terms
 from .current_names import CurrentNames
 from .deadlines import AWAY, PATIENCE, with_timeout
 from .query import QUERY_LENGTH
-from .ranking import MAX_RESULTS
-from .term_coverage import covered, saturated
+from .ranking import MAX_RESULTS, covered, saturated
 
 INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
 LIFETIME, HELD = 2.0, 256  # seconds for which a file's profile is cached for turns, and how many of them

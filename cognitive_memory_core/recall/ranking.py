@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 
 from ..domain.event import Event, duplicate_key, is_replaced
@@ -17,8 +18,8 @@ from ..domain.interval import Interval
 from ..settings import Decay
 from ..store.search.lines import line_key
 from ..text.caches import cleared_on_erasure
-from ..text.lexical.terms import index_terms
-from .term_coverage import covered, saturated
+from ..text.lexical.frequency import telling_of
+from ..text.lexical.terms import SEARCHED, index_terms
 
 Scored = tuple[Event, float]
 MAX_RESULTS, MAX_CANDIDATES = 200, 1_000
@@ -305,3 +306,35 @@ def _clamped(score: float) -> float:
     if 0.0 <= score <= 1.0:  # as nearly always
         return score
     return min(max(score, 0.0), 1.0) if math.isfinite(score) else 0.0
+
+
+SATURATION = 0.5
+
+
+def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | None = None) -> list[float]:
+    """Return, for each text, the share of the query's term weight that the text contains, in [0, 1].
+
+    A term weighs more the rarer it is in the language and among ``among`` texts (None: the given ones); one that no
+    text has weighs as if one text had it. Of a long query only the heaviest terms count, as many as are searched.
+    """
+    if not texts:
+        return []
+    count = len(texts) if among is None else among
+    asked = frozenset(terms)
+    common = [asked & text for text in texts]
+    having = Counter(chain.from_iterable(common))
+    weights = {term: usual_weight(term) * math.log1p(count / (having.get(term) or 1)) for term in asked}
+    whole = math.fsum(heapq.nlargest(SEARCHED, weights.values()))  # fsum: the order of a set says nothing
+    return [min(math.fsum(map(weights.__getitem__, some)) / whole, 1.0) for some in common]
+
+
+def saturated(coverage: float, half_point: float = SATURATION) -> float:
+    """Map a coverage in [0, 1] to a saturation curve: 0 and 1 stay; a smaller ``half_point`` raises the middle."""
+    return coverage * (1.0 + half_point) / (coverage + half_point)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=8192)
+def usual_weight(term: str) -> float:
+    """Return the weight of a term by its characters alone, in (0, 1]: lower for frequent ones."""
+    return telling_of(term)

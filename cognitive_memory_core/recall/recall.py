@@ -23,7 +23,7 @@ from ..tasks import is_out_of_threads, seen
 from .deadlines import AWAY, PATIENCE, settled, shielded, with_deadline, with_timeout
 from .one_pass import Question, Sources, Steps, has_place, newest
 from .query import Query, embedded_text, query_of
-from .token_budget import section_tokens
+from .render import section_tokens
 from .trace import NO_TRACE, Explanation, LineCandidate, SearchTrace, candidates_of
 
 LONG = 300  # characters; a longer query is parsed in a thread

@@ -21,8 +21,7 @@ from ..ports.models import Chat, Historian, Merger
 from ..ports.tally import Tally
 from ..prompts.library import TEMPLATES, PromptLibrary
 from ..prompts.template import read_templates
-from ..recall.compression import Summariser
-from ..recall.summary import ModelSummariser
+from ..recall.compression import ModelSummariser, Summariser
 from ..settings import Live, Settings
 
 log = logging.getLogger(__name__)

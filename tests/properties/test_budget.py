@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.context import Section
-from cognitive_memory_core.recall.render import block, fenced
-from cognitive_memory_core.recall.token_budget import SHARES, Part, fitted
+from cognitive_memory_core.recall.render import SHARES, Part, block, fenced, fitted
 from cognitive_memory_core.text.lexical.tokens import sentences_of, token_count
 
 TEXTS = st.text(st.sampled_from("甲乙丙。！？.!? abcé🚢12") | st.characters(exclude_characters="\r\n"), max_size=60)

@@ -22,7 +22,7 @@ from ..database.statements import bounded
 from .corpus import EVENTS
 from .place_cache import PlaceCache
 from .read_filter_sql import place_filter
-from .top_rows import best
+from .rows import best
 from .vector_cache import Cosines, Seqs, Slice, bounds, cosines, possible, rounded, whole
 from .vector_changes import dimensions_of
 from .vector_rows import CHUNK, FLOAT_BYTES, Form, VectorPlace, changes_of, compared, count_of, scanned

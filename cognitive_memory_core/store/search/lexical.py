@@ -25,8 +25,7 @@ from .lines import PARTS, FoundLine, FoundLines, LineKey, LineRows, LineSearch, 
 from .passages import passages_around
 from .place_cache import PlaceCache
 from .read_filter_sql import Filter
-from .rows import EventRows, Rows
-from .top_rows import best
+from .rows import EventRows, Rows, best
 from .words import match
 
 HELD_BYTES = 48 * 1024 * 1024  # a place of 100,000 lines of chat takes about 40 MB

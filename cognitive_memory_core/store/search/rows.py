@@ -215,3 +215,16 @@ class EventRows(Rows):
 def rarity_of(having: Array, rows: int) -> Scores:
     """Return the weight of terms that so many of the rows have, always above 0."""
     return np.log1p((rows - having + 0.5) / (having + 0.5))
+
+
+SORTED = 512  # scores that are sorted sooner than the highest of them are found
+
+
+def best(seqs: NDArray[np.int64], scores: NDArray[Any], limit: int) -> dict[int, float]:
+    """Return the highest scores by seq, best first; equal scores are ordered newest first."""
+    if 0 < limit < len(seqs) and len(seqs) > SORTED:
+        least = np.partition(scores, len(seqs) - limit)[len(seqs) - limit]
+        among = np.flatnonzero(scores >= least)
+        seqs, scores = seqs[among], scores[among]
+    order = np.lexsort((-seqs, -scores))[:limit]
+    return dict(zip(seqs[order].tolist(), scores[order].tolist(), strict=True))

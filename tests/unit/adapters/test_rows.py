@@ -10,8 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.store.search.rows import EventRows, Rows, hashed
-from cognitive_memory_core.store.search.top_rows import best
+from cognitive_memory_core.store.search.rows import EventRows, Rows, best, hashed
 from cognitive_memory_core.text.lexical.terms import SEARCHED
 
 WORDS = st.lists(st.sampled_from("甲乙丙丁戊"), max_size=6)

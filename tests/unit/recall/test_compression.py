@@ -15,8 +15,14 @@ from cognitive_memory_core import CognitiveMemory, Scene, Settings
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import BadAnswer, BadArgument, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.recall.compression import MOST_LINES, Compressor, checked_dialogue
-from cognitive_memory_core.recall.summary import MOST_PIECES, PIECE_LINES, ModelSummariser
+from cognitive_memory_core.recall.compression import (
+    MOST_LINES,
+    MOST_PIECES,
+    PIECE_LINES,
+    Compressor,
+    ModelSummariser,
+    checked_dialogue,
+)
 from cognitive_memory_core.settings import Live
 from cognitive_memory_core.text.lexical.tokens import token_count
 from tests.support.builders import GROUP, PRIVATE, a_message

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.context import Section
-from cognitive_memory_core.recall.render import block, fenced
-from cognitive_memory_core.recall.token_budget import SHARES, Part, fitted
+from cognitive_memory_core.recall.render import SHARES, Part, block, fenced, fitted
 from cognitive_memory_core.text.lexical.tokens import token_count
 
 FRAME = token_count(fenced(()))
