@@ -20,7 +20,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.models.chat import OpenAIChat
 from cognitive_memory_core.models.client import ModelClient
 from cognitive_memory_core.ports.models import Ask, Chat
-from cognitive_memory_core.text.lexical.tokens import token_count
+from cognitive_memory_core.text.terms import token_count
 from tests.support.puppet import TRIAGE, Puppet, Question, careful, shaped, statement
 
 from .chat_set import Fact, Window

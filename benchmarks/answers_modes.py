@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.quote import exchange
+from cognitive_memory_core.domain.event import exchange
 from cognitive_memory_core.ports.models import Chat as Model
 from cognitive_memory_core.text.spoken_events import QUOTE_LENGTH
 

@@ -11,7 +11,7 @@ from functools import cache
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
 from cognitive_memory_core.recall.render import QUOTED_LENGTH, quoted, weekday_minute
-from cognitive_memory_core.text.identity.name_cleaning import clean_name
+from cognitive_memory_core.text.names import clean_name
 
 from .chat_set import Chat, Line, Question
 from .labelled import ZONE

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cognitive_memory_core.text.lexical.terms import index_terms, query_terms
+from cognitive_memory_core.text.terms import index_terms, query_terms
 
 from .workload import Line, vector_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.ids import derived_id
-from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.queue.job_queue import FileQueue
 
 from .measure import Report, Sample

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.text.lexical.tokens import token_count
+from cognitive_memory_core.text.terms import token_count
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet, Question
 

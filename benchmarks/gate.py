@@ -21,7 +21,7 @@ from typing import Any
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.historian.rewriting.statement_gate import Around, Verdict, judge
-from cognitive_memory_core.text.identity.name_cleaning import clean_name
+from cognitive_memory_core.text.names import clean_name
 from cognitive_memory_core.text.safety.prompt_fences import defused
 from cognitive_memory_core.text.statements.lexicon import offences
 from cognitive_memory_core.text.time.time_words import time_window

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.text.lexical.terms import index_terms
+from cognitive_memory_core.text.terms import index_terms
 from tests.support.puppet import MERGE, Puppet
 
 from .enqueue import durable_write

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core.text.lexical.tokens import token_count
+from cognitive_memory_core.text.terms import token_count
 
 from .measure import Report, percentile
 

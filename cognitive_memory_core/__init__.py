@@ -9,24 +9,19 @@ from .loading_on_use import loaded_on_use
 if TYPE_CHECKING:
     from . import mcp_server, tools
     from .configuration import Configuration, SettingsMoved, SettingState, setting_keys, setting_meaning
-    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
-    from .domain.context import Context, Section
-    from .domain.event import Event
+    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Suggestion
+    from .domain.context import Context, Hit, Section
+    from .domain.erasure import Erasure
+    from .domain.event import Event, Quote
     from .domain.figures import Activity, DayCount
-    from .domain.hit import Hit
     from .domain.interval import Interval
-    from .domain.job import FailedJob
     from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
     from .domain.message import Message
     from .domain.note import Memo, Pin
-    from .domain.place_switch import PlaceSwitch
     from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
     from .domain.quality import QualityReport
-    from .domain.quote import Quote
-    from .domain.scope import PlaceKind, Scene, Scope
-    from .domain.suggestion import Suggestion
-    from .domain.tombstones import Erasure
-    from .domain.turn import Turn
+    from .domain.scope import PlaceKind, PlaceSwitch, Scene, Scope
+    from .domain.turn import FailedJob, Turn
     from .env_variables import merged_settings, nested_settings
     from .errors import (
         AlreadyEvolving,
@@ -72,7 +67,7 @@ if TYPE_CHECKING:
     from .status import Status
     from .stopwatches import Durations
     from .tasks import BackgroundLoop
-    from .text.identity.name_cleaning import clean_name
+    from .text.names import clean_name
     from .text.statements.lexicon import Offence, offences
     from .text.time.time_limits import time_limit
     from .text.time.time_words import time_window
@@ -177,23 +172,18 @@ __getattr__ = loaded_on_use(
     {
         "tasks": "BackgroundLoop",
         "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
-        "domain.belief": "Belief BeliefHit BeliefPage Change Evolution",
-        "domain.context": "Context Section",
-        "domain.event": "Event",
-        "domain.quote": "Quote",
-        "domain.hit": "Hit",
+        "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
+        "domain.context": "Context Hit Section",
+        "domain.erasure": "Erasure",
+        "domain.event": "Event Quote",
         "domain.interval": "Interval",
-        "domain.job": "FailedJob",
         "domain.listing": "EventListing PersonEntry PlaceEntry PlaceListing ProfileSource SeenName",
         "domain.message": "Message",
         "domain.note": "Memo Pin",
-        "domain.place_switch": "PlaceSwitch",
         "domain.profile": "Profile ProfileHit ProfileKey Revision",
         "domain.quality": "QualityReport",
-        "domain.scope": "PlaceKind Scene Scope",
-        "domain.suggestion": "Suggestion",
-        "domain.tombstones": "Erasure",
-        "domain.turn": "Turn",
+        "domain.scope": "PlaceKind PlaceSwitch Scene Scope",
+        "domain.turn": "FailedJob Turn",
         "errors": (
             "AlreadyEvolving BadArgument CognitiveMemoryError DirectoryInUse LimitReached MistakeError "
             "NotPermitted PermanentError QueueFull StorageRefused TransientError UnavailableError "
@@ -212,7 +202,7 @@ __getattr__ = loaded_on_use(
         ),
         "status": "Status",
         "stopwatches": "Durations",
-        "text.identity.name_cleaning": "clean_name",
+        "text.names": "clean_name",
         "text.statements.lexicon": "Offence offences",
         "text.time.time_limits": "time_limit",
         "text.time.time_words": "time_window",

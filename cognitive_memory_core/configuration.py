@@ -17,7 +17,7 @@ from pydantic import BaseModel, SecretStr
 
 from . import sentences
 from .disk import Disk, Vanished, is_withheld
-from .domain.price import Price
+from .domain.figures import Price
 from .errors import BadArgument, BadSetting, PermanentError, StorageRefused
 from .sentences.setting_meanings import MEANINGS
 from .settings import Settings, value_at

@@ -9,16 +9,13 @@ from datetime import datetime, timedelta, timezone
 from typing import TypeVar
 
 from . import sentences
-from .domain.erasure_rules import is_covered, reworded
+from .domain.context import Hit
+from .domain.erasure import Tombstones, is_covered, reworded
 from .domain.event import Event, without_quotes
-from .domain.hit import Hit
-from .domain.incognito import Incognito
 from .domain.message import Message
 from .domain.note import Memo, Pin
-from .domain.place_switch import PlaceSwitch, Switch
 from .domain.profile import Profile
-from .domain.scope import Scene, Scope
-from .domain.tombstones import Tombstones
+from .domain.scope import Incognito, PlaceSwitch, Scene, Scope, Switch
 from .domain.turn import Dialogue, Turn
 from .store.consent import ConsentBook
 from .store.erasure.eraser import Eraser

@@ -19,7 +19,7 @@ import orjson
 
 from . import sentences
 from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
-from .domain.iso_times import datetime_of
+from .domain.interval import datetime_of
 from .domain.note import Memo
 from .domain.scope import Scope
 from .errors import PermanentError, StorageRefused
@@ -27,7 +27,7 @@ from .ports.clock import Clock
 from .queue.erasure import rows_without, summaries_without
 from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
 from .tasks import UNTIL_NUDGED, BackgroundLoop, completed
-from .text.identity.name_cleaning import writable_text
+from .text.names import writable_text
 
 log = logging.getLogger(__name__)
 KEPT = 1_000

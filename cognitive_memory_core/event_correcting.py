@@ -8,11 +8,9 @@ from datetime import timedelta
 
 from . import sentences
 from .consent import Consent
-from .domain.event import Draft, Event, corrected_id, duplicate_key
-from .domain.fact import Fact
+from .domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
 from .domain.ids import checked_text, derived_id
 from .domain.interval import Interval
-from .domain.quote import Quote, exchange
 from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
 from .domain.turn import TurnLimits, shortened
@@ -20,7 +18,7 @@ from .errors import NotPermitted, UnknownEvent
 from .historian.jobs.own_words_into_profiles import group_fact, own_key
 from .settings import Live, Settings
 from .store.events import EventLedger
-from .text.identity.name_cleaning import clean_name, clean_text
+from .text.names import clean_name, clean_text
 from .text.statements.lexicon import offences
 
 MOST_DATED = 1_000  # events of one instant that are read to find an equal one

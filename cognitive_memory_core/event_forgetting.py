@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from . import sentences
-from .domain.erasure_rules import keys_of
+from .domain.erasure import RESTORABLE, keys_of
 from .domain.event import Event
 from .domain.interval import Interval
 from .domain.profile import ProfileKey
 from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
-from .domain.tombstones import RESTORABLE
 from .errors import CognitiveMemoryError, UnknownEvent
 from .permanent_erasure import ErasureSurroundings
 from .ports.clock import Clock

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from . import sentences
-from .domain.event import Event, corrected_id
+from .domain.event import Event, MissedEvent, corrected_id
 from .domain.ids import checked_id, derived_id
 from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from .domain.message import Message
-from .domain.missed_event import MissedEvent
 from .domain.profile import EntityType, Profile, ProfileKey
 from .domain.read_filter import ReadFilter
 from .domain.scope import Scene

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from . import sentences
 from .arguments import checks_arguments
 from .configuration import with_hot
-from .domain.context import NOTHING
+from .domain.context import NOTHING, Hit
 from .domain.event import Event
-from .domain.hit import Hit
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
@@ -26,17 +25,15 @@ from .stopwatches import Durations, Stopwatches
 from .tasks import completed
 
 if TYPE_CHECKING:
-    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing
+    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing, Suggestion
     from .domain.context import Context
+    from .domain.erasure import Erasure
     from .domain.figures import Activity
-    from .domain.job import FailedJob
     from .domain.message import Message
     from .domain.note import Memo, Pin
-    from .domain.place_switch import PlaceSwitch, Switch
     from .domain.quality import QualityReport
-    from .domain.suggestion import Suggestion
-    from .domain.tombstones import Erasure
-    from .domain.turn import Turn
+    from .domain.scope import PlaceSwitch, Switch
+    from .domain.turn import FailedJob, Turn
     from .listings import Listings
     from .opened import Opened
     from .ports.clock import Clock
@@ -58,7 +55,7 @@ CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
     {
         "Listing": "domain.belief",
         "Message": "domain.message",
-        "Switch": "domain.place_switch",
+        "Switch": "domain.scope",
         "Turn": "domain.turn",
     }
 )
@@ -391,7 +388,7 @@ class CognitiveMemory:
 
         Raises BadArgument if ``until`` has no zone, is not in the future, or is given with "on".
         """
-        from .domain.place_switch import PlaceSwitch  # noqa: PLC0415  # loaded with an open memory
+        from .domain.scope import PlaceSwitch  # noqa: PLC0415  # loaded with an open memory
 
         opened, placed = self._opened, PlaceSwitch(scene.scope, switch, until)
         if until and (switch == "on" or checked_instant(until, "until") <= opened.clock.now()):
@@ -680,14 +677,14 @@ class CognitiveMemory:
 
 def _machinery() -> ModuleType:
     from . import opened  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
-    from .text.lexical import word_forms  # noqa: PLC0415  # the same
+    from .text import terms  # noqa: PLC0415  # the same
     from .text.statements import identity_questions  # noqa: PLC0415  # the same
     from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
 
     for reader in TOLD_IN_TROUBLE:  # a process without file handles or memory could not load them any more
         getattr(sentences, reader)
     offences(".")  # compiles patterns that would otherwise delay the first message
-    word_forms.prepare()
+    terms.prepare()
     identity_questions.prepare()
     return opened
 

@@ -9,17 +9,15 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from . import sentences
-from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
-from .domain.context import NOTHING, Context
+from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing, Suggestion
+from .domain.context import NOTHING, Context, Hit
+from .domain.erasure import RESTORABLE
 from .domain.event import Event
-from .domain.hit import Hit
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.read_filter import ReadFilter
 from .domain.scope import Scene, Scope
-from .domain.suggestion import Suggestion
-from .domain.tombstones import RESTORABLE
 from .errors import UnknownEvent
 from .evolution.belief_keeping import BeliefKeeping, group_of
 from .evolution.suggesting import Suggesting

@@ -10,9 +10,9 @@ from types import ModuleType
 
 from .consent import Consent
 from .disk import DirectoryOwner, Disk
-from .domain.job import QueueCounts
 from .domain.profile import ProfileKey
 from .domain.scope import Scope
+from .domain.turn import QueueCounts
 from .end_summaries import EndSummaries
 from .errors import UnavailableError
 from .event_correcting import EventCorrecting

@@ -13,10 +13,10 @@ from datetime import datetime
 
 from . import sentences
 from .consent import Consent
+from .domain.erasure import Erasure
 from .domain.message import Message
 from .domain.profile import ProfileKey
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
-from .domain.tombstones import Erasure
 from .end_summaries import EndSummaries
 from .errors import NotPermitted
 from .historian.messages.message_buffer import MessageBuffer
@@ -28,7 +28,7 @@ from .queue.job_queue import FileQueue
 from .store.erasure.eraser import ErasedRows
 from .store.ledger import Ledger
 from .store.names import MOST_NAMES, Alias
-from .text.identity.name_cleaning import clean_name
+from .text.names import clean_name
 from .text.safety.redaction import Redaction
 
 

@@ -13,7 +13,7 @@ from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, UnknownPin
 from .ports.clock import Clock
 from .store.notes import NoteBook
-from .text.identity.name_cleaning import clean_text
+from .text.names import clean_text
 
 PIN_LENGTH = 500
 

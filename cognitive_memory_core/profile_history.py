@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import sentences
-from .domain.erasure_rules import keys_of
+from .domain.erasure import keys_of
 from .domain.profile import Profile, ProfileKey, Revision
 from .domain.scope import Scene
 from .errors import NotPermitted

@@ -11,8 +11,8 @@ from dataclasses import replace
 from . import sentences
 from .consent import Consent, Redactable
 from .domain.belief import Belief, Change
+from .domain.context import Hit
 from .domain.event import MEMORY_KINDS, Event
-from .domain.hit import Hit
 from .domain.ids import checked_id
 from .domain.interval import Interval
 from .domain.message import Message

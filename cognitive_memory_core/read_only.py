@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .consent import Consent
+from .domain.context import Hit
 from .domain.figures import Spending, Totals
-from .domain.hit import Hit
-from .domain.job import FailedJob, QueueCounts
-from .domain.place_switch import PlaceSwitch
 from .domain.quality import QualityReport
 from .domain.read_filter import ReadFilter
+from .domain.scope import PlaceSwitch
+from .domain.turn import FailedJob, QueueCounts
 from .lost_ledger import LEDGER
 from .models.embedding import embedding_of
 from .ports.clock import SystemClock

@@ -24,8 +24,8 @@ from pydantic import (
 )
 
 from . import sentences
+from .domain.figures import Price
 from .domain.ids import checked_id
-from .domain.price import Price
 from .errors import BadSetting
 
 DORMANT: tuple[str, ...] = ()

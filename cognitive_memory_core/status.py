@@ -8,11 +8,10 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .domain.backlog import IndexState, MergeState
-from .domain.figures import LEDGER_ROWS, Activity, PurgeState, Spending, Totals
+from .domain.figures import LEDGER_ROWS, Activity, IndexState, MergeState, PurgeState, Spending, Totals
 from .domain.interval import Interval
-from .domain.job import QueueCounts
 from .domain.scope import Scene
+from .domain.turn import QueueCounts
 from .errors import UnavailableError
 from .tasks import ErrorState, restarts
 from .vectors.chroma import server_refusal

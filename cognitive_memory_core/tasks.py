@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from . import sentences
-from .domain.log_fields import log_fields
+from .domain.scope import log_fields
 from .errors import BadAnswer, TransientError, UnavailableError
 from .text.failures import described
 

@@ -21,7 +21,7 @@ import yaml
 
 import cognitive_memory_core as core
 from cognitive_memory_core.models.answer_text import LONGEST
-from cognitive_memory_core.text.identity.name_cleaning import one_line
+from cognitive_memory_core.text.names import one_line
 from tests.support.puppet import (
     MERGE,
     REWRITE,

@@ -18,11 +18,10 @@ import orjson
 from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id
-from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.domain.turn import Job, Turn
 from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
 from cognitive_memory_core.ports.vectors import EmbeddedEvent

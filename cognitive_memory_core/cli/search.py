@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import tzinfo
 
 from .. import sentences
+from ..domain.context import Hit
 from ..domain.event import MEMORY_KINDS
-from ..domain.hit import Hit
 from ..domain.ids import checked_id
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene

@@ -11,8 +11,8 @@ from datetime import tzinfo
 from .. import sentences
 from ..configuration import Configuration
 from ..disk import is_owned
-from ..domain.job import FailedJob
-from ..domain.place_switch import PlaceSwitch
+from ..domain.scope import PlaceSwitch
+from ..domain.turn import FailedJob
 from ..errors import BadArgument
 from ..read_only import DirectorySnapshot
 from .bot_directory import BotDirectory, declare_directory

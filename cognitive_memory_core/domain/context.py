@@ -1,8 +1,30 @@
-"""The block of text that is put before the model for one turn."""
+"""What was found, and the context that is put before the model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from .event import Event
+from .message import Passage
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One event that a search found.
+
+    Hits are ordered by ``score``. ``similarity`` is the score of the search by meaning, ``lexical`` that of the search
+    by words, and ``relevance`` both combined, before older events are ranked lower; each is in [0, 1]. For a hit on the
+    message log, ``neighbours`` are the readable lines around it, oldest first, and ``reply_to`` is the id of the
+    message that it replies to, or "".
+    """
+
+    event: Event
+    score: float
+    similarity: float = 0.0
+    lexical: float = 0.0
+    relevance: float = 0.0
+    neighbours: Passage = ()
+    reply_to: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,101 @@
-"""Events, the absolute statements that the memory stores, and the drafts that a job produces."""
+"""Events, the quotes they rest on, the facts drawn from them, and those that could not be made."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from .fact import EventKind, Fact
+from .. import sentences
 from .ids import derived_id
-from .quote import Quote, exchange
+from .profile import ProfileKey
 from .scope import Scene, Scope
+
+_NESTED = str.maketrans({"“": "「", "”": "」", "„": "「", "‟": "「", "〝": "「", "〞": "」", "·": "・"})
+ELLIPSIS = "…"
+Label = Callable[[str, str], str]
+
+
+@dataclass(frozen=True)
+class Quote:
+    """One line, whole and as it was said. A line of the bot has ``sender_id`` "".
+
+    ``message_id`` is "" if the words are no line of the log: what a person entered by hand, or what the bot noted.
+    ``sender_name`` is the sender's name at that time, ``sent_at`` the instant of the line, if they are known.
+    """
+
+    message_id: str
+    sender_id: str
+    text: str
+    sender_name: str = ""
+    sent_at: datetime | None = None
+
+
+def shortened(text: str, limit: int | None) -> str:
+    """Cut a text to at most ``limit`` characters; a cut text ends in "…"."""
+    return text if limit is None or len(text) <= limit else text[: max(limit - 1, 0)] + ELLIPSIS
+
+
+def nested(text: str) -> str:
+    """Return a text on one line as it stands inside quotation marks, which no sign of it can close."""
+    return " ".join(text.translate(_NESTED).split())
+
+
+def label_of(user_id: str, name: str) -> str:
+    """Return ``name(id)``, or ``QQ(id)`` if the name is unknown."""
+    return f"{name}({user_id})" if name else f"QQ({user_id})"
+
+
+def exchange(
+    quotes: Sequence[Quote], label: Label = label_of, zone: tzinfo | None = None, *, longest: int | None = None
+) -> str:
+    """Return quotes in order as ``name(id)：“line”``, on one line; no line can pass for two or for another's.
+
+    What a person entered by hand, later than the date of its event, has no quotation marks: ``name(id) 说：words``.
+    With a ``zone``, lines of another day than the last one have their day in front. Lines are cut to ``longest``.
+    """
+    days = [one.sent_at.astimezone(zone).date() if one.sent_at and zone else None for one in quotes]
+    shown: list[str] = []
+    for one, day in zip(quotes, days, strict=True):
+        said = shortened(nested(one.text), longest)
+        when = f"{day:%m-%d} " if day and day != days[-1] else ""
+        if one.sender_id:
+            speaker = label(one.sender_id, one.sender_name.translate(_NESTED))
+        else:
+            speaker = sentences.stored_text.BOT if one.message_id else sentences.stored_text.BOT_NOTED
+        is_written = one.sender_id and not one.message_id
+        line = sentences.context.SAID_BY.format(speaker=speaker) + said if is_written else f"{speaker}：“{said}”"
+        shown.append(when + line)
+    return " ".join(shown)
+
+
+EventKind = Literal["event", "preference", "knowledge", "experience", "message"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One statement to be merged into one profile; code chooses the profile from the place and the speaker.
+
+    If ``is_withdrawn``, the profile already contains it and the merge must remove it, because its event was retired or
+    its speaker said something else instead.
+    """
+
+    key: ProfileKey
+    event_id: str
+    text: str
+    kind: EventKind
+    happened_at: datetime
+    is_withdrawn: bool = False
+
+    @property
+    def id(self) -> str:
+        """An id derived from the event and the profile, hence stable."""
+        key = self.key
+        return derived_id("fact", self.event_id, key.agent, key.entity_type, key.group_id, key.user_id)
+
 
 MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "experience")
 
@@ -175,3 +258,20 @@ def duplicate_key(text: str) -> str:
 @lru_cache(maxsize=20_000)  # more characters than a busy chat uses
 def _is_said(char: str) -> bool:
     return unicodedata.category(char)[0] in "LNMS"
+
+
+@dataclass(frozen=True)
+class MissedEvent:
+    """A failed recall that an operator noted: what a person said in a place, and the event that it should have found.
+
+    ``text`` was said by ``user_id``. ``wanted`` is the text of the event; it is set when a case is read from the ledger
+    and "" when it is stored.
+    """
+
+    id: str
+    scope: Scope
+    user_id: str
+    text: str
+    event_id: str
+    noted_at: datetime
+    wanted: str = ""

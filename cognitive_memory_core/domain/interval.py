@@ -1,12 +1,29 @@
-"""Half-open time intervals and checks of instants."""
+"""Half-open intervals of time, and times as they are stored."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
 from .. import sentences
 from ..errors import BadArgument
+
+_WRITTEN = re.compile(
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:([Zz])|([+-]\d\d)(?::?(\d\d))?)?", re.ASCII
+)
+
+
+def datetime_of(text: str) -> datetime:
+    """Parse a date, with or without a time; naive if it names no zone. Raises ValueError for any other text."""
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None:
+        return datetime.fromisoformat(text.strip())
+    day, minute, second, fraction, utc, hours, minutes = found.groups()
+    fraction = f".{fraction[:6]:0<6}" if fraction else ""
+    zone = "+00:00" if utc else f"{hours}:{minutes or '00'}" if hours else ""
+    return datetime.fromisoformat(f"{day}T{minute}{second or ':00'}{fraction}{zone}")
+
 
 FIRST_YEAR, LAST_YEAR = 2, 9998  # outside of them a conversion to another zone can overflow
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
 
-from .job import QueueCounts
 from .scope import Scope
+from .turn import QueueCounts
 
 Flaw = Literal["pronoun", "time", "place", "unsure", "unworded"]
 FLAWS: tuple[Flaw, ...] = ("pronoun", "time", "place", "unsure", "unworded")

@@ -1,8 +1,9 @@
-"""Scopes (where something was learned), scenes (where it is read), and the access rule between them."""
+"""Where something was said and who may read it: scenes, scopes, and what is switched off at a place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -151,3 +152,48 @@ def checked_scene(value: object, *, placed: bool = False) -> Scene:
 
 def _name(value: object) -> str:
     return value[:NAME_LENGTH] if isinstance(value, str) else ""
+
+
+Switch = Literal["on", "off", "record_only", "recall_only"]
+
+
+@dataclass(frozen=True)
+class PlaceSwitch:
+    """A place's switch, in force until an instant, or with ``until=None`` until it is changed.
+
+    From ``until`` on, the place is "on" again, as if its switch had never been set.
+    """
+
+    scope: Scope
+    switch: Switch = "on"
+    until: datetime | None = None
+
+    def is_over(self, at: datetime) -> bool:
+        """Return whether the switch is no longer in force at an instant."""
+        return self.until is not None and at >= self.until
+
+
+@dataclass(frozen=True)
+class Incognito:
+    """The half-open period ``[starts_at, ends_at)`` in which a person asked not to be recorded in a place."""
+
+    scope: Scope
+    user_id: str
+    starts_at: datetime
+    ends_at: datetime
+
+    def covers(self, at: datetime) -> bool:
+        """Return whether an instant lies in the period."""
+        return self.starts_at <= at < self.ends_at
+
+
+Kind = Literal["job", "rewrite", "triage", "profile", "beliefs", "part"]
+
+
+def log_fields(kind: Kind, *, job_id: str = "", place: Scope | None = None, part: str = "") -> dict[str, str]:
+    """Return the ``extra`` argument of a log call: topic, job, place and component, each "" if unknown.
+
+    A group is written with its id; a private chat only as "private", without its person.
+    """
+    where = "" if place is None else f"group:{place.place_id}" if place.kind == "group" else "private"
+    return {"memory_kind": kind, "memory_job": job_id, "memory_place": where, "memory_part": part}

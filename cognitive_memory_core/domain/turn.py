@@ -1,4 +1,4 @@
-"""What a chat plugin hands in: a finished turn, or a dialogue for triage."""
+"""Turns as they are handed in, and the jobs that carry them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, cast
 
 from .. import sentences
 from ..errors import BadArgument
+from .event import shortened
 from .ids import checked_id, checked_text
 from .interval import checked_instant
 from .message import Message
-from .quote import shortened
-from .scope import Scene, checked_scene
+from .scope import Scene, Scope, checked_scene
 
 PERSPECTIVE = 64  # characters
 
@@ -137,3 +137,55 @@ def _listed(value: object) -> Iterable[object]:
     if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
         raise BadArgument(sentences.caller.bad_value("observations", cast("object", value), "一列文本"))
     return cast("Iterable[object]", value)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of accepted work. ``trimmed`` is true if it was cut to the size limits on acceptance."""
+
+    id: str
+    work: Turn | Dialogue
+    accepted_at: datetime
+    trimmed: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that the results are written to; jobs of one scope run in order."""
+        return self.work.scene.scope
+
+    @property
+    def happened_at(self) -> datetime:
+        """When the turn or dialogue took place: as given, else the last message's time, else the time of acceptance."""
+        if isinstance(self.work, Turn):
+            return self.work.happened_at or self.accepted_at
+        return self.work.messages[-1].sent_at if self.work.messages else self.accepted_at
+
+
+@dataclass(frozen=True)
+class FailedJob:
+    """A failed job: its last error in one line, the number of attempts, and when it was buried."""
+
+    id: str
+    error: str
+    attempts: int
+    failed_at: datetime
+    job: Job | None = None
+
+    @property
+    def advice(self) -> str:
+        """What an operator can do about the failure, as one sentence."""
+        return sentences.status.advice(self.error, is_readable=self.job is not None)
+
+
+@dataclass(frozen=True)
+class QueueCounts:
+    """The number of jobs in each state, and the size of the pending ones in bytes.
+
+    ``removed`` counts failed jobs deleted since the start because they were too old or too many.
+    """
+
+    pending: int = 0
+    processing: int = 0
+    failed: int = 0
+    pending_bytes: int = 0
+    removed: int = field(default=0, compare=False)

@@ -13,11 +13,10 @@ from datetime import datetime, timedelta
 from .. import sentences
 from ..consent import Consent
 from ..domain.belief import Belief, BeliefEdit, Evolution
-from ..domain.log_fields import log_fields
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..domain.read_filter import ReadFilter
-from ..domain.scope import Scene, Scope
+from ..domain.scope import Scene, Scope, log_fields
 from ..domain.turn import Dialogue
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
 from ..ports.clock import Clock
@@ -28,7 +27,7 @@ from ..settings import Live, Settings
 from ..store.ledger import Ledger
 from ..tasks import completed
 from ..text.failures import described
-from ..text.identity.name_cleaning import clean_name
+from ..text.names import clean_name
 from .chosen_lines import chosen, summary_pieces
 from .judging import Judgement, JudgingInput, judged
 from .support import NumberedChat

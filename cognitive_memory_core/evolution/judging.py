@@ -14,9 +14,7 @@ from ..domain.ids import derived_id
 from ..domain.message import Message
 from ..domain.people import JobContext
 from ..prompts.answers import Proposal
-from ..text.identity.name_cleaning import one_line
-from ..text.identity.persons import is_hearsay
-from ..text.identity.written_ids import mislabelled, plain, short_form, strange_numbers, unnamed
+from ..text.names import is_hearsay, mislabelled, one_line, plain, short_form, strange_numbers, unnamed
 from ..text.statements.figures import Line, strange_figures
 from ..text.statements.lexicon import is_talk, offences
 from ..text.statements.unvouched_claims import is_unvouched

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from datetime import date, tzinfo
 
 from .. import sentences
-from ..domain.belief import STATEMENT_LENGTH
+from ..domain.belief import STATEMENT_LENGTH, Suggestion, SuggestionDecision, SuggestionKind
 from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.scope import Scope
-from ..domain.suggestion import Suggestion, SuggestionDecision, SuggestionKind
-from ..text.identity.name_cleaning import one_line
+from ..text.names import one_line
 from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
 from ..text.statements.problems import asks, failed, has_steps, shared, steps_of, uses_tool, worked

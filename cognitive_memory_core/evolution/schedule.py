@@ -10,8 +10,7 @@ from datetime import timedelta
 
 from .. import sentences
 from ..consent import Consent
-from ..domain.log_fields import log_fields
-from ..domain.scope import Scene
+from ..domain.scope import Scene, log_fields
 from ..errors import AlreadyEvolving
 from ..ports.clock import Clock
 from ..settings import Live, Settings

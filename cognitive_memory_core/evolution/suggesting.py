@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from operator import mul
 
 from .. import sentences
-from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged
+from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, Suggestion, SuggestionDecision, logged
 from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
-from ..domain.suggestion import Suggestion, SuggestionDecision
 from ..errors import UnavailableError, UnknownSuggestion
 from ..ports.clock import Clock
 from ..ports.models import Embedder, Vector
@@ -25,7 +24,7 @@ from ..store.beliefs import BeliefBook
 from ..store.events import EventLedger
 from ..store.suggestion_decisions import DecisionBook
 from ..text.failures import described
-from ..text.identity.name_cleaning import one_line
+from ..text.names import one_line
 from ..text.statements.problems import ProblemReading
 from .belief_keeping import OPERATOR, group_of
 from .evolver import AWAY, EvolverModel

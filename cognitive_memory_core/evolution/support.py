@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from ..domain.message import Message
 from ..domain.people import Person
 from ..prompts.answers import Proposal
-from ..text.identity.name_cleaning import clean_name
-from ..text.lexical.frequency import FUNCTION_WORDS, telling
-from ..text.lexical.terms import index_terms
+from ..text.names import clean_name
 from ..text.statements.group_rules import orders_memory
+from ..text.terms import FUNCTION_WORDS, index_terms, telling
 
 SHARED = 0.2  # least share of a statement's words in a line on its topic
 LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it

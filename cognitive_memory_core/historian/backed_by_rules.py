@@ -9,8 +9,8 @@ from datetime import datetime
 
 from .. import sentences
 from ..domain.event import Statement
-from ..domain.log_fields import log_fields
 from ..domain.people import JobContext
+from ..domain.scope import log_fields
 from ..domain.turn import Dialogue, Turn
 from ..errors import ModelRefused, PermanentError
 from ..models.spending import Budget, NoModel

@@ -21,7 +21,7 @@ from .. import sentences
 from ..disk import Disk
 from ..domain.event import Event
 from ..domain.ids import derived_id
-from ..domain.iso_times import datetime_of
+from ..domain.interval import datetime_of
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
 from ..domain.scope import DEFAULT_AGENT, Scope
 from ..errors import BadArgument, CognitiveMemoryError
@@ -30,7 +30,7 @@ from ..profiles.format import LARGEST, ProfileFile
 from ..profiles.paths import ProfileLocation
 from ..queue.format import SEED_ZONE
 from ..store.names import Alias
-from ..text.identity.name_cleaning import clean_name
+from ..text.names import clean_name
 from ..transfer.export_format import HEAD, ExportedRow, row_of, written
 from ..vectors.chroma.other_programs_folder import ForeignFolderUnreadable, foreign_rows, size_of
 from .json_list import DAMAGED, rows_of

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from .. import sentences
 from ..errors import CognitiveMemoryError
-from ..text.identity.name_cleaning import one_line
+from ..text.names import one_line
 
 MOST_SAID = 100
 LONGEST_SENTENCE = 300

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Literal, TypeVar, cast
 
 from .. import sentences
-from ..domain.log_fields import log_fields
+from ..domain.scope import log_fields
 from ..errors import Busy, CognitiveMemoryError, ModelRefused, UnavailableError
 
 log = logging.getLogger(__name__)

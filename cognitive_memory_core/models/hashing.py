@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from operator import add
 
 from ..ports.models import Calibration, Vector
-from ..text.lexical.frequency import FUNCTION_WORDS, telling
-from ..text.lexical.terms import pieces_of
+from ..text.terms import FUNCTION_WORDS, pieces_of, telling
 
 _BATCH = 16  # texts that may be embedded on the event loop
 _MOST_CACHED = 30_000  # features whose positions are cached

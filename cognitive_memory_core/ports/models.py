@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from ..domain.event import Statement
-from ..domain.fact import Fact
+from ..domain.event import Fact, Statement
 from ..domain.people import JobContext, Person
 from ..domain.turn import Dialogue, Turn
 

@@ -15,7 +15,7 @@ from ..domain.ids import path_component
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
 from ..errors import LimitReached, PermanentError
-from ..text.identity.name_cleaning import clean_text
+from ..text.names import clean_text
 from ..text.safety.redaction import LONG_ID
 from .format import Hide, ProfileFile
 from .paths import Ids, ProfileLocation, ProfilePaths, stem_of

@@ -20,7 +20,7 @@ from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id, revi
 from ..domain.scope import Scope
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
 from ..ports.clock import Clock
-from ..text.identity.name_cleaning import clean_name
+from ..text.names import clean_name
 from ..text.statements.profile_text import tidy
 from .erasure import ProfileErasure
 from .format import ProfileFile, reads_as_written, version_of

@@ -19,12 +19,11 @@ import yaml
 from frontmatter.default_handlers import BaseHandler
 
 from .. import sentences
-from ..domain.interval import checked_instant
-from ..domain.iso_times import datetime_of
+from ..domain.interval import checked_instant, datetime_of
 from ..domain.profile import Profile
 from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, LimitReached, PermanentError
-from ..text.identity.name_cleaning import clean_text, one_line, writable_text
+from ..text.names import clean_text, one_line, writable_text
 from ..text.statements.profile_text import tidy
 from .paths import Ids, ProfileLocation
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..domain.fact import EventKind
+from ..domain.event import EventKind
 
 ProposedAction = Literal["keep", "update", "create", "delete"]
 

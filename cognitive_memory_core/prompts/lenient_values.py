@@ -10,7 +10,7 @@ from typing import cast
 
 from .. import sentences
 from ..errors import BadAnswer
-from ..text.identity.name_cleaning import one_line
+from ..text.names import one_line
 
 LONGEST_ANSWER = 100_000  # characters
 MOST_ROWS = 200  # rows read of a list; fewer are kept

@@ -8,12 +8,11 @@ from datetime import datetime, tzinfo
 from functools import partial
 
 from ..domain.belief import Belief
-from ..domain.event import Event
-from ..domain.fact import Fact
+from ..domain.event import Event, Fact
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..ports.models import Ask, MergeInput
-from ..text.identity.name_cleaning import clean_name
+from ..text.names import clean_name
 from ..text.safety.prompt_fences import defused
 from . import answer_schemas, rendering
 from .answers import ProfileAnswer, Proposals, StatementAnswer, TriageAnswer

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from .. import sentences
-from ..domain.event import MEMORY_KINDS
-from ..domain.fact import EventKind
+from ..domain.event import MEMORY_KINDS, EventKind
 from ..domain.ids import ID_LENGTH
 from ..errors import BadAnswer
 from .answers import ProfileAnswer, ProfileLine, StatementAnswer, TriageAnswer

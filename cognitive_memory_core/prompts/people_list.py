@@ -11,7 +11,7 @@ from itertools import chain
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..text.caches import cleared_on_erasure
-from ..text.identity.name_cleaning import clean_name
+from ..text.names import clean_name
 from ..text.safety.prompt_fences import defused
 from ..text.safety.redaction import Vocabulary
 

@@ -10,13 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
 from ..domain.belief import Belief
-from ..domain.event import Event
-from ..domain.fact import Fact
+from ..domain.event import Event, Fact, nested
 from ..domain.message import Message
 from ..domain.people import Person
-from ..domain.quote import nested
 from ..domain.turn import shortened
-from ..text.identity.name_cleaning import clean_text
+from ..text.names import clean_text
 from ..text.safety.prompt_fences import defused
 from ..text.spoken_events import spoken
 from ..text.time.time_words import dated_words

@@ -12,7 +12,6 @@ from datetime import date, datetime, timedelta
 
 from ..consent import Consent
 from ..domain.figures import Spending
-from ..domain.job import QueueCounts
 from ..domain.quality import (
     Backlog,
     Examination,
@@ -25,6 +24,7 @@ from ..domain.quality import (
     TeacherShare,
 )
 from ..domain.scope import Scope
+from ..domain.turn import QueueCounts
 from ..ports.clock import Clock
 from ..ports.tally import REFUSED, RETRIED
 from ..settings import Live, Settings

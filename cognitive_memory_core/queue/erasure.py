@@ -17,8 +17,7 @@ import orjson
 from .. import sentences
 from ..domain.scope import Scope
 from ..errors import PermanentError
-from ..text.identity.name_cleaning import writable_text
-from ..text.identity.speakers import is_said_by_hidden
+from ..text.names import is_said_by_hidden, writable_text
 from ..text.safety.redaction import LONG_ID
 from . import format as codec
 from .format import Body, moment

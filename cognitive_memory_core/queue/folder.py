@@ -22,7 +22,7 @@ from pathlib import Path
 from .. import sentences
 from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ..domain.ids import derived_id
-from ..domain.job import FailedJob, Job, QueueCounts
+from ..domain.turn import FailedJob, Job, QueueCounts
 from ..errors import PermanentError, StorageRefused
 from . import erasure
 from . import format as codec

@@ -15,14 +15,13 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter, Val
 from .. import sentences
 from ..disk import MAX_BYTES
 from ..domain.ids import derived_id
-from ..domain.iso_times import datetime_of
-from ..domain.job import FailedJob, Job
+from ..domain.interval import datetime_of
 from ..domain.message import Message
 from ..domain.note import Memo
 from ..domain.scope import DEFAULT_AGENT, Scene, Scope
-from ..domain.turn import Dialogue, Turn, TurnLimits
+from ..domain.turn import Dialogue, FailedJob, Job, Turn, TurnLimits
 from ..errors import BadArgument, LimitReached, PermanentError
-from ..text.identity.name_cleaning import one_line, writable_text
+from ..text.names import one_line, writable_text
 
 SUFFIX = ".json"
 INSTANT_WIDTH = 17  # sixteen digits and a hyphen

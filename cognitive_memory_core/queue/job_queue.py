@@ -16,10 +16,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .. import sentences
 from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished
-from ..domain.job import FailedJob, Job, QueueCounts
-from ..domain.log_fields import log_fields
 from ..domain.note import Memo
-from ..domain.scope import Scope
+from ..domain.scope import Scope, log_fields
+from ..domain.turn import FailedJob, Job, QueueCounts
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ..ports.clock import Clock
 from ..settings import QueueSettings

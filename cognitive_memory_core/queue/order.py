@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
-from ..domain.job import QueueCounts
 from ..domain.note import Memo
 from ..domain.scope import Scope
+from ..domain.turn import QueueCounts
 
 _CENTURY = 36_500  # days; larger settings mean the same
 

@@ -17,9 +17,9 @@ from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.database.table import Snapshot, at_once
 from ..text.caches import cleared_on_erasure
-from ..text.identity.name_cleaning import clean_text
-from ..text.lexical.terms import index_terms, query_terms
+from ..text.names import clean_text
 from ..text.statements.questions import asks_leave
+from ..text.terms import index_terms, query_terms
 from .deadlines import AWAY, PATIENCE, with_timeout
 from .ranking import covered, saturated
 

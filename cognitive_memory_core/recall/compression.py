@@ -18,12 +18,11 @@ from ..errors import BadAnswer, BadArgument
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
+from ..text.chatter import bare_summary
 from ..text.failures import described
-from ..text.identity.name_cleaning import clean_name
-from ..text.identity.written_ids import mislabelled, plain, short_form, strange_numbers, unnamed
-from ..text.lexical.chatter import bare_summary
-from ..text.lexical.tokens import sentences_of, token_count
+from ..text.names import clean_name, mislabelled, plain, short_form, strange_numbers, unnamed
 from ..text.safety.prompt_fences import defused
+from ..text.terms import sentences_of, token_count
 from .deadlines import AWAY, with_timeout
 
 log = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from ..domain.scope import Scope
 from ..errors import UnavailableError
 from ..store.database.table import Snapshot, at_once
 from ..store.names import NameBook
-from ..text.identity.name_cleaning import clean_name
 from ..text.name_rendering import labelled, with_current_names
+from ..text.names import clean_name
 
 KnownPlaces = Mapping[Scope, Mapping[str, Person]]
 NO_PLACES: KnownPlaces = MappingProxyType({})

@@ -14,8 +14,8 @@ from ..domain.scope import Scene, Scope
 from ..store.database.table import Snapshot, at_once
 from ..store.names import NameBook
 from ..text.caches import cleared_on_erasure, register_cache
-from ..text.identity.callnames import callname, callnames, characters, parts, titled
-from ..text.identity.written_ids import BARE_ID
+from ..text.callnames import callname, callnames, characters, parts, titled
+from ..text.names import BARE_ID
 
 READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last

@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.context import Context, Section
+from ..domain.context import Context, Hit, Section
 from ..domain.event import Event
-from ..domain.hit import Hit
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
@@ -34,8 +33,8 @@ from ..settings import Decay, Settings
 from ..store.database.table import Snapshot, at_once
 from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineKey, LineSearch
-from ..text.lexical.tokens import token_count
 from ..text.statements.questions_for_numbers import asks_for_number
+from ..text.terms import token_count
 from .belief_search import BeliefSearch, TurnBeliefs
 from .current_names import NO_PLACES, CurrentNames, KnownPlaces
 from .deadlines import AWAY

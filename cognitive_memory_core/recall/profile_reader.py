@@ -22,8 +22,8 @@ from ..settings import Live, Settings
 from ..store.database.table import Snapshot, at_once
 from ..store.facts import FactBook
 from ..store.profile_index import IndexedProfile, ProfileIndex
-from ..text.identity.name_cleaning import clean_name, clean_text
-from ..text.lexical.terms import index_terms, query_terms
+from ..text.names import clean_name, clean_text
+from ..text.terms import index_terms, query_terms
 from .current_names import CurrentNames
 from .deadlines import AWAY, PATIENCE, with_timeout
 from .query import QUERY_LENGTH

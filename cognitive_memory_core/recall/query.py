@@ -13,11 +13,10 @@ from ..domain.interval import Interval
 from ..domain.people import Person
 from ..domain.scope import Scene
 from ..settings import Settings
-from ..text.identity.name_cleaning import clean_name, clean_text
-from ..text.lexical.frequency import telling, telling_of, without_formulas
-from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
+from ..text.names import clean_name, clean_text
 from ..text.statements.identity_questions import asks_who, speaks_of_asker
 from ..text.statements.questions import asked_sentences
+from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
 from ..text.time.time_words import time_window
 from .naming import NOBODY, Names, names_of
 

@@ -12,14 +12,13 @@ from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
 
+from ..domain.context import Hit
 from ..domain.event import Event, duplicate_key, is_replaced
-from ..domain.hit import Hit
 from ..domain.interval import Interval
 from ..settings import Decay
 from ..store.search.lines import line_key
 from ..text.caches import cleared_on_erasure
-from ..text.lexical.frequency import telling_of
-from ..text.lexical.terms import SEARCHED, index_terms
+from ..text.terms import SEARCHED, index_terms, telling_of
 
 Scored = tuple[Event, float]
 MAX_RESULTS, MAX_CANDIDATES = 200, 1_000

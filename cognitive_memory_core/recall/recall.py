@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any
 
 from .. import sentences
-from ..domain.context import Context
-from ..domain.hit import Hit
+from ..domain.context import Context, Hit
 from ..domain.note import Memo
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope

@@ -19,11 +19,11 @@ from ..domain.people import Person
 from ..domain.profile import Profile, said_in
 from ..store.search.lines import FoundLine
 from ..text.caches import cleared_on_erasure
-from ..text.identity.callnames import callname
-from ..text.identity.name_cleaning import clean_name, clean_text, one_line
-from ..text.lexical.tokens import sentences_of, token_count
+from ..text.callnames import callname
+from ..text.names import clean_name, clean_text, one_line
 from ..text.safety.prompt_fences import full_width
 from ..text.spoken_events import name_and_id, spoken
+from ..text.terms import sentences_of, token_count
 from .naming import Names
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..domain.context import Context
+from ..domain.context import Context, Hit
 from ..domain.event import Event
-from ..domain.hit import Hit
 from ..settings import Settings
 
 Parts = tuple[tuple[str, float], ...]

@@ -8,17 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.belief import Belief, Change
-from ..domain.erasure_rules import is_covered, names_erased, stays_out
+from ..domain.belief import Belief, Change, SuggestionDecision
+from ..domain.erasure import Tombstones, is_covered, names_erased, stays_out
 from ..domain.event import without_quotes
 from ..domain.figures import Activity, DayCount, Totals
 from ..domain.interval import Interval
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
-from ..domain.place_switch import PlaceSwitch
-from ..domain.scope import Scope
-from ..domain.suggestion import SuggestionDecision
-from ..domain.tombstones import Tombstones
+from ..domain.scope import PlaceSwitch, Scope
 from ..ports.vectors import EmbeddedEvent
 from ..text.time.instants import EARLIEST
 from . import beliefs, duplicates, event_rows

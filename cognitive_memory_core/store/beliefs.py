@@ -24,9 +24,9 @@ from ..domain.belief import (
     superseded,
     without_message,
 )
+from ..domain.erasure import Tombstones
 from ..domain.event import duplicate_key
 from ..domain.scope import Scope
-from ..domain.tombstones import Tombstones
 from ..errors import BadArgument
 from ..ports.models import Vector
 from ..text.caches import cleared_on_erasure

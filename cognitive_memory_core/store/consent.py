@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.place_switch import PlaceSwitch
-from ..domain.scope import Scope
+from ..domain.scope import PlaceSwitch, Scope
 from .database.rows import Row, bound, instant_of, micros
 from .database.table import Table, reads, writes
 from .event_rows import opted_out

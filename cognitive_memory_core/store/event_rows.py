@@ -7,11 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.erasure_rules import texts_of
-from ..domain.event import Event, without_quotes
+from ..domain.erasure import Tombstones, texts_of
+from ..domain.event import Event, Quote, exchange, without_quotes
 from ..domain.ids import derived_id
-from ..domain.quote import Quote, exchange
-from ..domain.tombstones import Tombstones
 from . import replaced_facts
 from .database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of, moment_of
 from .database.statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update

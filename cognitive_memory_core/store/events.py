@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from .. import sentences
-from ..domain.erasure_rules import stays_out
+from ..domain.erasure import stays_out
 from ..domain.event import Draft, Event
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.event import Event
-from ..domain.fact import Fact
+from ..domain.erasure import Tombstones
+from ..domain.event import Event, Fact
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
-from ..domain.tombstones import Tombstones
 from .database.rows import EVENT_FIELDS, Row, bound, digest, event_of, instant_of, micros, moment_of
 from .database.statements import LISTED, bounded, delete, insert, listed, select, update
 from .database.table import Table, reads, writes

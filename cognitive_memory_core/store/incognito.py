@@ -6,8 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.incognito import Incognito
-from ..domain.scope import Scope
+from ..domain.scope import Incognito, Scope
 from . import tombstones
 from .database.rows import bound, micros
 from .database.statements import delete

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.erasure_rules import stays_out
+from ..domain.erasure import stays_out
 from ..domain.message import Message, Passage
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope

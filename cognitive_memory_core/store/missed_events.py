@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.missed_event import MissedEvent
+from ..domain.event import MissedEvent
 from ..domain.scope import Scope
 from .database.rows import bound, instant_of, micros
 from .database.statements import bounded, select

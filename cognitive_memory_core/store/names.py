@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.erasure_rules import is_covered
+from ..domain.erasure import is_covered
 from ..domain.people import NamePeriod, Person, person_of
 from ..domain.scope import Scope
 from .database.rows import bound, micros

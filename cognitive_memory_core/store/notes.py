@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from sqlite3 import Connection
 
-from ..domain.erasure_rules import stays_out
+from ..domain.erasure import stays_out
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.scope import Scope

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from sqlite3 import Connection
 from typing import Any
 
-from ..domain.fact import EventKind
+from ..domain.event import EventKind
 from ..domain.figures import Spending
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT
 from ..domain.scope import Scope

@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 from sqlite3 import Connection
 
+from ..domain.belief import SuggestionDecision
+from ..domain.erasure import Tombstones
 from ..domain.scope import Scope
-from ..domain.suggestion import SuggestionDecision
-from ..domain.tombstones import Tombstones
 from .database.rows import DECISION_COLUMNS, Row, bound, moment_of
 from .database.statements import LISTED, insert, listed, new_seq, select
 from .database.table import Table, reads, writes

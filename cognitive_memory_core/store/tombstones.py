@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from sqlite3 import Connection
 
+from ..domain.erasure import Tombstones, covered_until
 from ..domain.figures import PurgeState
-from ..domain.tombstones import Tombstones, covered_until
 from .database.rows import instant_of, micros
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import CognitiveMemoryError
-from .identity.name_cleaning import one_line
+from .names import one_line
 
 ERROR_LENGTH = 300
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from .. import sentences
 from ..domain.people import Person
-from .identity.name_cleaning import clean_name
+from .names import clean_name
 from .safety.prompt_fences import defused
 
 NAMELESS = "QQ"  # what stands before the id of a person whose name was not known

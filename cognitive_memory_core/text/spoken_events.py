@@ -6,9 +6,8 @@ import re
 from datetime import tzinfo
 
 from .. import sentences
-from ..domain.event import Event
-from ..domain.quote import Label, exchange, label_of
-from .identity.name_cleaning import NAME_LENGTH, clean_name
+from ..domain.event import Event, Label, exchange, label_of
+from .names import NAME_LENGTH, clean_name
 
 QUOTE_LENGTH = 240  # characters shown of one line, as of a line of the log
 

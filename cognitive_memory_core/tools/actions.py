@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from .. import sentences
+from ..domain.context import Hit
 from ..domain.event import Event
-from ..domain.hit import Hit
 from ..domain.note import Pin
 from ..domain.profile import EntityType, Profile
 from ..domain.scope import Scene

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.hit import Hit
+from ..domain.context import Hit
 from ..domain.turn import Turn
 from .actions import ACTIONS, Action, Answer, ToolCaller, event_answer, found_events, require_readable
 from .tool_arguments import Arguments, BadToolArgument

@@ -16,21 +16,19 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
 from .. import sentences
-from ..domain.belief import Belief, Change
+from ..domain.belief import SUGGESTION_KINDS, Belief, Change, SuggestionDecision
 from ..domain.event import MEMORY_KINDS, Event
 from ..domain.ids import checked_id, checked_text
 from ..domain.interval import checked_instant
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
-from ..domain.place_switch import PlaceSwitch
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
-from ..domain.scope import DEFAULT_AGENT, Scene, Scope, checked_scene
-from ..domain.suggestion import SUGGESTION_KINDS, SuggestionDecision
+from ..domain.scope import DEFAULT_AGENT, PlaceSwitch, Scene, Scope, checked_scene
 from ..errors import BadArgument
 from ..ports.vectors import EmbeddedEvent
 from ..store.all_rows import ArchiveRow, OptOut, Shared
 from ..store.names import Alias
-from ..text.identity.name_cleaning import clean_name
+from ..text.names import clean_name
 
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'

@@ -25,7 +25,7 @@ from ..profiles.files import FileProfiles
 from ..store.all_rows import Archive, ArchiveRow, OptOut
 from ..store.names import Alias
 from ..tasks import completed
-from ..text.identity.name_cleaning import clean_name
+from ..text.names import clean_name
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
 from .profiles import IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
 from .targets import draft_in, refuse_special, removed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..domain.backlog import IndexState
+from ..domain.figures import IndexState
 from ..store.search.vectors import VectorLedger
 from ..tasks import BackgroundLoop
 

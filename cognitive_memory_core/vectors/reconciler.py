@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .. import sentences
-from ..domain.backlog import IndexActivity, IndexState
+from ..domain.figures import IndexActivity, IndexState
 from ..domain.read_filter import ReadFilter
 from ..errors import Busy, UnavailableError
 from ..ports.models import Vector

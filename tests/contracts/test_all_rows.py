@@ -9,13 +9,12 @@ import pytest
 
 from cognitive_memory_core.domain.figures import Activity, DayCount, Totals
 from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
 from cognitive_memory_core.store.names import Alias
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_memo, a_pin, a_vector, archived, committed, embedded, later, shown

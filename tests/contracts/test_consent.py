@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cognitive_memory_core.domain.place_switch import PlaceSwitch
+from cognitive_memory_core.domain.scope import PlaceSwitch
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later

@@ -12,9 +12,8 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.figures import PurgeState, Totals
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
 from cognitive_memory_core.store.database.copies import Copy
@@ -22,8 +21,8 @@ from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.search.checkpoints import Checkpoint
 from cognitive_memory_core.store.search.vectors import VectorRow
-from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import (

@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.beliefs import a_belief, begun
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON

@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from cognitive_memory_core.domain.event import Draft
-from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.event import Draft, Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.facts import PendingFacts
 from cognitive_memory_core.store.search.vectors import VectorRow
-from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, Ledger, a_fact, a_vector, committed, later

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cognitive_memory_core.domain.incognito import Incognito
+from cognitive_memory_core.domain.scope import Incognito
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later

@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.search.lines import FoundLines, LineSearch
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cognitive_memory_core.domain.missed_event import MissedEvent
+from cognitive_memory_core.domain.event import MissedEvent
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from cognitive_memory_core.domain.belief import SuggestionDecision
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.suggestion import SuggestionDecision
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cognitive_memory_core import Settings
-from cognitive_memory_core.domain.tombstones import RESTORABLE
+from cognitive_memory_core.domain.erasure import RESTORABLE
 from tests.journeys.test_commands import listed
 
 from .sources import ROOT

@@ -22,8 +22,8 @@ OFF = (  # rooms of the plugin that a bot needs only after it has switched them 
 )
 OFF_OF_THE_CORE = (
     *("tools", "mcp_server", "cli", "quality", "evolution", "transfer", "status", "listings", "context", "recall"),
-    *("ports", "domain.quality", "domain.belief", "domain.listing", "text.lexical.terms", "text.time.time_words"),
-    *("domain.read_filter", "domain.place_switch", "text.time.instants"),
+    *("ports", "domain.quality", "domain.belief", "domain.listing", "text.terms", "text.time.time_words"),
+    *("domain.read_filter", "text.time.instants"),
     *("sentences.doctor", "sentences.command_line", "sentences.report"),
 )
 LOOKS_WHETHER_ON = {"mounting"}  # the one module of a room that is loaded to see whether it is switched on

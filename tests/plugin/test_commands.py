@@ -140,7 +140,7 @@ async def test_status(stage: Stage, group: int) -> None:
 
 async def test_status_of_refusals_and_index(stage: Stage) -> None:
     """The status shows refused turns, the figures rows missing in the vector store, and both leave out zeros."""
-    from cognitive_memory_core.domain.backlog import IndexState
+    from cognitive_memory_core.domain.figures import IndexState
     from nonebot_plugin_cognitive_memory.replies import status
 
     quiet = _status_of(core.Status(is_running=True))

@@ -12,7 +12,7 @@ import pytest
 from nonebug import App
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.log_fields import log_fields
+from cognitive_memory_core.domain.scope import log_fields
 
 GROUP = core.Scene.group("10001", "2876543219", user_name="canaryname")
 PRIVATE = core.Scene.private("2876543219", user_name="canaryname")

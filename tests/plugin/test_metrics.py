@@ -13,9 +13,8 @@ from nonebug import App
 from prometheus_client.parser import text_string_to_metric_families
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.backlog import IndexState, MergeState
-from cognitive_memory_core.domain.figures import Spending, Totals
-from cognitive_memory_core.domain.job import QueueCounts
+from cognitive_memory_core.domain.figures import IndexState, MergeState, Spending, Totals
+from cognitive_memory_core.domain.turn import QueueCounts
 
 from .test_http_access import mounted
 from .web import TOKEN, client, served

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.job import QueueCounts
+from cognitive_memory_core.domain.turn import QueueCounts
 from tests.support.builders import an_event
 
 from .stage import SUPERUSER, Stage, message, new_id, said

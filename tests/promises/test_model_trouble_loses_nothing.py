@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import Message, Settings, Turn, UnavailableError
-from cognitive_memory_core.domain.backlog import MergeState
+from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from cognitive_memory_core.historian import backed_by_rules, retry
 from cognitive_memory_core.historian.profiles.merge_times import PAUSES

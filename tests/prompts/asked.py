@@ -9,8 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.event import Event, Fact
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.profile import ProfileKey

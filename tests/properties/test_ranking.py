@@ -26,7 +26,7 @@ from cognitive_memory_core.recall.ranking import (
     widened,
 )
 from cognitive_memory_core.settings import Decay
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import an_event
 from tests.support.clock import SHANGHAI
 

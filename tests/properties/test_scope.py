@@ -19,10 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
+from cognitive_memory_core.domain.event import MEMORY_KINDS, Event, Quote
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.quote import Quote
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store import event_rows, messages

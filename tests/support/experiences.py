@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.belief import Suggestion
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.suggestion import Suggestion
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.read_access import ReadAccess

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.place_switch import Switch
+from cognitive_memory_core.domain.scope import Switch
 from cognitive_memory_core.transfer.export_format import HEAD, written
 
 from .clock import FrozenClock

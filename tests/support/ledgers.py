@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.event import Event, Fact
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter

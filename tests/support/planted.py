@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Literal
 
-from cognitive_memory_core.domain.erasure_rules import keys_of
+from cognitive_memory_core.domain.erasure import keys_of
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene

@@ -15,7 +15,7 @@ from cognitive_memory_core.historian.rewriting import statement_gate
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.naming import KnownNames
 from cognitive_memory_core.text import caches
-from cognitive_memory_core.text.identity.callnames import callnames
+from cognitive_memory_core.text.callnames import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened
 from tests.support.waiting import PATIENCE

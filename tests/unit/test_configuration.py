@@ -19,7 +19,7 @@ from cognitive_memory_core.configuration import (
     setting_keys,
     with_hot,
 )
-from cognitive_memory_core.domain.price import Price
+from cognitive_memory_core.domain.figures import Price
 from cognitive_memory_core.errors import BadArgument, StorageRefused
 from cognitive_memory_core.settings import Settings
 from tests.support.disk import Fault, FaultyDisk

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.event import Event, Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import NotPermitted, UnknownEvent

@@ -11,8 +11,8 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Scene, Turn
 from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.context import Hit
 from cognitive_memory_core.domain.event import MEMORY_KINDS
-from cognitive_memory_core.domain.hit import Hit
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_ledger

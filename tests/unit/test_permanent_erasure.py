@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.erasure import Erasure
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.tombstones import Erasure
-from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.jobs.admission import Admission
 from cognitive_memory_core.historian.jobs.intake import Intake

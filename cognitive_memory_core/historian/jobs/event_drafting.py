@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from ...domain.event import Draft, Event, Statement
 from ...domain.ids import derived_id
-from ...domain.job import Job
 from ...domain.people import JobContext
-from ...domain.turn import Turn
+from ...domain.turn import Job, Turn
 from ...settings import Settings
 from .own_words_into_profiles import Feeding, admins_in, facts_of
 

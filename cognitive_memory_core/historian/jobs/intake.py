@@ -10,16 +10,15 @@ from datetime import datetime
 
 from ...consent import Consent
 from ...domain.ids import derived_id
-from ...domain.job import Job
 from ...domain.message import Message
 from ...domain.scope import Scene, Scope
-from ...domain.turn import Dialogue, Turn, TurnLimits, shortened, with_fields
+from ...domain.turn import Dialogue, Job, Turn, TurnLimits, shortened, with_fields
 from ...ports.clock import Clock
 from ...queue.job_queue import FileQueue
 from ...settings import Live, Settings
 from ...store.events import EventLedger
 from ...tasks import KeyedLock
-from ...text.identity.name_cleaning import clean_text
+from ...text.names import clean_text
 from ..messages.message_buffer import MessageBuffer
 from .admission import Admission
 from .memo_writer import MemoWriter

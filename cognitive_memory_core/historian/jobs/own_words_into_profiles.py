@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ... import sentences
-from ...domain.event import Event, Statement
-from ...domain.fact import Fact
-from ...domain.job import Job
+from ...domain.event import Event, Fact, Statement, exchange, label_of
 from ...domain.people import JobContext
 from ...domain.profile import ProfileKey
-from ...domain.quote import exchange, label_of
 from ...domain.scope import Scene
-from ...domain.turn import Turn
+from ...domain.turn import Job, Turn
 from ...settings import Settings
 from ...text.spoken_events import spoken
 

@@ -8,18 +8,17 @@ from datetime import datetime, timezone
 
 from ...consent import Consent
 from ...domain.event import Draft, Statement
-from ...domain.job import Job
 from ...domain.message import Message
 from ...domain.note import Memo
 from ...domain.people import JobContext, Person
 from ...domain.scope import Scene
-from ...domain.turn import Dialogue, Turn
+from ...domain.turn import Dialogue, Job, Turn
 from ...ports.models import Historian
 from ...settings import Live, Settings
 from ...store.events import EventLedger
 from ...store.messages import MessageLog
 from ...tasks import both, together
-from ...text.identity.name_cleaning import clean_name
+from ...text.names import clean_name
 from ..profiles.name_observer import NameObserver
 from ..rewriting.checks import called
 from ..rewriting.dialogue_context import DialogueContext

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from ...domain.log_fields import log_fields
+from ...domain.scope import log_fields
 from ...errors import TooSlow, TransientError, UnavailableError
 from ...queue.job_queue import Claim, FileQueue
 from ...settings import HistorianSettings, Live, Settings

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ...domain.fact import Fact
+from ...domain.event import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
@@ -18,7 +18,7 @@ from ...store.facts import FactBook
 from ...store.names import NameBook
 from ...store.profile_index import ProfileIndex
 from ...tasks import both, completed
-from ...text.identity.name_cleaning import clean_name
+from ...text.names import clean_name
 from ...text.statements.withdrawn_claims import WithdrawnClaim
 from .page import Page
 from .profile_indexer import taken_in

@@ -12,10 +12,9 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
 
-from ...domain.backlog import MergeState
-from ...domain.log_fields import log_fields
+from ...domain.figures import MergeState
 from ...domain.profile import ProfileKey
-from ...domain.scope import Scope
+from ...domain.scope import Scope, log_fields
 from ...errors import CognitiveMemoryError, TransientError, UnavailableError
 from ...store.facts import PendingFacts
 from ...tasks import BackgroundLoop, ErrorState, latest

@@ -9,20 +9,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ... import sentences
-from ...domain.event import duplicate_key
-from ...domain.fact import Fact
+from ...domain.event import Fact, duplicate_key
 from ...ports.models import Chat, MergedLine, MergedLines, MergeInput
 from ...ports.tally import REFUSED, Tally, Untallied
 from ...prompts.answers import ProfileAnswer
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
-from ...text.identity.name_cleaning import one_line
-from ...text.identity.persons import is_hearsay
-from ...text.identity.written_ids import plain, strange_numbers
-from ...text.lexical.frequency import FUNCTION_WORDS
-from ...text.lexical.terms import index_terms
+from ...text.names import is_hearsay, one_line, plain, strange_numbers
 from ...text.statements.figures import Line, strange_figures
 from ...text.statements.lexicon import is_talk, offences
+from ...text.terms import FUNCTION_WORDS, index_terms
 from ...text.time.time_words import mentions
 from .rule_merger import LINE_LENGTH, as_said, quoted
 

@@ -11,7 +11,7 @@ from ...domain.scope import Scene, Scope
 from ...ports.clock import Clock
 from ...store.names import Alias, NameBook
 from ...tasks import UNTIL_NUDGED, BackgroundLoop
-from ...text.identity.name_cleaning import clean_name
+from ...text.names import clean_name
 from .renaming import Renaming
 
 REMEMBERED = 10_000  # groups, and people

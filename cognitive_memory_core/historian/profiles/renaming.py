@@ -14,7 +14,7 @@ from ...profiles.files import FileProfiles
 from ...store.names import Alias
 from ...store.profile_index import ProfileIndex
 from ...tasks import ErrorState
-from ...text.identity.name_cleaning import clean_name
+from ...text.names import clean_name
 from .profile_indexer import taken_in
 
 REMEMBERED = 20_000  # names

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ... import sentences
-from ...domain.event import EventKind
-from ...domain.fact import Fact
-from ...domain.quote import nested
+from ...domain.event import EventKind, Fact, nested
 from ...ports.models import MergedLine, MergedLines, MergeInput
-from ...text.identity.name_cleaning import one_line
+from ...text.names import one_line
 from ...text.statements.lasting_facts import ended_states, lasting_clause, speaks_of_rank_or_debt
 
 LINE_LENGTH = 120

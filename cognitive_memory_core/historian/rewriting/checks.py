@@ -14,16 +14,14 @@ from itertools import chain
 from operator import add
 from typing import Literal
 
-from ...domain.event import Event, duplicate_key
+from ...domain.event import Event, Quote, duplicate_key
 from ...domain.message import Message
 from ...domain.people import JobContext, Person
-from ...domain.quote import Quote
 from ...text.caches import cleared_on_erasure
-from ...text.identity.written_ids import plain, short_form
-from ...text.lexical.frequency import FUNCTION_WORDS
-from ...text.lexical.terms import pieces_of
+from ...text.names import plain, short_form
 from ...text.names_and_quotations import TextMask, named
 from ...text.statements.figures import Line, strange_figures, values_of
+from ...text.terms import FUNCTION_WORDS, pieces_of
 from ...text.time.time_words import is_time, mentions
 
 Fault = Literal["empty", "too_long", "unfounded", "figure", "quote"]

@@ -14,11 +14,11 @@ from ...domain.turn import Dialogue, Turn
 from ...errors import UnavailableError
 from ...store.facts import FactBook
 from ...text.caches import cleared_on_erasure
-from ...text.identity.persons import MYSELF
-from ...text.lexical.folding import folded
-from ...text.lexical.terms import query_terms
+from ...text.characters import folded
+from ...text.names import MYSELF
 from ...text.names_and_quotations import TextMask, named
 from ...text.statements.lexicon import is_leaning_word, sightings
+from ...text.terms import query_terms
 from ...text.time.time_words import mentions
 
 MOST = 8  # neighbours shown to a model

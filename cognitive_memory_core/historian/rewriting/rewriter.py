@@ -11,11 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ... import sentences
-from ...domain.event import Statement, duplicate_key
-from ...domain.log_fields import log_fields
+from ...domain.event import Statement, duplicate_key, exchange
 from ...domain.message import Message
 from ...domain.people import JobContext
-from ...domain.quote import exchange
+from ...domain.scope import log_fields
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
 from ...models.spending import NoModel

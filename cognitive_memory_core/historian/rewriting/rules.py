@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...domain.event import Statement
 from ...domain.people import JobContext
 from ...domain.turn import Dialogue, Turn
-from ...text.lexical.folding import folded
+from ...text.characters import folded
 from ...text.statements.lasting_facts import ended_states, lasting_clause
 from ...text.time.time_words import mentions
 from .checks import GivenLines

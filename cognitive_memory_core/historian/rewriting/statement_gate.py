@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from ... import sentences
 from ...domain.people import JobContext, Person
 from ...text.caches import cleared_on_erasure
-from ...text.identity.written_ids import ids_in, mislabelled, plain, short_form, strange_numbers, unnamed
+from ...text.names import ids_in, mislabelled, plain, short_form, strange_numbers, unnamed
 from ...text.names_and_quotations import TextMask, named
 from ...text.safety.empty_answers import says_nothing
 from ...text.safety.prompt_fences import defused

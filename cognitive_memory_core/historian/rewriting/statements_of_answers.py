@@ -11,16 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ... import sentences
-from ...domain.event import Event, Statement
-from ...domain.fact import EventKind
+from ...domain.event import Event, EventKind, Quote, Statement, exchange
 from ...domain.message import Message
 from ...domain.people import JobContext
-from ...domain.quote import Quote, exchange
 from ...domain.turn import Turn
 from ...prompts.answers import StatementAnswer
-from ...text.identity.labelling import ids_of, labelled
-from ...text.identity.name_cleaning import clean_name, one_line
-from ...text.identity.written_ids import plain
+from ...text.callnames import ids_of, labelled
+from ...text.names import clean_name, one_line, plain
 from .checks import GivenLines, carries, faults, is_change, is_same
 from .statement_gate import READ, Around, Verdict, judge
 

@@ -12,12 +12,11 @@ from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
 from ...domain.belief import Belief, Change
-from ...domain.event import Event, duplicate_key
+from ...domain.event import Event, Quote, duplicate_key
 from ...domain.ids import derived_id
 from ...domain.interval import FIRST_YEAR, LAST_YEAR
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
-from ...domain.quote import Quote
 from ...domain.scope import Scene, Scope
 from ...ports.models import Vector
 from ...text.caches import cleared_on_erasure

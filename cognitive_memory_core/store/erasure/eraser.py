@@ -10,9 +10,9 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Protocol
 
+from ...domain.erasure import Tombstones
 from ...domain.figures import PurgeState
 from ...domain.scope import Scope
-from ...domain.tombstones import Tombstones
 from ...text.safety.redaction import hides_alone
 from .. import facts, tombstones
 from ..database import copies

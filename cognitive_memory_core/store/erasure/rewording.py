@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
 from ...domain.belief import Belief, Change, without_changer, without_supporter
-from ...domain.erasure_rules import texts_of, without_person
+from ...domain.erasure import texts_of, without_person
 from ...domain.event import Event
 from ...domain.message import Message
 from ...domain.profile import Profile

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ...text.caches import cleared_on_erasure
-from ...text.lexical.indexed import indexed_text
-from ...text.lexical.terms import SEARCHED, index_terms
+from ...text.terms import SEARCHED, index_terms, indexed_text
 from ..database.rows import Row, moment_of
 
 READ = 32_768  # postings of a question that are read, a millisecond or two: else the commonest terms are left out

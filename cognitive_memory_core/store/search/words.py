@@ -21,10 +21,7 @@ from ...domain.event import Event
 from ...domain.message import Message
 from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scope
-from ...text.lexical.frequency import telling
-from ...text.lexical.indexed import indexed_text
-from ...text.lexical.terms import SEARCHED, TERMS_VERSION, index_terms
-from ...text.lexical.word_forms import forms_version
+from ...text.terms import SEARCHED, TERMS_VERSION, forms_version, index_terms, indexed_text, telling
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bytes_replaced, event_of, message_of
 from ..database.statements import insert, select
 from . import removed_rows

@@ -8,7 +8,7 @@ import unicodedata
 from functools import lru_cache
 
 from ..caches import cleared_on_erasure
-from ..identity.name_cleaning import one_line
+from ..names import one_line
 
 _SHORT = 400  # characters of a text whose result is kept
 _SWAPPED = {

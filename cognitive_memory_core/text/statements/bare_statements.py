@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..lexical.folding import folded
+from ..characters import folded
 
 _READ = 300  # characters of a statement
 _NOTES = re.compile(

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ..identity.written_ids import plain
+from ..names import plain
 from ..names_and_quotations import Span, TextMask, named
 from ..time.hours import clocks
 from ..time.numerals import worth

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...domain.event import EventKind
-from ..lexical.folding import folded
+from ..characters import folded
 from ..time.time_words import mentions
 
 Field = Literal["role", "interests", "tools"]  # the sections of a profile that such a clause may enter

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ..caches import cleared_on_erasure
-from ..lexical.folding import folded
+from ..characters import folded
 from ..names_and_quotations import TextMask, named, quoted
 from ..patterns import Pattern
 from ..time.time_words import READ, is_time, leaning

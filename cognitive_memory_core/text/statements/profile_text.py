@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...domain.profile import Profile
-from ..identity.name_cleaning import NAME_LENGTH, clean_name, clean_text, one_line
+from ..names import NAME_LENGTH, clean_name, clean_text, one_line
 
 
 def tidy(profile: Profile) -> Profile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lexical.folding import folded
+from ..characters import folded
 from ..patterns import Pattern
 from .questions import asked_sentences
 

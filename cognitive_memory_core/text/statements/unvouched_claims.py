@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..lexical.folding import folded
+from ..characters import folded
 from ..patterns import Pattern
 
 READ = 2_000  # characters of a text that are read

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..lexical.folding import folded
+from ..characters import folded
 from ..patterns import Pattern
 from ..time.numerals import worth
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
 
-from ..lexical.frequency import FUNCTION_WORDS, telling
-from ..lexical.terms import index_terms
+from ..terms import FUNCTION_WORDS, index_terms, telling
 from ..time.time_words import mentions
 from .value_reading import ValueReading
 

@@ -6,8 +6,7 @@ import logging
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 
 from ... import sentences
-from ...domain.interval import FIRST_YEAR, LAST_YEAR, Interval
-from ...domain.iso_times import datetime_of
+from ...domain.interval import FIRST_YEAR, LAST_YEAR, Interval, datetime_of
 from ...errors import BadArgument
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from ...domain.interval import checked_zoned
-from ..lexical.folding import folded
+from ..characters import folded
 from ..patterns import Pattern
 from .hours import clock_at_end, times_of
 from .instants import LATEST

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from ...domain.interval import Interval, checked_zoned
 from ..caches import cleared_on_erasure
-from ..lexical.folding import folded
+from ..characters import folded
 from ..names_and_quotations import TextMask, named, quoted
 from ..patterns import any_of
 from .chinese_time import CHINESE

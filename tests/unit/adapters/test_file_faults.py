@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import JobName, microseconds, parsed

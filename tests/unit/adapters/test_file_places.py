@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.job_queue import WRITERS, Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings

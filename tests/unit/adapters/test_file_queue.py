@@ -21,8 +21,7 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import MAX_BYTES
-from cognitive_memory_core.domain.job import Job, QueueCounts
-from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
 from cognitive_memory_core.errors import (
     BadArgument,
     LimitReached,

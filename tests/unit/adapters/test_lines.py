@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.search.lexical import row_of
 from cognitive_memory_core.store.search.lines import PARTS, PAUSE_US, FoundLine, LineRows, LineSearch, scored_lines
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON
 from tests.support.lines import found_in

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.store.search.rows import EventRows, Rows, best, hashed
-from cognitive_memory_core.text.lexical.terms import SEARCHED
+from cognitive_memory_core.text.terms import SEARCHED
 
 WORDS = st.lists(st.sampled_from("甲乙丙丁戊"), max_size=6)
 STEPS = st.lists(st.tuples(st.integers(0, 12), WORDS | st.none()), max_size=60)

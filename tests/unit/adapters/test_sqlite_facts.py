@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.event import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.database import migrations, schema

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.domain.place_switch import PlaceSwitch
+from cognitive_memory_core.domain.scope import PlaceSwitch
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.store.consent import switch_of
 from cognitive_memory_core.store.database import migrations, schema

@@ -15,7 +15,7 @@ from cognitive_memory_core.store import event_rows, messages
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import words
-from cognitive_memory_core.text.lexical.terms import SEARCHED, query_terms
+from cognitive_memory_core.text.terms import SEARCHED, query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import committed

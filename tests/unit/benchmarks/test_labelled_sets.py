@@ -14,7 +14,7 @@ import pytest
 import cognitive_memory_core as core
 from benchmarks import ablation, groupchat, locomo, madial, qmsum
 from benchmarks.labelled import ZONE, Answer, bm25, characters
-from cognitive_memory_core.domain.hit import Hit
+from cognitive_memory_core.domain.context import Hit
 from cognitive_memory_core.recall import ranking
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=ZONE)

@@ -7,7 +7,7 @@ import threading
 
 from benchmarks import shape
 from cognitive_memory_core.tasks import together
-from cognitive_memory_core.text.lexical.tokens import token_count
+from cognitive_memory_core.text.terms import token_count
 
 CODE = '''"""A module."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.clock import NOON
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.place_switch import PlaceSwitch
-from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
 from cognitive_memory_core.evolution.schedule import EvolutionRounds
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import EvolutionSettings, Live, Settings

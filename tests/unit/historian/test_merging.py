@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.backlog import MergeState
+from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError

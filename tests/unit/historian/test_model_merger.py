@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.fact import Fact
+from cognitive_memory_core.domain.event import Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError

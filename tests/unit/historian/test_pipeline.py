@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Statement
-from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
 from cognitive_memory_core.historian.jobs.pipeline import Pipeline

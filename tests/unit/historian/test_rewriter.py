@@ -7,10 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.event import Quote, Statement
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.domain.quote import Quote
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError

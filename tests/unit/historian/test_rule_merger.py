@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from cognitive_memory_core.domain.fact import EventKind, Fact
+from cognitive_memory_core.domain.event import EventKind, Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.historian.profiles.rule_merger import RuleMerger

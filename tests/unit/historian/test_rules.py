@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cognitive_memory_core.domain.event import Quote
 from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.domain.quote import Quote
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.rewriting.rules import RuleHistorian, is_worth_keeping, may_be_worth_remembering
 from tests.support.builders import GROUP, a_message

@@ -21,7 +21,7 @@ from cognitive_memory_core.recall.current_names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.render import CLOSED
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
-from cognitive_memory_core.text.lexical.tokens import token_count
+from cognitive_memory_core.text.terms import token_count
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger

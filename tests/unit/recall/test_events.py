@@ -19,7 +19,7 @@ from cognitive_memory_core.recall.ranking import MAX_CANDIDATES, MAX_RESULTS
 from cognitive_memory_core.recall.recall import LONG, SearchResult
 from cognitive_memory_core.recall.trace import NO_TRACE
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_ledger, a_vector, embedded

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Hit
+from cognitive_memory_core.domain.context import Hit
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import NAMED, ReadFilter

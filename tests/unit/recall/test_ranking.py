@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Hit
+from cognitive_memory_core.domain.context import Hit
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.recall.ranking import (
     above,
@@ -26,7 +26,7 @@ from cognitive_memory_core.recall.ranking import (
 )
 from cognitive_memory_core.settings import Decay
 from cognitive_memory_core.store.search.lines import line_key
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 

@@ -9,10 +9,10 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.context import Section
+from cognitive_memory_core.domain.event import Quote
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.domain.quote import Quote
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.render import (
     CLOSED,

@@ -12,7 +12,7 @@ from cognitive_memory_core.recall.one_pass import Question, Steps
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.trace import Candidate, SearchTrace, candidates_of
 from cognitive_memory_core.settings import Decay, QuerySettings, Settings
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
 from tests.support.ports import ListedEvents, ListedVectors, ListedWords, a_recall

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.identity.callnames import callname, callnames
+from cognitive_memory_core.text.callnames import callname, callnames
 
 
 @pytest.mark.parametrize(

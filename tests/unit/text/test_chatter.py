@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.lexical.chatter import bare_summary
+from cognitive_memory_core.text.chatter import bare_summary
 
 FACT = "阿棠(2000001) 答应周六 19:30 带书；米粒(2000002) 还差 80 元。"
 ROUND = [

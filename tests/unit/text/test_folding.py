@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.lexical.folding import folded
+from cognitive_memory_core.text.characters import folded
 
 
 def test_spelling() -> None:

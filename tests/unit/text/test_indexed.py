@@ -6,8 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from cognitive_memory_core.text.lexical.indexed import indexed_text
-from cognitive_memory_core.text.lexical.terms import index_terms, query_terms
+from cognitive_memory_core.text.terms import index_terms, indexed_text, query_terms
 from tests.support.clock import SHANGHAI
 
 LATE = datetime(2026, 2, 17, 23, 30, tzinfo=SHANGHAI)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.text.identity.labelling import ids_of, labelled
+from cognitive_memory_core.text.callnames import ids_of, labelled
 
 PEOPLE = (
     Person("1", "阿棠", ("小棠",)),

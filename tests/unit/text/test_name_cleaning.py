@@ -7,8 +7,8 @@ import unicodedata
 import pytest
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.text.identity import name_cleaning
-from cognitive_memory_core.text.identity.name_cleaning import NAME_LENGTH, clean_name, clean_text, one_line
+from cognitive_memory_core.text import names as name_cleaning
+from cognitive_memory_core.text.names import NAME_LENGTH, clean_name, clean_text, one_line
 
 FAMILY = "👨‍👩‍👧"
 ZALGO = "\u0300\u0301\u0302\u0303\u0304\u0305\u0306"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from cognitive_memory_core.text.lexical.terms import ASKED, index_terms, query_terms
+from cognitive_memory_core.text.terms import ASKED, index_terms, query_terms
 
 SHOWN = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "So"}
 

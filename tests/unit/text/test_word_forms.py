@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cognitive_memory_core.text.lexical.word_forms import forms_version, prepare, simplified, stem
+from cognitive_memory_core.text.terms import forms_version, prepare, simplified, stem
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_the_libraries_are_imported_when_they_are_needed() -> None:
     """Importing the module loads neither library; preparing loads both, so that the first question does not wait."""
     code = (
         "import sys\n"
-        "from cognitive_memory_core.text.lexical import terms, word_forms\n"
+        "from cognitive_memory_core.text import terms\n"
         "known = {'opencc', 'snowballstemmer'} & set(sys.modules)\n"
-        "word_forms.prepare()\n"
+        "terms.prepare()\n"
         "print(sorted(known), sorted({'opencc', 'snowballstemmer'} & set(sys.modules)))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

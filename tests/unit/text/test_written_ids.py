@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.identity.written_ids import ids_in, mislabelled, plain, short_form, strange_numbers
+from cognitive_memory_core.text.names import ids_in, mislabelled, plain, short_form, strange_numbers
 
 BEARERS = {"阿棠": {"1"}, "棠": {"2"}, "唐唐": {"2"}, "老齐": {"1", "2"}, "Li": {"3"}}
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.tombstones import Tombstones
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.store.all_rows import OptOut, Shared

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.backlog import IndexState
 from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.figures import IndexState
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError

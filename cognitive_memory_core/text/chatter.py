@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..names_and_quotations import TextMask, quoted
-from ..patterns import Pattern
-from .tokens import sentences_of
+from .names_and_quotations import TextMask, quoted
+from .patterns import Pattern
+from .terms import sentences_of
 
 _MOST_OFFERS = 3
 _STOP = Pattern("(?<=[.] )")

@@ -1,6 +1,27 @@
-"""Folding of texts so that a pattern needs one spelling: half width, simplified Chinese, lower case, no accents."""
+"""Characters: cached tables of their replacements, and folding to one form."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+_REMEMBERED = 20_000  # more than a busy chat uses; bounds memory for text with very many distinct characters
+
+
+class CharacterTable(dict[int, str]):
+    """A table for ``str.translate`` that calls ``rule`` once per character and caches the result."""
+
+    def __init__(self, rule: Callable[[str], str]) -> None:
+        """Create an empty table."""
+        super().__init__()
+        self._rule = rule
+
+    def __missing__(self, code: int) -> str:
+        """Call the rule and cache its result."""
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[code] = answer = self._rule(chr(code))
+        return answer
+
 
 _VARIANTS = (
     "週周後后個个禮礼這这點点時时幾几兩两過过剛刚現现會会兒儿邊边裡里裏里們们妳你祂他牠它對对號号從从來来為为還还"

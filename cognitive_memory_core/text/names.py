@@ -1,16 +1,137 @@
-"""Ids written in a text: known ones, unknown ones, and ones that follow another person's name."""
+"""Names of people: cleaned, compared, and recognised in a text, with their ids."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 
-from ..lexical.characters import CharacterTable
-from ..patterns import Pattern
-from ..time.numerals import number
-from .name_cleaning import clean_text
+from cognitive_memory_core import sentences
+
+from ..domain.people import Person
+from ..domain.turn import shortened
+from .caches import cleared_on_erasure
+from .characters import CharacterTable
+from .patterns import Pattern
+from .time.numerals import number
+
+NAME_LENGTH = 40
+_NAME_READ = 1_000  # characters of a longer name that are read
+_MOST_MARKS = 3  # accents on one letter; no living script needs more
+_PLACEHOLDERS = frozenset(
+    (
+        "用户",
+        "qq用户",
+        "匿名",
+        "匿名用户",
+        "未知",
+        "未知用户",
+        "unknown",
+        "anonymous",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+    )
+)
+_LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
+_USUAL = re.compile("[\n\t -~\u3001\u3002\u3008-\u3011\u4e00-\u9fa5\uff01-\uff5e]*")  # nothing in it is changed
+_BLANKS = "\u115f\u1160\u3164\uffa0\u2800"  # letters and symbols that show nothing, worn as invisible names
+_JOINER = "\u200d"
+_UNSEEN_MARKS = frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
+_EMOJI = "\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_STRAY_STYLE = re.compile(f"(?<![{_EMOJI}0-9#*\u00a9\u00ae\u203c\u2049\u2122\u2139])\ufe0f")
+_STRAY_JOINER = re.compile(f"(?<![{_EMOJI}\ufe0f]){_JOINER}|{_JOINER}(?![{_EMOJI}])")
+_OPENING = "(❨❪⦅⟮⸨﴿"
+_CLOSING = ")❩❫⦆⟯⸩﴾"
+
+
+def clean_name(name: str, *, limit: int = NAME_LENGTH) -> str:
+    """Return the name of a person or group for display: one line of at most ``limit`` characters, or "".
+
+    A user may choose a name to pass as somebody else, and people are written ``name(id)`` everywhere. Therefore a name
+    never contains line breaks, direction or hidden characters, or round brackets: brackets of every width become
+    〔 and 〕, and "12345(管理员)" cannot be taken for the label of 12345. Placeholders that clients send
+    ("QQ用户", "null") yield "".
+    """
+    return _cleaned(name[:_NAME_READ], limit)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=5_000)  # the same people speak again and again
+def _cleaned(name: str, limit: int) -> str:
+    line = one_line(name.translate(_BRACKETS))
+    line = _trimmed(line[: max(limit, 0)])
+    return "" if line.casefold() in _PLACEHOLDERS else line
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """Clean a text and put it on one line; over ``limit`` characters it is cut and ends in "…"."""
+    line = " ".join(clean_text(text).translate(_SPACED).split())
+    return line if limit is None else shortened(line, limit)
+
+
+def clean_text(text: str) -> str:
+    r"""Remove non-text: control, format, private and unassigned characters, lone surrogates, excess accents.
+
+    Line ends of every kind become \n; \n, \t and the joiners inside emoji stay. The result is in NFC.
+    """
+    if _USUAL.fullmatch(text):
+        return text
+    text = unicodedata.normalize("NFC", _LINE_END.sub("\n", text)).translate(_TEXT)
+    text = _STRAY_JOINER.sub("", _STRAY_STYLE.sub("", text))
+    return unicodedata.normalize("NFC", _without_floods(text))
+
+
+def writable_text(text: str) -> str:
+    """Join surrogate pairs and replace lone surrogates."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _shown(char: str) -> str:
+    """Return a character, or "" if it is not text."""
+    if char in ("\n", "\t", _JOINER):
+        return char
+    is_unseen = unicodedata.category(char)[0] == "C" or char in _UNSEEN_MARKS
+    is_variation = "\ufe00" <= char <= "\ufe0e" or "\U000e0100" <= char <= "\U000e01ef"
+    return "" if is_unseen or is_variation else char
+
+
+def _unbracketed(char: str) -> str:
+    """Return a character with round brackets, also those inside one such as ⑴, replaced by 〔 and 〕."""
+    plain = unicodedata.normalize("NFKC", char)
+    if not any(bracket in plain for bracket in _OPENING + _CLOSING):
+        return char
+    return "".join("〔" if part in _OPENING else "〕" if part in _CLOSING else part for part in plain)
+
+
+def _without_floods(text: str) -> str:
+    """Limit the number of accents per letter."""
+    marks = frozenset(char for char in set(text) if unicodedata.category(char)[0] == "M")
+    if not marks:
+        return text
+    kept: list[str] = []
+    run = 0
+    for char in text:
+        run = run + 1 if char in marks else 0
+        if run <= _MOST_MARKS:
+            kept.append(char)
+    return "".join(kept)
+
+
+def _trimmed(line: str) -> str:
+    """Strip whitespace and dangling joiners, and leading accents that would combine with the preceding text."""
+    line = line.strip().rstrip(_JOINER)
+    start = next((index for index, char in enumerate(line) if unicodedata.category(char)[0] != "M"), len(line))
+    return line[start:].strip()
+
+
+_TEXT = CharacterTable(_shown)
+_BRACKETS = CharacterTable(_unbracketed)
+_SPACED = str.maketrans(dict.fromkeys(_BLANKS, " "))
+
 
 BARE_ID = 5  # characters; an id of at least this length is recognised without a name
 _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
@@ -182,3 +303,35 @@ def _is_day(digits: str) -> bool:
 
 
 _SPELLED = CharacterTable(_spelled)
+
+
+_LABELLED = re.compile(r"\s*(?:\[[^\]\n]{0,64}\]\s*)?([^:：\n]{1,200})[:：]")  # a time in brackets may stand before
+
+
+def is_said_by_hidden(line: str, hide: Callable[[str], str]) -> bool:
+    """Return whether a line like ``[10:32] name(id): text`` is labelled with a person whom ``hide`` hides."""
+    match = _LABELLED.match(line)
+    if match is None:
+        return False
+    label = match[1].strip()
+    return label != sentences.stored_text.SOMEBODY and hide(label) == sentences.stored_text.SOMEBODY
+
+
+MYSELF = frozenset(("我", "俺", "本人", "i", "me", "my", "mine", "myself"))
+_NAME_AND_ID = re.compile(r"[^\s，。：；、“”()]{1,48}\([0-9a-z_-]{1,128}\)")
+
+
+def is_hearsay(text: str, people: Iterable[Person], speakers: Collection[str]) -> bool:
+    """Return whether a text names a member who is not among the speakers, by id or by a name that no speaker bears.
+
+    Names of one character do not count.
+    """
+    written, bearers = plain(text).casefold(), dict[str, set[str]]()
+    for person in people:
+        if f"({person.id})" in written and person.id not in speakers:
+            return True
+        for name in (plain(one).casefold() for one in (person.name, *person.aliases)):
+            for form in {name, short_form(name)}:
+                bearers.setdefault(form, set()).add(person.id)
+    bare = _NAME_AND_ID.sub(" ", written)
+    return any(len(form) > 1 and form in bare and ids.isdisjoint(speakers) for form, ids in bearers.items())

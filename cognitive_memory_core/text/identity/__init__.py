@@ -1,1 +1,0 @@
-"""Names and ids of people in text."""

@@ -1,1 +1,0 @@
-"""Characters, words and terms for indexing and counting."""
