@@ -79,13 +79,11 @@ CHANGES = (
     ),
     Change(
         "no characters asked for beside pairs",
-        constants={f"{CORE}.text.lexical.terms:LEAST_TELLING": 2.0},
+        constants={f"{CORE}.text.terms:LEAST_TELLING": 2.0},
         sets=CHINESE,
     ),
-    Change("no stems", constants={f"{CORE}.text.lexical.terms:stem": str}, sets=("qmsum", "locomo")),
-    Change(
-        "words of asking count", constants={f"{CORE}.text.lexical.terms:ASKING_WORDS": frozenset[str]()}, sets=OF_TALK
-    ),
+    Change("no stems", constants={f"{CORE}.text.terms:stem": str}, sets=("qmsum", "locomo")),
+    Change("words of asking count", constants={f"{CORE}.text.terms:ASKING_WORDS": frozenset[str]()}, sets=OF_TALK),
     Change("single characters like pairs", constants={f"{LINES}:SINGLE": 1.0}, sets=("groupchat",)),
 )
 SETS: Mapping[str, tuple[str, Figures]] = {

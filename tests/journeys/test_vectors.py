@@ -164,7 +164,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     ledger.index.is_wide = lambda *_: True
     engine.compose()
     memory = CognitiveMemory()
-    memory._open = engine
+    memory._open, memory._settings = engine, live
     try:
         engine.start()
         await memory.remember(Turn(READING, observations=FACTS))

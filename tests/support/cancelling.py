@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 
 from .waiting import until
+from .warm import warm_process_id
 
 OWN_THREADS = ("ledger-", "memory-queue", "cognitive-memory-")  # asyncio keeps its own threads for the life of the loop
 
@@ -72,7 +73,8 @@ def left_over(data_dir: Path) -> list[str]:
     """Return the child processes, threads and open files that a memory has not released."""
     gc.collect()
     process = psutil.Process()
-    children = [f"child {child.pid}" for child in process.children(recursive=True)]
+    own = [child for child in process.children() if child.pid != warm_process_id()]
+    children = [f"child {child.pid}" for child in own]
     threads = [one.name for one in threading.enumerate() if one.name.startswith(OWN_THREADS)]
     files = [file.path for file in process.open_files() if Path(file.path).is_relative_to(data_dir)]
     return children + threads + files

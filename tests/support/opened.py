@@ -114,7 +114,7 @@ async def opened(
         index.is_wide = lambda _connection, _read_filter: True
     await engine.consent.load()
     memory = core.CognitiveMemory()
-    memory._open = engine
+    memory._open, memory._settings = engine, live
     try:
         yield memory
     finally:

@@ -131,6 +131,11 @@ class WarmProgram:
         self.send_signal(signal.SIGKILL)
 
 
+def warm_process_id() -> int | None:
+    """Return the id of the warm process of this process; None if none was needed yet."""
+    return _warm_process()._process.pid if _warm_process.cache_info().currsize else None
+
+
 @cache
 def _warm_process() -> WarmProcess:
     return WarmProcess()

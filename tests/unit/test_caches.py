@@ -28,6 +28,7 @@ WORDLESS = {"_interned", "_weight_of", "_dated", "_instant_of", "_is_said"}  # o
 
 def cached_functions() -> list[Any]:
     """Return all cached functions of the core that can hold messages or names."""
+    gc.unfreeze()  # another test of this process may have frozen them, which hides them from get_objects
     found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     of_functions = [one for one in found if not isinstance(one.__wrapped__, Connection)]  # those have SQL only
     ours = [one for one in of_functions if one.__module__.startswith("cognitive_memory_core.")]

@@ -78,10 +78,9 @@ class PlaceCache(Generic[S]):
             if catch_up is not None:
                 catch_up(held.changed_at)
             fresh = renewed(held.content)
-            size = held.counted
-            if fresh is not held.content or not size:
-                held.content, held.changed_at, size = fresh, time.monotonic(), fresh.bytes + _OVERHEAD
-        self._count(key, held, size)
+            if fresh is not held.content or not held.counted:
+                held.content, held.changed_at = fresh, time.monotonic()
+        self._count(key, held)
         return fresh
 
     def drop(self, key: Hashable) -> None:
@@ -97,8 +96,9 @@ class PlaceCache(Generic[S]):
             self._bytes = 0
             self._cleared_at = time.monotonic()
 
-    def _count(self, key: Hashable, held: _CachedPlace[S], size: int) -> None:
+    def _count(self, key: Hashable, held: _CachedPlace[S]) -> None:
         with self._lock:
+            size = held.content.bytes + _OVERHEAD  # of what it holds now: another thread may have updated it since
             if self._held.get(key) is held:  # otherwise it was dropped in the meantime
                 self._bytes += size - held.counted
                 held.counted = size
