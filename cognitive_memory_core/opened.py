@@ -67,7 +67,7 @@ from .store.database.migrations import is_blank
 from .store.ledger import Ledger
 from .store.malloc_tuning import return_large_blocks
 from .tasks import BackgroundLoop, completed
-from .vectors.chroma.generations_on_disk import clear_generations
+from .vectors.chroma.place import clear_generations
 from .vectors.chroma.store import ChromaStore
 from .vectors.indexer import Indexer
 from .vectors.null_reconciler import NullReconciler

@@ -14,7 +14,7 @@ from .domain.scope import Scene
 from .domain.turn import QueueCounts
 from .errors import UnavailableError
 from .tasks import ErrorState, restarts
-from .vectors.chroma import server_refusal
+from .vectors.chroma.store import server_refusal
 
 if TYPE_CHECKING:
     from .opened import Opened

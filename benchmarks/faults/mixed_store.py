@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -17,7 +18,6 @@ from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.store.search.exact_search import SqliteExactSearch
 from cognitive_memory_core.vectors import index_sleep
 from cognitive_memory_core.vectors.chroma.process import ChildProcess
-from cognitive_memory_core.vectors.chroma.protocol import Envelope, Failed
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 
 from ..kills import exported
@@ -37,17 +37,17 @@ def spoil(kind_of_fault: Callable[[], str]) -> None:
     SqliteExactSearch.is_wide = _is_wide  # type: ignore[method-assign]
     exchange = ChildProcess.exchange
 
-    def exchanging(child: ChildProcess, envelope: Envelope) -> Envelope:
+    def exchanging(child: ChildProcess, *request: Any) -> dict[str, Any]:
         match kind_of_fault():
             case "killed":
                 os.kill(child.pid, signal.SIGKILL)
             case "refuses":
-                return Envelope(envelope.number, Failed("failed", "refused"))
+                return {"failed": ("failed", "refused"), "resident": None}
             case "slow":
                 time.sleep(SLOW)
             case "disk full":
                 _enlarge_nothing(child.pid)
-        return exchange(child, envelope)
+        return exchange(child, *request)
 
     ChildProcess.exchange = exchanging  # type: ignore[method-assign]
 

@@ -14,12 +14,9 @@ EMPTY_WORDS = re.compile(
 )
 BLANKET = {  # where every exception is caught: how often, and why
     f"{CORE}/historian/jobs/worker.py": (1, "the loop runner: one bad job must not end the historian"),
-    f"{CORE}/vectors/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),
-    f"{CORE}/vectors/chroma/generation_requests.py": (
-        1,
-        "the process's main: whatever is wrong with a generation, another comes",
-    ),
-    f"{CORE}/vectors/chroma/worker.py": (1, "the thread's main: what fails is raised where it is waited for"),
+    f"{CORE}/vectors/chroma/child.py": (2, "the process's main, and what comes up with it: its answer is a refusal"),
+    f"{CORE}/vectors/chroma/generations.py": (1, "whatever is wrong with a generation, another comes"),
+    f"{CORE}/vectors/chroma/process.py": (1, "a thread's main: what fails is raised where it is waited for"),
     f"{CORE}/store/database/request_batches.py": (
         2,
         "the thread's main: what fails is raised where it is awaited",

@@ -1,73 +1,40 @@
-"""A process with the protocol of the Chroma child that does what its requests are named; used by supervisor tests."""
+"""A process with the protocol of the Chroma child that does what its requests are named."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 
-from cognitive_memory_core.vectors.chroma.child import Wire
-from cognitive_memory_core.vectors.chroma.frames import encoded
-from cognitive_memory_core.vectors.chroma.protocol import (
-    Answer,
-    Begin,
-    Done,
-    Envelope,
-    Failed,
-    InUse,
-    Ready,
-    Start,
-    framed,
-)
+from cognitive_memory_core.vectors.chroma.child import pipes
+from cognitive_memory_core.vectors.chroma.wire import encoded, read_frame
 
 MEGABYTE = 1024 * 1024
 
 
-def asked(what: str, number: int = 0) -> Begin:
-    """Return the request that makes the process do ``what``."""
-    return Begin(what, number)
-
-
-class FakeChroma:
-    """One run of the process."""
-
-    def __init__(self) -> None:
-        """Open the pipes."""
-        self._wire = Wire()
-        self._resident = 100 * MEGABYTE
-        self._does: dict[str, Callable[[int], Answer | None]] = {
-            "sleep": self._sleep,
-            "die": os._exit,
-            "print": self._print,
-            "grow": self._grow,
-            "pid": lambda _: InUse(os.getpid()),
-            "environment": lambda _: Failed("failed", " ".join(sorted(os.environ))),
-        }
-
-    def serve(self) -> None:
-        """Handle requests until the input ends."""
-        while (letter := self._wire.next()) is not None:
-            answer = self._answered(letter)
-            self._send(letter.number, answer or Done())
-
-    def _answered(self, letter: Envelope) -> Answer | None:
-        body = letter.body
-        if isinstance(body, Start):
-            return Failed(body.database, "chromadb") if body.database else Ready("0")  # type: ignore[arg-type]
-        return self._does[body.fingerprint](body.dimensions) if isinstance(body, Begin) else Done()
-
-    def _send(self, number: int, answer: Answer) -> None:
-        self._wire.write(encoded(framed(Envelope(number, answer, self._resident))))
-
-    def _sleep(self, milliseconds: int) -> None:
-        time.sleep(milliseconds / 1000)
-
-    def _print(self, _: int) -> None:
-        os.write(1, b"a library says hello\n")
-
-    def _grow(self, megabytes: int) -> None:
-        self._resident = megabytes * MEGABYTE
+def serve() -> None:
+    """Handle requests until the input ends; a start on a database of a name is refused with that name."""
+    requests, answers = pipes()
+    resident = 100
+    while (frame := read_frame(requests)) is not None:
+        name, told = frame[0]["name"], frame[0]["arguments"]
+        said: dict[str, object] = {"number": frame[0]["number"]}
+        if name == "start" and told["place"]["database"]:
+            said["failed"] = (told["place"]["database"], "chromadb")
+        elif name == "sleep":
+            time.sleep(told["milliseconds"] / 1000)
+        elif name == "die":
+            os._exit(told["status"])
+        elif name == "print":
+            os.write(1, b"a library says hello\n")
+        elif name in ("grow", "open"):
+            resident = told["megabytes"]
+        elif name == "pid":
+            said["answer"] = os.getpid()
+        elif name == "environment":
+            said["answer"] = sorted(os.environ)
+        answers.write(encoded({**said, "resident": resident * MEGABYTE}))
+        answers.flush()
 
 
 if __name__ == "__main__":
-    FakeChroma().serve()
+    serve()

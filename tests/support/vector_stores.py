@@ -22,7 +22,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, SleepingStore
 from cognitive_memory_core.settings import VectorStoreSettings
-from cognitive_memory_core.vectors.chroma import ChromaStore
+from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.vector_store import InMemoryVectorStore
 
 from .ledgers import MODEL

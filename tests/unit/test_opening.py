@@ -12,12 +12,11 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.settings import HistorianSettings
-from cognitive_memory_core.vectors.chroma.protocol import Start
-from cognitive_memory_core.vectors.chroma.supervisor import Bounds, Supervisor
+from cognitive_memory_core.vectors.chroma.place import Place
+from cognitive_memory_core.vectors.chroma.process import Bounds, ChromaProcess
 from tests.support import fake_chroma
 from tests.support.cancelling import cancelled_after, cancelled_at, left_over, until_nothing_is_left
 from tests.support.disks import fill, small_disk
-from tests.support.fake_chroma import asked
 from tests.support.sizes import sized
 
 SETTINGS = core.Settings(historian=HistorianSettings(shutdown_seconds=1.0))
@@ -65,44 +64,44 @@ async def test_cancellation_at_any_await_releases_everything(tmp_path: Path, mor
 async def test_cancelled_closing_ends_chromas_process(tmp_path: Path) -> None:
     """Wherever closing is cancelled, the Chroma process is ended and its lock released."""
     for at in range(1, LONGEST):
-        supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
-        await supervisor.write(asked("pid"))
-        went_so_far = await cancelled_at(supervisor.close, at)
+        process = ChromaProcess(Place(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        await process.write("pid")
+        went_so_far = await cancelled_at(process.close, at)
         await until_nothing_is_left(tmp_path)
         if not went_so_far:
             break
 
 
-async def slept(supervisor: Supervisor) -> None:
+async def slept(process: ChromaProcess) -> None:
     """Start a process and end it for inactivity."""
-    await supervisor.write(asked("pid"))
-    await supervisor.sleep()
+    await process.write("pid")
+    await process.sleep()
 
 
 async def test_a_cancelled_sleep_leaves_no_process(tmp_path: Path) -> None:
     """If ending an inactive process is cancelled, the process still ends, at the latest when closing."""
     for at in range(1, 30):
-        supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
-        went_so_far = await cancelled_at(lambda it=supervisor: slept(it), at)  # type: ignore[misc]
-        await supervisor.close()
+        process = ChromaProcess(Place(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        went_so_far = await cancelled_at(lambda it=process: slept(it), at)  # type: ignore[misc]
+        await process.close()
         await until_nothing_is_left(tmp_path)
         if not went_so_far:
             break
 
 
-async def requested(supervisor: Supervisor, asking: str) -> None:
+async def requested(process: ChromaProcess, asking: str) -> None:
     """Request the process number, as a write or a search, which does not wait for a slow start."""
     with suppress(core.UnavailableError):
-        await (supervisor.write if asking == "write" else supervisor.search)(asked("pid"))
+        await (process.write if asking == "write" else process.search)("pid")
 
 
 @pytest.mark.parametrize("asking", ["write", "search"])
 async def test_cancelled_requests_leave_no_process(tmp_path: Path, asking: str) -> None:
     """A process started for a request that was cancelled is ended when closing."""
     for at in range(1, 30):
-        supervisor = Supervisor(Start(str(tmp_path)), Bounds(closing=3.0), COMMAND)
-        went_so_far = await cancelled_at(lambda it=supervisor: requested(it, asking), at)  # type: ignore[misc]
-        await supervisor.close()
+        process = ChromaProcess(Place(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        went_so_far = await cancelled_at(lambda it=process: requested(it, asking), at)  # type: ignore[misc]
+        await process.close()
         await until_nothing_is_left(tmp_path)
         if not went_so_far:
             break

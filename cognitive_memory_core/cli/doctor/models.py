@@ -13,7 +13,7 @@ from ...models.embedding import OpenAIEmbedder
 from ...models.reranking import HttpReranker
 from ...read_only import opened_reader
 from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
-from ...vectors.chroma import server_refusal
+from ...vectors.chroma.store import server_refusal
 from .findings import ExaminedBot, Finding
 from .storage import dimensions_changed
 

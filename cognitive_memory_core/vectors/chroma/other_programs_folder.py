@@ -9,11 +9,10 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
-from .process import clean_environment
+from .process import COMMAND, clean_environment
 
 LONGEST_ROW = 1_000_000  # bytes
 COPY = "chroma"
-_MODULE = f"{__package__}.other_programs_folder_child"
 
 
 class ForeignFolderUnreadable(Exception):
@@ -36,7 +35,7 @@ def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
     for inner, _, _ in os.walk(copy):
         Path(inner).chmod(0o700)
     process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
-        [sys.executable or "python", "-m", _MODULE, str(copy)],
+        [*COMMAND, str(copy)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

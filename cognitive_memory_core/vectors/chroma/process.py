@@ -1,18 +1,27 @@
-"""The parent's handle on the child process: starts it, exchanges messages, ends it."""
+"""Chroma's process as seen from the bot: one request at a time, with time limits and restarts."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import Any, TypeVar
 
-from .frames import BadFrame, encoded, read_frame
-from .protocol import Envelope, framed, unframed
+from ... import sentences
+from ...errors import BadArgument, Busy, UnavailableError
+from ...tasks import seen
+from .place import Place
+from .wire import BadFrame, encoded, read_frame
 
+T = TypeVar("T")
 _PACKAGE = __package__ or ""
 _ROOT = Path(__file__).resolve().parents[len(_PACKAGE.split("."))]
 _PASSED_ON = (
@@ -21,6 +30,32 @@ _PASSED_ON = (
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "COMSPEC"),
 )
 COMMAND = (sys.executable or "python", "-m", f"{_PACKAGE}.child")
+_CRASHES_PER_REFUSAL = 4  # counted as so many crashes, since another process or an operator must act first
+_OPENING = ("open", "begin")  # memory right after these is the normal amount
+_NO_SIGN_OF_HEALTH = "open"  # answering it does not prove health: a process may die of the next request
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Time limits in seconds and memory limits in bytes.
+
+    ``queueing`` is how long a search waits for another request to finish, ``searching`` how long for its answer. The
+    process is killed if a search runs for ``hanging``. It is replaced once its memory exceeds what it had after opening
+    a generation by ``growth`` and ``headroom``.
+    """
+
+    locking: float = 15.0
+    starting: float = 90.0
+    opening: float = 120.0
+    writing: float = 60.0
+    queueing: float = 0.5
+    searching: float = 2.0
+    hanging: float = 10.0
+    closing: float = 5.0
+    first_pause: float = 1.0
+    longest_pause: float = 300.0
+    growth: float = 2.0
+    headroom: int = 256 * 1024 * 1024
 
 
 class ProcessEnded(Exception):
@@ -30,6 +65,274 @@ class ProcessEnded(Exception):
         """Keep the status; negative for a signal."""
         super().__init__(f"exit status {status}")
         self.status = status
+
+
+class ProcessDied(UnavailableError):
+    """The process ended during the request; ``is_hung`` if it was killed for taking too long."""
+
+    is_hung = False
+
+
+class RequestRefused(UnavailableError):
+    """The process answered that it cannot do it; ``why`` is a reason of :class:`.Refusal`."""
+
+    why = ""
+
+
+class ChildProcess:
+    """One child process, from its start to its end."""
+
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+        """Start the process in a group of its own, so that a Ctrl-C for the bot does not end it; raises OSError."""
+        self._requests = 0
+        flags = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")  # exist on Windows only
+        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=clean_environment(os.environ, sys.path),
+            start_new_session=True,
+            creationflags=sum(int(getattr(subprocess, name, 0)) for name in flags),
+        )
+        self._input: Any = self._process.stdin  # both were asked for, and are there
+        self._output: Any = self._process.stdout
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        return self._process.pid
+
+    def has_ended(self) -> bool:
+        """Return whether the process has ended by itself; does not block."""
+        return self._process.poll() is not None
+
+    def exchange(self, name: str, arguments: Mapping[str, Any], block: bytes = b"") -> dict[str, Any]:
+        """Send a request and block until its answer; raises BadFrame, and sends nothing, if the request is too large.
+
+        Raises ProcessEnded if no answer will come; the process is reaped then.
+        """
+        self._requests += 1
+        request = encoded({"number": self._requests, "name": name, "arguments": arguments}, block)
+        try:
+            self._input.write(request)
+            self._input.flush()
+            answer, _ = read_frame(self._output) or ({}, b"")
+        except (OSError, BadFrame, ValueError):
+            answer = {}
+        if answer.get("number") != self._requests:
+            self.kill()
+            raise ProcessEnded(self.end(0))
+        return answer
+
+    def kill(self) -> None:
+        """Kill the process now, from any thread; a blocked exchange returns."""
+        with contextlib.suppress(OSError):
+            self._process.kill()
+
+    def end(self, timeout: float) -> int | None:
+        """Close the input, wait ``timeout`` seconds, then kill; return the exit status. Blocks."""
+        with contextlib.suppress(OSError, ValueError):
+            self._input.close()
+        try:
+            status = self._process.wait(timeout or None)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            status = self._process.wait()
+        self._output.close()
+        return status
+
+
+class ChromaProcess:
+    """Starts the process with the first request and runs one request at a time; the others wait."""
+
+    def __init__(self, place: Place, bounds: Bounds | None = None, command: Sequence[str] = COMMAND) -> None:
+        """Initialise without starting the process."""
+        self._place = place
+        self._bounds = bounds or Bounds()
+        self._command = command
+        self._turn = asyncio.Lock()
+        self._running_since: float | None = None  # of the request that has the turn
+        self._requests: set[asyncio.Task[Any]] = set()
+        self._child: ChildProcess | None = None
+        self._crashes, self._start_at = 0, 0.0  # in a row; earliest next start in monotonic seconds
+        self._settled: int | None = None  # memory in bytes right after opening, from which growth is measured
+        self._is_closed = False
+        self._ending: asyncio.Future[int | None] | None = None
+        self.incarnation = 0  # how many processes were started
+        self.last_error = ""
+
+    @property
+    def pid(self) -> int | None:
+        """Return the process id; None while no process is running."""
+        return None if self._child is None else self._child.pid
+
+    async def write(self, name: str, *, limit: float | None = None, block: bytes = b"", **arguments: Any) -> Any:
+        """Run a request, however long earlier ones take, and return its answer.
+
+        If the request itself takes longer than ``limit`` seconds, the process is killed and ProcessDied raised; whether
+        the request was carried out is then unknown.
+        """
+        await self._turn.acquire()
+        return await asyncio.shield(self._begun(name, arguments, block, limit or self._bounds.writing))
+
+    async def search(self, name: str, *, block: bytes = b"", **arguments: Any) -> Any:
+        """Run a search within its deadline, or raise UnavailableError; a slow process is not killed."""
+        try:
+            await asyncio.wait_for(self._turn.acquire(), self.queueing_left())
+        except asyncio.TimeoutError:
+            raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY) from None
+        search = self._begun(name, arguments, block, self._bounds.hanging)
+        await asyncio.wait({search}, timeout=self._bounds.searching)
+        if not search.done():
+            raise UnavailableError(sentences.storage_errors.VECTOR_STORE_SLOW)
+        return search.result()
+
+    def queueing_left(self) -> float:
+        """Return how many more seconds a search should wait for the running request; 0.0 if that has run too long."""
+        if self._running_since is None:
+            return self._bounds.queueing
+        return max(0.0, self._running_since + self._bounds.queueing - time.monotonic())
+
+    def reset_restart_pause(self) -> None:
+        """Allow an immediate restart: the process works, or the request that crashed it will not be repeated."""
+        self._crashes, self._start_at = 0, 0.0
+
+    async def sleep(self) -> None:
+        """Let the running request finish within its limit, then end the process; the next request starts another."""
+        async with self._turn:
+            if not self._is_closed and self._child is not None:
+                await in_daemon_thread(self._end_child)
+
+    async def close(self) -> None:
+        """Let the running request finish for a limited time, then end the process; later requests are refused."""
+        self._is_closed = True
+        try:
+            if self._requests:
+                await asyncio.wait(set(self._requests), timeout=self._bounds.closing)
+        finally:  # also if the wait is cancelled: the thread then ends the process by itself
+            self._ending = self._ending or in_daemon_thread(self._end_child)
+        await asyncio.shield(self._ending)
+        if self._requests:
+            await asyncio.wait(set(self._requests))
+
+    def _begun(self, name: str, arguments: Mapping[str, Any], block: bytes, limit: float) -> asyncio.Task[Any]:
+        """Begin a request that has the turn; it runs to its end, even if its caller is cancelled."""
+        self._running_since = time.monotonic()
+        request = asyncio.ensure_future(self._answer(name, arguments, block, limit))
+        self._requests.add(request)
+        request.add_done_callback(self._on_answered)
+        return request
+
+    def _on_answered(self, request: asyncio.Task[Any]) -> None:
+        self._requests.discard(request)
+        self._running_since = None
+        self._turn.release()
+        seen(request)  # its caller may be gone
+
+    async def _answer(self, name: str, arguments: Mapping[str, Any], block: bytes, limit: float) -> Any:
+        if self._is_closed:
+            raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
+        if self._child is not None and self._child.has_ended():
+            status = await in_daemon_thread(self._end_child)
+            self._note_crash(sentences.storage_errors.VECTOR_STORE_DIED.format(status=status))
+        child = self._child or await self._started()
+        answer = await self._exchanged(child, name, arguments, block, limit)
+        if name != _NO_SIGN_OF_HEALTH:
+            self.reset_restart_pause()
+        resident = answer["resident"]
+        if name in _OPENING:
+            self._settled = resident
+        elif (
+            resident is not None
+            and self._settled is not None
+            and resident > self._settled * self._bounds.growth + self._bounds.headroom
+        ):
+            await in_daemon_thread(self._end_child)
+        return self._granted(answer)
+
+    async def _started(self) -> ChildProcess:
+        pause = self._start_at - time.monotonic()
+        if pause > 0:
+            raise UnavailableError(self.last_error, retry_after=pause)
+        self.incarnation += 1
+        self._settled = None
+        try:
+            child = await in_daemon_thread(self._start_child)
+        except OSError as refused:
+            reason = sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(refused).__name__)
+            raise UnavailableError(reason, retry_after=self._note_crash(reason)) from refused
+        start = {"place": self._place, "patience": self._bounds.locking}
+        answer = await self._exchanged(child, "start", start, b"", self._bounds.starting)
+        try:
+            self._granted(answer)
+        except RequestRefused as refused:
+            await in_daemon_thread(self._end_child)
+            self._crashes += _CRASHES_PER_REFUSAL
+            refused.retry_after = self._note_crash(str(refused))
+            raise
+        self.last_error = ""
+        return child
+
+    async def _exchanged(
+        self, child: ChildProcess, name: str, arguments: Mapping[str, Any], block: bytes, limit: float
+    ) -> dict[str, Any]:
+        exchange = in_daemon_thread(lambda: child.exchange(name, arguments, block))
+        done, _ = await asyncio.wait({exchange}, timeout=limit)
+        if not done:
+            child.kill()
+        try:
+            return await exchange
+        except BadFrame as refused:
+            raise BadArgument(sentences.caller.bad_value("rows", name, str(refused))) from refused
+        except ProcessEnded as ended:
+            self._child = None
+            words = sentences.storage_errors
+            reason = words.VECTOR_STORE_DIED.format(status=ended.status) if done else words.VECTOR_STORE_HUNG
+            died = ProcessDied(reason, retry_after=self._note_crash(reason))
+            died.is_hung = not done
+            raise died from ended
+
+    def _granted(self, answer: Mapping[str, Any]) -> Any:
+        """Return what the process answered; raises RequestRefused for a refusal."""
+        if "failed" not in answer:
+            return answer.get("answer")
+        why, detail = answer["failed"]
+        words = sentences.storage_errors
+        told = {
+            "locked": words.VECTOR_STORE_LOCKED.format(folder=self._place.folder),
+            "missing": words.vector_store_missing(detail),
+            "gone": words.GENERATION_GONE,
+            "foreign": words.VECTOR_STORE_FOREIGN.format(database=detail),
+        }
+        refused = RequestRefused(told.get(why) or why_failed(detail))
+        refused.why = why
+        raise refused
+
+    def _note_crash(self, reason: str) -> float:
+        """Note why the process is not ready; return the seconds until it may be started again."""
+        self.last_error, bounds = reason, self._bounds
+        self._crashes += 1
+        pause = 0.0 if self._crashes == 1 else bounds.first_pause * 2.0 ** min(self._crashes - 2, 20)
+        pause = min(pause, bounds.longest_pause)
+        self._start_at = time.monotonic() + pause
+        return pause
+
+    def _start_child(self) -> ChildProcess:
+        """Start the process, in a thread, so that the child is recorded even if the caller was cancelled."""
+        child = self._child = ChildProcess(self._command)
+        if self._is_closed:  # meanwhile
+            child.kill()
+        return child
+
+    def _end_child(self) -> int | None:
+        """End the process, in a thread; one that is running a request is killed."""
+        child, self._child = self._child, None
+        if child is None:
+            return None
+        if self._is_closed and self._requests:
+            child.kill()
+        return child.end(self._bounds.closing)
 
 
 def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]) -> dict[str, str]:
@@ -50,80 +353,29 @@ def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]
     }
 
 
-class ChildProcess:
-    """One child process, from its start to its end."""
+def why_failed(reason: str) -> str:
+    """Return the message for the type of an error in the process; a server's errors name the setting to check."""
+    if reason in ("ChromaAuthError", "AuthorizationError"):
+        return sentences.storage_errors.VECTOR_SERVER_REFUSES
+    if reason in ("ConnectError", "ConnectTimeout", "ReadError", "ReadTimeout", "RemoteProtocolError"):
+        return sentences.storage_errors.VECTOR_SERVER_AWAY
+    return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=reason)
 
-    def __init__(self, command: Sequence[str] = COMMAND) -> None:
-        """Start the process in a group of its own, so that a Ctrl-C for the bot does not end it; raises OSError."""
-        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=clean_environment(os.environ, sys.path),
-            start_new_session=True,
-            creationflags=_process_group_flags(),
-        )
 
-    @property
-    def pid(self) -> int:
-        """Return the process id."""
-        return self._process.pid
+def in_daemon_thread(call: Callable[[], T]) -> asyncio.Future[T]:
+    """Run a blocking call in a thread that does not keep the bot from exiting; it goes on if nobody waits any more."""
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()
 
-    def has_ended(self) -> bool:
-        """Return whether the process has ended by itself; does not block."""
-        return self._process.poll() is not None
-
-    def exchange(self, envelope: Envelope) -> Envelope:
-        """Send a request and block until its answer; raises BadFrame, and sends nothing, if the request is too large.
-
-        Raises ProcessEnded if no answer will come; the process is reaped then.
-        """
-        request = encoded(framed(envelope))
+    def run() -> None:
         try:
-            _write(self._process.stdin, request)
-            answer = self._answer()
-        except (OSError, BadFrame, ValueError):
-            answer = None
-        if answer is None or answer.number != envelope.number:
-            self.kill()
-            raise ProcessEnded(self.end(0))
-        return answer
+            future.set_result(call())
+        except BaseException as raised:  # noqa: BLE001  # it is raised again where the future is awaited
+            future.set_exception(raised)
 
-    def kill(self) -> None:
-        """Kill the process now, from any thread; a blocked exchange returns."""
-        with contextlib.suppress(OSError):
-            self._process.kill()
-
-    def end(self, timeout: float) -> int | None:
-        """Close the input, wait ``timeout`` seconds, then kill; return the exit status. Blocks."""
-        with contextlib.suppress(OSError, ValueError):
-            _close(self._process.stdin)
-        try:
-            status = self._process.wait(timeout) if timeout else self._process.wait()
-        except subprocess.TimeoutExpired:
-            self.kill()
-            status = self._process.wait()
-        _close(self._process.stdout)
-        return status
-
-    def _answer(self) -> Envelope | None:
-        assert self._process.stdout is not None  # noqa: S101  # it was asked for
-        frame = read_frame(self._process.stdout)
-        return None if frame is None else unframed(frame)
-
-
-def _write(pipe: IO[bytes] | None, content: bytes) -> None:
-    if pipe is not None:
-        pipe.write(content)
-        pipe.flush()
-
-
-def _close(pipe: IO[bytes] | None) -> None:
-    if pipe is not None:
-        pipe.close()
-
-
-def _process_group_flags() -> int:
-    names = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")  # exist on Windows only
-    return sum(int(getattr(subprocess, name, 0)) for name in names)
+    try:
+        threading.Thread(target=run, name="cognitive-memory-chroma", daemon=True).start()
+    except RuntimeError as refused:  # no memory, or a limit of the system
+        reason = sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=str(refused))
+        future.set_exception(UnavailableError(reason))
+    return asyncio.wrap_future(future)

@@ -27,7 +27,7 @@ from benchmarks.chroma_world import (
 from benchmarks.fault_row import Row
 from benchmarks.faults_chroma import f10b, f11, f12, f13, f29, f30_store
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.vectors.chroma import ChromaStore
+from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 

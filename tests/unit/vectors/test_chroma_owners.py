@@ -13,8 +13,8 @@ import pytest
 from cognitive_memory_core import sentences
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.vectors import Generation
-from cognitive_memory_core.vectors.chroma import ChromaStore
-from cognitive_memory_core.vectors.chroma.collection_owner import FILE, Foreign, Owner
+from cognitive_memory_core.vectors.chroma.generations import OWNER, owner_of
+from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.vector_stores import chroma_server, chroma_store, rows
@@ -71,8 +71,7 @@ async def test_a_second_bot_is_refused_and_harms_nobody(bots: Bots, tmp_path: Pa
     for other in (early, bots.store(tmp_path / "late" / "chromadb", "one")):
         with pytest.raises(UnavailableError) as refused:
             await other.begin(MODEL, 2)
-        assert str(refused.value) == other.last_error
-        assert other.last_error == sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="one")
+        assert str(refused.value) == sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="one")
     assert len(await first.listed(generation)) == 1
     assert await first.open() == generation
     await filled(bots.store(tmp_path / "third" / "chromadb", "its-own"))
@@ -103,39 +102,21 @@ async def test_a_moved_folder_keeps_its_generation(bots: Bots, tmp_path: Path) -
     assert await bots.store(tmp_path / "there" / "chromadb", "moved").open() == generation
 
 
-def birth_of(owner: Owner) -> dict[str, object]:
-    """Return the metadata of a collection with this owner."""
-    return {"owner": owner.owner, "home": owner.home}
-
-
 def test_an_id_is_made_once_and_for_us_alone(tmp_path: Path) -> None:
-    """The id of a folder is permanent, private and unique."""
-    for name in ("one", "other"):
-        (tmp_path / name / "chromadb").mkdir(parents=True)
-    folder = tmp_path / "one" / "chromadb"
-    owner = Owner.of(folder, [])
-    assert Owner.of(folder, []) == owner
+    """The id of a folder is permanent, private, unique, and not taken from collections of another home."""
+    owner = owner_of(tmp_path, "home", [])
+    assert owner_of(tmp_path, "home", []) == owner
+    assert owner_of(tmp_path, "elsewhere", [{"owner": "0" * 32, "home": "elsewhere"}]) == owner
     if os.name != "nt":
-        assert (folder / FILE).stat().st_mode & 0o777 == 0o600
-    other = Owner.of(tmp_path / "other" / "chromadb", [birth_of(owner)])
-    assert other.owner != owner.owner
-    owner.check(birth_of(owner))
-    for foreign in (birth_of(other), {**birth_of(owner), "owner": other.owner}, {}, None):
-        with pytest.raises(Foreign):
-            owner.check(foreign)
+        assert (tmp_path / OWNER).stat().st_mode & 0o777 == 0o600
+    (tmp_path / "other").mkdir()
+    assert owner_of(tmp_path / "other", "another home", [{"owner": owner, "home": "home"}]) != owner
 
 
-@pytest.mark.parametrize("left", [None, b"", b"\xff" * 99, b"not an id\n"])
-def test_a_lost_id_is_found_in_what_was_made_from_here(tmp_path: Path, left: bytes | None) -> None:
-    """A missing or broken id file is restored from the path; another directory at that path is another bot."""
-    folder = tmp_path / "bot" / "chromadb"
-    folder.mkdir(parents=True)
-    owner = Owner.of(folder, [])
-    (folder / FILE).unlink()
-    if left is not None:
-        (folder / FILE).write_bytes(left)
-    assert Owner.of(folder, [{}, birth_of(owner)]) == owner
-    assert Owner.of(folder, []) == owner
-    (tmp_path / "bot").rename(tmp_path / "old")
-    folder.mkdir(parents=True)
-    assert Owner.of(folder, [birth_of(owner)]).owner != owner.owner
+@pytest.mark.parametrize("left", [b"", b"\xff" * 99, b"not an id\n"])
+def test_a_lost_id_is_found_in_what_was_made_from_here(tmp_path: Path, left: bytes) -> None:
+    """A broken id file is restored from a collection that was made from the same place."""
+    owner = owner_of(tmp_path, "home", [])
+    (tmp_path / OWNER).write_bytes(left)
+    assert owner_of(tmp_path, "home", [{}, {"owner": owner, "home": "home"}]) == owner
+    assert owner_of(tmp_path, "home", []) == owner

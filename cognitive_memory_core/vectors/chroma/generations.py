@@ -1,0 +1,377 @@
+"""The generations of a store and what is asked of them. Used in Chroma's own process only.
+
+A server's database belongs to one bot, but bots may share one by mistake: every collection carries the ``owner`` and
+``home`` of the bot that made it. The owner is a random id, made once and kept in Chroma's local folder; it alone
+decides. The home is a digest of that folder's location: host, path and inode of the parent directory, which differs for
+the same path in another container. It is used only if the id is lost, for example because the folder was deleted: the
+owner of collections made from this location is then taken as our id. A bot that lost its id and also moved does not own
+its old collections. A copy of a whole data directory includes the id and needs its own database too.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import platform
+import re
+import secrets
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import chromadb
+import httpx
+import numpy as np
+import orjson
+from chromadb.api.client import AdminClient, Client
+from chromadb.config import Settings
+from chromadb.errors import AuthorizationError, ChromaAuthError, NotFoundError, RateLimitError
+from numpy.typing import NDArray
+
+from ...disk import Disk
+from ...ports.vectors import Generation
+from .place import DATABASE, PORT, Place, clear_generations, folders_of_generations
+from .read_filter_where import SCHEMA_VERSION, Where
+from .wire import Refusal
+
+VERSION: str = chromadb.__version__
+EVENTS = "cognitive_events"
+COLLECTIONS = (EVENTS, "cognitive_profiles", "group_memories")
+OWNER = "owner"
+ROWS_OF_A_DELETE, DELETES_AT_ONCE = 300, 10
+PROBED, TOGETHER = 16, 32  # number of probed offsets, and rows probed at each, when a generation is opened
+CLOSE = 1e-3  # distance below which a row counts as found by its own vector
+PAGE = 10_000
+SPARE = 24  # extra nearest rows fetched when the filter is applied afterwards
+_COLLECTION = re.compile(rf"(?:{'|'.join(COLLECTIONS)})-([0-9]{{4,9}})")
+_OWNER_ID = re.compile(r"[0-9a-f]{32}")
+_HNSW = {"space": "cosine", "ef_search": 1000}  # ten times the default: a search costs more, a write does not
+_MADE_BY = "chroma.version"
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+_UNREACHABLE = (httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError, Refusal)
+_FOREIGN_COLLECTIONS = (EVENTS, "events")
+_FOREIGN_PAGE = 1_000  # rows held at once
+Creation = dict[str, str | int]  # the metadata of a generation's collections
+
+
+class Folders:
+    """Stores each generation in a folder of its own, with a client of its own."""
+
+    def __init__(self, root: Path) -> None:
+        """Store generations below ``root``; nothing is opened yet."""
+        self._root = root
+        self._open: dict[int, tuple[Any, tuple[int, int]]] = {}  # the client, and which file it has open
+
+    def numbers(self) -> set[int]:
+        """Return the numbers of the stored generations, complete or not."""
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)  # the folder may have been removed
+        return set(folders_of_generations(self._root))
+
+    def create(self, number: int, creation: Creation) -> Any:
+        """Create the collections of a new generation; return the one for events."""
+        self._folder(number).mkdir(mode=0o700)
+        (self._folder(number) / _MADE_BY).write_text(VERSION, encoding="ascii")
+        return _created(self._client(number), "", creation)
+
+    def open(self, number: int) -> Any:
+        """Return a generation's events; None if another version of Chroma made them, because opening changes them."""
+        made_by = self._folder(number) / _MADE_BY
+        if not made_by.is_file() or made_by.read_bytes()[:64] != VERSION.encode():
+            return None
+        return _found(self._client(number), EVENTS)
+
+    def is_there(self, number: int) -> bool:
+        """Return whether the folder still holds the database file that was opened, by device and inode."""
+        return number in self._open and self._open[number][1] == self._stamp(number)
+
+    def is_unavailable(self, error: Exception) -> bool:
+        """Return whether the process lacks file handles or memory, so that another generation would fail as well."""
+        return isinstance(error, MemoryError) or getattr(error, "errno", None) in _EXHAUSTED
+
+    def close(self, number: int) -> None:
+        """Close a generation's files."""
+        if number in self._open:
+            self._open.pop(number)[0].close()
+
+    def remove(self, number: int) -> bool:
+        """Delete the folder as far as the system allows, and return True; the rest is deleted with the next sweep."""
+        self.close(number)
+        shutil.rmtree(self._folder(number), ignore_errors=True)
+        return True
+
+    def _client(self, number: int) -> Any:
+        self.close(number)
+        client = chromadb.PersistentClient(str(self._folder(number)), Settings(anonymized_telemetry=False))
+        self._open[number] = (client, self._stamp(number))
+        return client
+
+    def _folder(self, number: int) -> Path:
+        return self._root / f"{number:04d}"
+
+    def _stamp(self, number: int) -> tuple[int, int]:
+        try:
+            state = (self._folder(number) / DATABASE).stat()
+        except OSError:
+            return (0, 0)
+        return (state.st_dev, state.st_ino)
+
+
+class Server:
+    """Stores generations in one database of a server; the names of their collections end in their numbers."""
+
+    def __init__(self, place: Place) -> None:
+        """Connect; create the tenant and the database if they are missing."""
+        self._client, self._database = _connected(place), place.database_name
+        folder = Path(place.folder)
+        self._home = _home_of(folder)
+        self._owner = owner_of(folder, self._home, [creation for _, creation in self._stored()])
+
+    def numbers(self) -> set[int]:
+        """Return the numbers of the stored generations; refuses a database with collections of another bot."""
+        stored = self._stored()
+        for _, creation in stored:
+            self._check(creation)
+        return {number for number, _ in stored}
+
+    def create(self, number: int, creation: Creation) -> Any:
+        """Create the collections of a new generation; return the one for events."""
+        return _created(self._client, f"-{number:04d}", {**creation, "owner": self._owner, "home": self._home})
+
+    def open(self, number: int) -> Any:
+        """Return a generation's events, None if they are missing."""
+        return self._own(f"{EVENTS}-{number:04d}")
+
+    def is_there(self, number: int) -> bool:
+        """Return True for every opened generation: the server itself refuses requests to a collection that is gone."""
+        return number > 0
+
+    def is_unavailable(self, error: Exception) -> bool:
+        """Return whether the connection failed, access was refused, or the database belongs to another bot."""
+        return isinstance(error, _UNREACHABLE)
+
+    def close(self, number: int) -> None:
+        """Do nothing: all generations share the connection."""
+
+    def remove(self, number: int) -> bool:
+        """Delete rows of a generation, and each collection that is empty; return whether all are deleted."""
+        for name in (f"{collection}-{number:04d}" for collection in COLLECTIONS):
+            if (collection := self._own(name)) is not None:
+                for _ in range(DELETES_AT_ONCE):
+                    if not (ids := collection.get(limit=ROWS_OF_A_DELETE, include=[])["ids"]):
+                        break
+                    collection.delete(ids=ids)
+                else:
+                    return False
+                self._client.delete_collection(name)
+        return True
+
+    def _own(self, name: str) -> Any:
+        collection = _found(self._client, name)
+        if collection is not None:
+            self._check(collection.metadata)
+        return collection
+
+    def _check(self, creation: Mapping[str, object] | None) -> None:
+        if creation is None or creation.get("owner") != self._owner:
+            raise Refusal("foreign", self._database)
+
+    def _stored(self) -> list[tuple[int, Mapping[str, object]]]:
+        named = ((_COLLECTION.fullmatch(str(one.name)), one.metadata) for one in self._client.list_collections())
+        return [(int(match[1]), creation or {}) for match, creation in named if match]
+
+
+class Generations:
+    """What the bot may ask: each public method is a request. Exceptions of Chroma are not caught here."""
+
+    def __init__(self, place: Place) -> None:
+        """Connect to the server, if one is configured; remove generations older than the one in use."""
+        self._place = place
+        self._stored = Server(place) if place.url else Folders(Path(place.folder))
+        self._opened: dict[int, tuple[Generation, Any]] = {}
+        self._last = 0
+        for number in self._stored.numbers():
+            if number < (place.number_in_use() or 0):  # could not be deleted while it was open
+                self._stored.remove(number)
+
+    def open(self, number: int) -> Generation | None:
+        """Open a generation, anew if it is open; None if it is missing, damaged or of another version."""
+        self._opened.pop(number, None)
+        self._stored.close(number)
+        try:
+            events = self._stored.open(number)
+            generation = None if events is None else _examined(number, events)
+        except Exception as error:  # whatever the fault is, a new generation replaces this one
+            self._stored.close(number)
+            if self._stored.is_unavailable(error):
+                raise
+            return None
+        if generation is not None:
+            self._opened[number] = (generation, events)
+            if number == self._place.number_in_use():
+                self._place.put_in_use(number)
+        return generation
+
+    def begin(self, fingerprint: str, dimensions: int) -> Generation:
+        """Create the next generation, with a number above all earlier ones."""
+        self._last = max(self._last, self._place.number_in_use() or 0, *self._stored.numbers(), 0) + 1
+        generation = Generation(self._last, secrets.token_hex(16), fingerprint, dimensions)
+        creation: Creation = {
+            "birth": generation.build_id,
+            "fingerprint": fingerprint,
+            "dimensions": dimensions,
+            "schema_version": SCHEMA_VERSION,
+            "chroma_version": VERSION,
+        }
+        self._opened[self._last] = (generation, self._stored.create(self._last, creation))
+        return generation
+
+    def put_in_use(self, generation: Generation) -> None:
+        """Make the generation the one in use."""
+        self._events(generation)
+        self._place.put_in_use(generation.number)
+        if self._place.url:
+            clear_generations(Path(self._place.folder))  # those of the embedded store, from before the move
+
+    def sweep(self) -> bool:
+        """Remove generations that are not in use, large ones in parts; return True when all of them are removed."""
+        others = sorted(self._stored.numbers() - {self._place.number_in_use()})
+        for number in others:
+            self._opened.pop(number, None)
+        return all(self._stored.remove(number) for number in others)
+
+    def upsert(
+        self,
+        generation: Generation,
+        ids: list[str],
+        texts: list[str],
+        metadata: list[dict[str, Any]],
+        block: bytes,
+    ) -> None:
+        """Write rows; their vectors are concatenated in ``block``, in single precision."""
+        vectors = _units(block, generation.dimensions)
+        self._events(generation).upsert(ids=ids, documents=texts, metadatas=metadata, embeddings=vectors)
+
+    def remove(self, generation: Generation, ids: list[str]) -> None:
+        """Remove rows."""
+        self._events(generation).delete(ids=ids)
+
+    def listed(self, generation: Generation) -> list[str]:
+        """Return the ids of all rows."""
+        events, ids = self._events(generation), list[str]()
+        while page := events.get(limit=PAGE, offset=len(ids), include=[])["ids"]:
+            ids += page
+        return ids
+
+    def nearest(self, generation: Generation, where: Where, limit: int, block: bytes) -> list[tuple[str, float]]:
+        """Return ids with their cosine distances, nearest first.
+
+        If only the agent is asked for, search without the filter and filter the result, because Chroma evaluates a
+        filter on every row, unless many of the nearest rows belong to another agent.
+        """
+        events, vector = self._events(generation), _units(block, generation.dimensions)
+        if list(where) == ["agent"]:
+            most = limit + SPARE
+            found = events.query(query_embeddings=vector, n_results=most, include=["distances", "metadatas"])
+            rows = zip(found["ids"][0], found["distances"][0], found["metadatas"][0], strict=True)
+            kept = [(row, float(far)) for row, far, creation in rows if creation.get("agent") == where["agent"]["$eq"]]
+            if len(kept) >= limit or len(found["ids"][0]) < most:
+                return kept[:limit]
+        found = events.query(query_embeddings=vector, n_results=limit, where=where, include=["distances"])
+        return [(row, float(far)) for row, far in zip(found["ids"][0], found["distances"][0], strict=True)]
+
+    def _events(self, generation: Generation) -> Any:
+        """Return the events of a generation; refuses one that is not open, was removed, or was replaced."""
+        opened, events = self._opened.get(generation.number, (None, None))
+        if opened is None or opened.build_id != generation.build_id or not self._stored.is_there(generation.number):
+            raise Refusal("gone")
+        return events
+
+
+def owner_of(folder: Path, home: str, created: Iterable[Mapping[str, object]]) -> str:
+    """Return our id: it is read from the folder, or recovered from collections made here, or created."""
+    try:
+        with (folder / OWNER).open("rb") as file:
+            kept = file.read(64).decode("ascii").strip()
+    except (OSError, ValueError):
+        kept = ""
+    if _OWNER_ID.fullmatch(kept):
+        return kept
+    lost = sorted(str(creation.get("owner")) for creation in created if creation.get("home") == home)
+    owner = next(filter(_OWNER_ID.fullmatch, lost), "") or secrets.token_hex(16)
+    Disk().rewrite(folder / OWNER, f"{owner}\n".encode())
+    return owner
+
+
+def write_rows(folder: Path, output: IO[bytes]) -> None:
+    """Write the events of another program's folder, one JSON object a line; any failure ends the process."""
+    client: Any = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    present = {one.name for one in client.list_collections()}
+    for collection in (_found(client, name) for name in _FOREIGN_COLLECTIONS if name in present):
+        offset = 0
+        while (page := collection.get(limit=_FOREIGN_PAGE, offset=offset, include=["documents", "metadatas"]))["ids"]:
+            for text, metadata in zip(page["documents"] or [], page["metadatas"] or [], strict=True):
+                row = {"text": text, "metadata": metadata}
+                output.write(orjson.dumps(row, option=orjson.OPT_NON_STR_KEYS) + b"\n")
+            offset += len(page["ids"])
+
+
+def _home_of(folder: Path) -> str:
+    place = (platform.node(), str(folder.absolute()), str(folder.absolute().parent.stat().st_ino))
+    return hashlib.sha256("\0".join(place).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _connected(place: Place) -> Any:
+    settings = Settings(anonymized_telemetry=False)
+    settings.chroma_api_impl = "chromadb.api.fastapi.FastAPI"
+    settings.chroma_server_host = place.address
+    settings.chroma_server_http_port = PORT  # Chroma asks for one, and then reads the address
+    settings.chroma_server_headers = place.headers
+    admin = AdminClient(settings)
+    try:
+        admin.get_tenant(place.tenant_name)
+    except NotFoundError:
+        admin.create_tenant(place.tenant_name)
+    try:
+        admin.get_database(place.database_name, place.tenant_name)
+    except NotFoundError:
+        admin.create_database(place.database_name, place.tenant_name)
+    return Client(place.tenant_name, place.database_name, settings)
+
+
+def _created(client: Any, suffix: str, creation: Creation) -> Any:
+    how: dict[str, Any] = {"embedding_function": None, "configuration": {"hnsw": dict(_HNSW)}, "metadata": creation}
+    events, *_ = [client.create_collection(name + suffix, **how) for name in COLLECTIONS]
+    return events
+
+
+def _found(client: Any, name: str) -> Any:
+    try:
+        return client.get_collection(name, embedding_function=None)
+    except NotFoundError:
+        return None
+
+
+def _units(block: bytes, dimensions: int) -> NDArray[np.float32]:
+    rows: NDArray[np.float64] = np.reshape(np.frombuffer(block, np.float32).astype(np.float64), (-1, dimensions))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _examined(number: int, events: Any) -> Generation | None:
+    """Load the index and search for rows at evenly spread offsets by their own vectors; None if one is not found."""
+    creation: dict[str, Any] = events.metadata or {}
+    how: dict[str, Any] = events.configuration
+    if (creation["schema_version"], creation["chroma_version"]) != (SCHEMA_VERSION, VERSION):
+        return None
+    if how["hnsw"]["space"] != "cosine" or how.get("embedding_function") is not None:
+        return None
+    dimensions, count = int(creation["dimensions"]), events.count()
+    last = max(count - TOGETHER, 0)
+    for offset in sorted({last * part // PROBED for part in range(PROBED + 1)}) if count else ():
+        rows = events.get(limit=TOGETHER, offset=offset, include=["embeddings"])["embeddings"]
+        if rows.shape != (min(TOGETHER, count), dimensions):
+            return None
+        found = events.query(query_embeddings=rows, n_results=1, include=["distances"])["distances"]
+        if not all(row and abs(row[0]) <= CLOSE for row in found):  # NaN is not close either
+            return None
+    return Generation(number, str(creation["birth"]), str(creation["fingerprint"]), dimensions)

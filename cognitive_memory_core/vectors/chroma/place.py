@@ -1,0 +1,118 @@
+"""Where the generations of an index are, and which of them is in use. Used by the bot and by Chroma's process."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ...disk import Disk
+
+if TYPE_CHECKING:  # Chroma's process needs no settings
+    from ...settings import VectorStoreSettings
+
+PORT = 8000  # Chroma's, used if the address names none
+DATABASE = "chroma.sqlite3"
+_NUMBER = re.compile(r"[0-9]{4,9}")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder with a folder for each generation, or a server.
+
+    The folder also has the file ``current``, with the number of the generation in use, and for a generation on a server
+    ``server.place``, with the digest of server and database. All methods block.
+    """
+
+    folder: str
+    url: str = ""
+    tenant: str = ""
+    database: str = ""
+    token: str = field(default="", repr=False)
+
+    @classmethod
+    def of(cls, folder: Path, settings: VectorStoreSettings) -> Place:
+        """Return the place that the settings name."""
+        token = settings.token.get_secret_value()
+        return cls(str(folder.absolute()), settings.url, settings.tenant, settings.database, token)
+
+    @property
+    def address(self) -> str:
+        """Return the server's full address; a bare host gets Chroma's default port."""
+        is_whole = "://" in self.url
+        parts = urlsplit(self.url if is_whole else f"//{self.url}", "http")
+        port = "" if is_whole or parts.port else f":{PORT}"
+        return f"{parts.scheme}://{parts.netloc}{port}{parts.path}".rstrip("/")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the headers that carry the token."""
+        return {"Authorization": f"Bearer {self.token}", "X-Chroma-Token": self.token} if self.token else {}
+
+    @property
+    def tenant_name(self) -> str:
+        """Return the tenant's name, Chroma's default if none is set."""
+        return self.tenant or "default_tenant"
+
+    @property
+    def database_name(self) -> str:
+        """Return the database's name, Chroma's default if none is set."""
+        return self.database or "default_database"
+
+    def number_in_use(self) -> int | None:
+        """Return the number of the generation in use; None if the file is missing, unreadable or invalid."""
+        number = _read(Path(self.folder) / "current")
+        return int(number) if _NUMBER.fullmatch(number) else None
+
+    def seems_in_use(self) -> bool:
+        """Return whether a generation is recorded as in use and, if it is a local folder, still exists.
+
+        A server is not asked. False if the record is of another server, because the settings changed since.
+        """
+        number = self.number_in_use()
+        if number is None or _read(Path(self.folder) / "server.place") != self._digest:
+            return False
+        return bool(self.url) or (Path(self.folder) / f"{number:04d}" / DATABASE).is_file()
+
+    def put_in_use(self, number: int) -> None:
+        """Record durably which generation is in use, and on which server; raises StorageRefused."""
+        server = Path(self.folder) / "server.place"
+        if not self.url:
+            server.unlink(missing_ok=True)
+        elif _read(server) != self._digest:
+            Disk().rewrite(server, f"{self._digest}\n".encode())
+        if number != self.number_in_use():
+            Disk().rewrite(Path(self.folder) / "current", b"%04d\n" % number)
+
+    @property
+    def _digest(self) -> str:
+        place = "\0".join((self.url.strip().rstrip("/"), self.tenant, self.database))
+        return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:32] if self.url else ""
+
+
+def folders_of_generations(folder: Path) -> dict[int, Path]:
+    """Return the folder of each generation that is stored here, complete or not, by number."""
+    return {int(path.name): path for path in folder.iterdir() if _NUMBER.fullmatch(path.name)}
+
+
+def clear_generations(folder: Path) -> None:
+    """Remove every generation of the embedded store, as far as the system allows; blocking.
+
+    Vectors that will not be used again are removed because they reveal what people said.
+    """
+    with contextlib.suppress(OSError):
+        for path in folders_of_generations(folder).values():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _read(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(80).decode("ascii").strip()
+    except (OSError, ValueError):
+        return ""

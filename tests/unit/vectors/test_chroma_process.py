@@ -1,0 +1,377 @@
+"""Tests of the bot's side of Chroma's process, with a process that sleeps, dies, grows and prints on request."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import platform
+import struct
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cognitive_memory_core import sentences
+from cognitive_memory_core.errors import BadArgument, Busy, UnavailableError
+from cognitive_memory_core.vectors.chroma.place import Place
+from cognitive_memory_core.vectors.chroma.process import Bounds, ChromaProcess, ProcessDied, clean_environment
+from cognitive_memory_core.vectors.chroma.wire import MAX_HEADER, BadFrame, encoded, read_frame
+from tests.support import fake_chroma
+from tests.support.waiting import PATIENCE
+
+NOWHERE = Place("/nowhere")
+BOUNDS = Bounds(writing=3.0, searching=1.0, hanging=1.5, queueing=0.1, closing=3.0, first_pause=1.0)
+COMMAND = (sys.executable, fake_chroma.__file__)
+SIZES = (4_096, 100_000, 600_000)  # bytes: a page, and blocks of an index
+REUSED = f"""
+import ctypes
+heap = ctypes.CDLL(None)
+heap.malloc.restype, heap.malloc.argtypes, heap.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
+for size in {SIZES}:
+    held = [heap.malloc(size) for _ in range(4)]
+    for block in held:
+        ctypes.memset(block, 65, size)
+    for block in held:
+        heap.free(block)
+    print(sum(ctypes.string_at(heap.malloc(size), size).count(b"AAAA") for _ in range(4)))
+"""
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc"), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@asynccontextmanager
+async def running(bounds: Bounds = BOUNDS, place: Place = NOWHERE) -> AsyncIterator[ChromaProcess]:
+    """Return a process that is closed at the end."""
+    process = ChromaProcess(place, bounds, COMMAND)
+    try:
+        yield process
+    finally:
+        await process.close()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait until a condition holds; the test's own time limit ends it otherwise."""
+    while not is_so():  # noqa: ASYNC110  # another process tells no event of ours
+        await asyncio.sleep(0.01)
+
+
+@given(st.lists(st.tuples(st.dictionaries(st.text("xyz"), JSON, max_size=4), st.binary(max_size=64)), max_size=4))
+def test_frames_come_out_as_they_went_in(contents: list[tuple[dict[str, object], bytes]]) -> None:
+    """Any headers and blocks are read as they were written, followed by the end."""
+    pipe = io.BytesIO(b"".join(encoded(header, block) for header, block in contents))
+    assert [read_frame(pipe) for _ in contents] == contents
+    assert read_frame(pipe) is None
+
+
+@pytest.mark.parametrize("length", range(24))
+def test_a_cut_frame_is_the_end(length: int) -> None:
+    """A frame that is cut off anywhere is treated as the end."""
+    whole = encoded({"a": 1}, b"12345")
+    assert len(whole) == 24
+    assert read_frame(io.BytesIO(whole[:length])) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"Traceback (most recent call last)",
+        struct.pack("<4sII", b"cmf1", 2**32 - 1, 0),
+        struct.pack("<4sII", b"cmf1", 2, 2**32 - 1),
+        struct.pack("<4sII", b"oops", 2, 0) + b"{}",
+        struct.pack("<4sII", b"cmf1", 2, 0) + b"{]",
+    ],
+)
+def test_what_is_no_frame_is_refused(content: bytes) -> None:
+    """Printed text, impossible lengths and broken headers raise BadFrame at once."""
+    with pytest.raises(BadFrame):
+        read_frame(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("value", ["\ud800", 2**70, {1, 2}, float, "x" * MAX_HEADER])
+async def test_what_no_frame_can_hold_is_not_sent(value: object) -> None:
+    """A lone surrogate, a number or a frame too large, and foreign types are the caller's mistake, and cost nothing."""
+    async with running() as process:
+        pid = await process.write("pid")
+        with pytest.raises(BadArgument):
+            await process.write("print", value=value)
+        assert await process.write("pid") == pid
+
+
+def test_the_token_is_not_shown() -> None:
+    """The representation of a place does not contain the server's token."""
+    assert "secret" not in repr(Place("/folder", token="secret"))
+
+
+async def test_the_process_lives_from_the_first_request_to_the_close() -> None:
+    """The process starts with the first request, answers all, what a library prints too, and ends when closing."""
+    async with running() as process:
+        assert process.pid is None
+        pid = await process.write("pid")
+        assert await process.write("print") is None
+        assert pid == await process.write("pid") == process.pid != os.getpid()
+    assert not psutil.pid_exists(pid)
+    with pytest.raises(UnavailableError):
+        await process.write("pid")
+
+
+async def test_the_process_sleeps_until_the_next_request() -> None:
+    """A stopped process does not count as failed, and the next request starts another one."""
+    async with running() as process:
+        await process.sleep()
+        assert (process.pid, process.incarnation) == (None, 0)
+        first = await process.write("pid")
+        for _ in range(2):
+            await process.sleep()
+            assert (process.pid, process.last_error) == (None, "")
+        assert not psutil.pid_exists(first)
+        assert await process.write("pid") != first
+        assert process.incarnation == 2
+    await process.sleep()  # once it is closed, too
+
+
+async def test_a_request_in_hand_is_finished_before_the_sleep() -> None:
+    """A running request is answered before the process stops for inactivity; one that hangs ends at its limit."""
+    async with running() as process:
+        await process.write("pid")
+        for work in (process.write("sleep", milliseconds=200), process.write("sleep", milliseconds=60_000, limit=0.2)):
+            request = asyncio.create_task(work)
+            await until(lambda: process.queueing_left() < BOUNDS.queueing)  # the request is running
+            await process.sleep()
+            assert process.pid is None
+            (end,) = await asyncio.gather(request, return_exceptions=True)
+            assert end is None or isinstance(end, ProcessDied)
+
+
+async def test_the_process_gets_none_of_the_bots_keys() -> None:
+    """Only environment variables that Python needs are passed to the process."""
+    assert "PYTEST_CURRENT_TEST" in os.environ  # set in this test's process and not needed by Python
+    async with running() as process:
+        names = await process.write("environment")
+    assert not [name for name in names if "PYTEST" in name]
+    assert {"PYTHONPATH", "OPENBLAS_NUM_THREADS"} <= set(names)
+
+
+def test_the_process_finds_the_modules_that_the_bot_finds() -> None:
+    """The import path is passed in its order without the entry for the current directory."""
+    one, two = str(Path("one").resolve()), str(Path("two").resolve())
+    entries = clean_environment({"PATH": "p", "KEY": "k"}, ["", one, two])
+    assert "KEY" not in entries
+    assert entries["PATH"] == "p"
+    found = entries["PYTHONPATH"].split(os.pathsep)
+    assert found[:2] == [one, two]
+    assert all(found)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another heap")
+def test_nothing_that_was_freed_comes_into_what_is_written_next() -> None:
+    """Freed memory is cleared, so that erased data cannot reach the blocks that Chroma writes."""
+    environment = clean_environment(os.environ, sys.path)
+    found = subprocess.run([sys.executable, "-c", REUSED], env=environment, capture_output=True, check=True, text=True)
+    assert found.stdout.split() == ["0"] * len(SIZES)
+
+
+async def test_death_fails_the_call_and_the_next_one_starts_anew() -> None:
+    """A request whose process dies raises ProcessDied, and the first death causes no pause."""
+    async with running() as process:
+        first = await process.write("pid")
+        with pytest.raises(ProcessDied) as died:
+            await process.write("die", status=7)
+        assert not died.value.is_hung
+        assert "7" in process.last_error
+        assert await process.write("pid") != first
+        assert process.last_error == ""
+
+
+async def test_a_death_between_calls_costs_no_call() -> None:
+    """A process that died between requests is replaced before the next one."""
+    async with running() as process:
+        first = await process.write("pid")
+        child = psutil.Process(first)
+        child.kill()
+        await until(lambda: child.status() == psutil.STATUS_ZOMBIE)
+        assert await process.write("pid") != first
+
+
+async def test_repeated_death_is_answered_with_growing_pauses() -> None:
+    """After repeated deaths the process is restarted with growing pauses and requests are refused meanwhile."""
+    async with running() as process:
+        for _ in range(2):
+            with pytest.raises(ProcessDied):
+                await process.write("die", status=1)
+        with pytest.raises(UnavailableError) as first:
+            await process.write("pid")
+        assert 0 < (first.value.retry_after or 0) <= BOUNDS.first_pause
+        await asyncio.sleep(BOUNDS.first_pause)
+        with pytest.raises(ProcessDied):
+            await process.write("die", status=1)
+        with pytest.raises(UnavailableError) as second:
+            await process.write("pid")
+        assert BOUNDS.first_pause < (second.value.retry_after or 0) <= 2 * BOUNDS.first_pause
+        process.reset_restart_pause()
+        assert await process.write("pid")
+
+
+async def test_a_good_answer_ends_the_pauses() -> None:
+    """A successful request resets the count of deaths."""
+    async with running() as process:
+        for _ in range(3):
+            with pytest.raises(ProcessDied):
+                await process.write("die", status=1)
+            assert await process.write("pid")
+
+
+async def test_a_write_past_its_deadline_ends_the_process() -> None:
+    """A write over its time limit ends the process and is reported as hanging."""
+    async with running() as process:
+        first = await process.write("pid")
+        with pytest.raises(ProcessDied) as died:
+            await process.write("sleep", milliseconds=60_000, limit=0.2)
+        assert died.value.is_hung
+        assert not psutil.pid_exists(first)
+        assert await process.write("pid") != first
+
+
+async def test_a_slow_search_fails_alone() -> None:
+    """A slow search is refused to its caller, and the process continues."""
+    async with running(replace(BOUNDS, searching=0.2)) as process:
+        first = await process.write("pid")
+        with pytest.raises(UnavailableError) as slow:
+            await process.search("sleep", milliseconds=600)
+        assert not isinstance(slow.value, ProcessDied)
+        assert await process.write("pid") == first
+
+
+async def test_a_search_that_hangs_ends_the_process_later() -> None:
+    """A search that hangs too long ends the process."""
+    async with running(replace(BOUNDS, searching=0.2, hanging=0.6)) as process:
+        first = await process.write("pid")
+        with pytest.raises(UnavailableError) as late:
+            await process.search("sleep", milliseconds=60_000)
+        assert not isinstance(late.value, Busy)  # a missing answer does not count as busy
+        assert await process.write("pid") != first
+
+
+async def test_a_search_does_not_wait_behind_long_work() -> None:
+    """A search behind long work is refused soon, and at once if the work is known to be long."""
+    async with running() as process:
+        await process.write("pid")
+        work = asyncio.create_task(process.write("sleep", milliseconds=2_000))
+        await asyncio.sleep(0)
+        for _ in range(30):  # each of which would take a second if it waited
+            with pytest.raises(Busy) as refused:
+                await process.search("pid")
+            assert str(refused.value) == sentences.storage_errors.VECTOR_STORE_BUSY
+        assert not work.done()
+        assert await work is None
+        assert await process.search("pid") == process.pid
+
+
+async def test_writes_wait_their_turn() -> None:
+    """Simultaneous writes are done one after another, and none is refused."""
+    async with running() as process:
+        calls = [process.write("sleep", milliseconds=20) for _ in range(20)]
+        assert await asyncio.gather(*calls) == [None] * 20
+
+
+async def test_the_loop_goes_on_meanwhile() -> None:
+    """Starting, waiting and ending do not block the event loop."""
+    ticks: list[None] = []
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(0.005)
+            ticks.append(None)
+
+    ticking = asyncio.create_task(tick())
+    async with running() as process:
+        await process.write("sleep", milliseconds=300)
+    ticking.cancel()
+    assert len(ticks) > 5
+
+
+async def test_who_stops_waiting_leaves_nothing_broken() -> None:
+    """The request of a cancelled caller is finished or never sent, and other answers are not mixed up."""
+    async with running() as process:
+        first = await process.write("pid")
+        calls = [asyncio.create_task(process.write("sleep", milliseconds=100)) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert await process.write("pid") == first
+
+
+async def test_a_process_that_grew_is_replaced_between_two_requests() -> None:
+    """A process whose memory grew too much is replaced between two requests without a failed call."""
+    async with running(replace(BOUNDS, headroom=50 * fake_chroma.MEGABYTE)) as process:
+        first = await process.write("pid")
+        await process.write("grow", megabytes=10_000)
+        assert await process.write("pid") == first  # its memory never settled
+        await process.write("open", megabytes=100)
+        await process.write("grow", megabytes=250)
+        assert await process.write("pid") == first
+        assert await process.write("grow", megabytes=251) is None
+        assert process.pid is None
+        assert await process.write("pid") != first
+
+
+@pytest.mark.parametrize("why", ["locked", "missing", "failed"])
+async def test_a_process_that_stays_off_says_why(why: str) -> None:
+    """A locked folder, a missing chromadb and an unreachable server are reported and not retried at once."""
+    async with running(place=replace(NOWHERE, database=why)) as process:
+        with pytest.raises(UnavailableError) as told:
+            await process.write("pid")
+        assert ("chromadb" in str(told.value)) == (why != "locked")
+        assert (process.pid, process.last_error) == (None, str(told.value))
+        with pytest.raises(UnavailableError) as again:
+            await process.write("pid")
+        assert (again.value.retry_after or 0) > BOUNDS.first_pause
+
+
+async def test_a_command_that_cannot_be_started_is_unavailable() -> None:
+    """A missing interpreter raises UnavailableError."""
+    process = ChromaProcess(NOWHERE, BOUNDS, ("/nowhere/python",))
+    with pytest.raises(UnavailableError):
+        await process.write("pid")
+    await process.close()
+
+
+async def test_closing_in_the_middle_of_work_ends_it() -> None:
+    """A request that does not finish during closing is told that the process ended."""
+    async with running(replace(BOUNDS, closing=0.3)) as process:
+        child = psutil.Process(await process.write("pid"))
+        work = asyncio.create_task(process.write("sleep", milliseconds=60_000, limit=50.0))
+        await asyncio.sleep(0.05)
+    with pytest.raises(UnavailableError):
+        await work
+    assert not child.is_running()
+
+
+async def test_closing_again_waits_for_nothing() -> None:
+    """Closing repeatedly waits for the end each time."""
+    async with running() as process:
+        await process.write("pid")
+        await asyncio.wait_for(asyncio.gather(process.close(), process.close()), PATIENCE)
+        await asyncio.wait_for(process.close(), PATIENCE)
+        assert process.pid is None
+
+
+async def test_closing_in_the_middle_of_the_start_leaves_no_process() -> None:
+    """Closing ends a process that is still starting."""
+    async with running() as process:
+        starting = asyncio.create_task(process.write("pid"))
+        await until(lambda: process.pid is not None)
+        child = psutil.Process(process.pid)
+        starting.cancel()
+    assert not child.is_running()
