@@ -7,16 +7,37 @@ A table stands between ``<!-- table NAME: column | column -->`` and ``<!-- end -
 from __future__ import annotations
 
 import argparse
+import json
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from .figures_kept import Kept, find_kept
 from .measure import Cell, Report
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(
     r"(?P<head><!-- table (?P<name>[\w-]+)(?:: (?P<columns>.*?))? -->\n).*?(?P<end><!-- end -->)", re.DOTALL
 )
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One benchmark's table with its machine and date, as :class:`benchmarks.measure.Report` wrote it."""
+
+    title: str
+    machine: str
+    at: str
+    rows: Sequence[Mapping[str, Cell]]
+
+
+def find_kept(folder: Path, name: str) -> Kept | None:
+    """Read one benchmark's figures; None if it was not run."""
+    path = folder / f"{name}.json"
+    if not path.exists():
+        return None
+    whole = json.loads(path.read_text("utf-8"))
+    return Kept(whole["benchmark"], whole["machine"], whole["at"], whole["rows"])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +69,7 @@ def table(kept: Kept, columns: str) -> str:
     """Return a table in Markdown, with machine and date below."""
     named = [part.partition(" = ") for part in columns.split(" | ")] if columns else []
     heads = {name.strip(): head.strip() or name.strip() for name, _, head in named} or {
-        name: name.strip() for name in kept.columns
+        name: name.strip() for name in (kept.rows[0] if kept.rows else ())
     }
     lines = [list(heads.values()), ["---"] * len(heads)]
     lines += [[shown(row.get(name, "")) for name in heads] for row in kept.rows]

@@ -31,7 +31,7 @@ from tests.support.onebot import BotProcess, OneBotClient, data_of, prepare, sta
 
 from .bystander import bystander
 from .family import children_resident, resident
-from .kills import exported
+from .faults.world import exported
 from .measure import Report, Sample, percentile
 from .workload import Speech
 

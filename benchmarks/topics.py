@@ -56,11 +56,6 @@ class TopicVectors:
         return (await self.embed_documents([text]))[0]
 
 
-def wordless(questions: Matrix) -> dict[str, Row]:
-    """Return queries ``zq0``, ``zq1``, ... with these vectors: they share no word with any text."""
-    return {f"zq{number}": question for number, question in enumerate(questions)}
-
-
 def vectors_of(texts: Sequence[str]) -> Matrix:
     """Return the texts' unit vectors; the same text has the same vector everywhere."""
     seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
@@ -69,11 +64,6 @@ def vectors_of(texts: Sequence[str]) -> Matrix:
     latent = centres[[seed % TOPICS for seed in seeds]] + OWN * own * weights
     drawn = latent @ directions
     return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
-
-
-def year_vectors(lines: Sequence[Line]) -> Matrix:
-    """Return the vectors of all lines, row by row."""
-    return np.concatenate([vectors_of([line.text for line in batch]) for batch in batches(lines)])
 
 
 def batches(lines: Iterable[Line], size: int = BATCH) -> Iterator[list[Line]]:

@@ -19,7 +19,6 @@ from pathlib import Path
 import cognitive_memory_core as core
 
 from ..fault_row import Extent, Row
-from ..kills import ROOT, Ledger, found
 from . import world
 from .tally import Counts
 
@@ -37,7 +36,7 @@ class Life:
     """One data directory, the turns accepted into it, and the history of its processes."""
 
     data: Path
-    ledger: Ledger
+    ledger: world.AcceptedTurns
     at_work: int = 0  # cycles in which turns were accepted
     handed: int = 0
     torn: int = 0
@@ -64,7 +63,7 @@ def f1(extent: Extent) -> Row:
 
 def _lived(folder: Path, cycles: int, seed: int) -> Life:
     folder.mkdir()
-    life, dice = Life(folder / "data", Ledger(folder / "accepted")), random.Random(seed)
+    life, dice = Life(folder / "data", world.AcceptedTurns(folder / "accepted")), random.Random(seed)
     for cycle in range(cycles):
         _live(life, f"{seed}-{cycle}", dice.uniform(EARLIEST, LATEST), must_open=dice.random() < 0.9)
         life.torn += len(world.torn_files(life.data))
@@ -113,7 +112,7 @@ class _Lines:
 
 
 async def _counted(life: Life) -> Counts:
-    events, memos, stuck = await found(life.data, world.SETTINGS)
+    events, memos, stuck = await world.turns_found(life.data, world.SETTINGS)
     accepted = set(life.ledger.accepted)
     lost = sum(1 for number in accepted if not events[number] or not memos[number])
     twice = sum(1 for every in (events, memos) for count in every.values() if count > 1)
@@ -193,7 +192,7 @@ def _ended(*arguments: str) -> bool:
 def child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Run a victim process until it ends or the block is left."""
     command = [sys.executable, str(Path(__file__).with_name("victim.py")), *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, "PYTHONPATH": str(world.ROOT), "PYTHONIOENCODING": "utf-8"}
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

@@ -33,7 +33,6 @@ from cognitive_memory_core.store.database.database import Database
 from tests.support.puppet import Puppet
 
 from ..fault_row import Extent, Row
-from ..kills import AGAIN, ROOT, Ledger, found
 from . import mixed_store, world
 from .tally import Counts
 
@@ -44,6 +43,7 @@ KILLED = 0.7  # share of lives that end by SIGKILL; the others by SIGTERM
 LIFE = (6.0, 20.0)  # seconds from the first accepted turn to the end of a life
 FIRST_SIGN, GRACE = 90.0, 60.0
 GROUPS = 7
+AGAIN = 3  # turns that a new child hands in again
 BACKUPS_OPENED = 6
 CODES = (errno.ENOSPC, errno.EIO, errno.EMFILE)
 MODEL = {
@@ -57,7 +57,7 @@ class Soaked:
     """What all lives of one directory did."""
 
     data: Path
-    ledger: Ledger
+    ledger: world.AcceptedTurns
     lives: int = 0
     killed: int = 0
     handed: int = 0
@@ -97,7 +97,7 @@ def f33(extent: Extent) -> Row:
 def lived(folder: Path, seconds: float, seed: int) -> Soaked:
     """Run lives in ``folder/data`` for so many seconds; their backups lie beside it."""
     dice, began = random.Random(seed), time.time()
-    soaked = Soaked(folder / "data", Ledger(folder / "accepted"))
+    soaked = Soaked(folder / "data", world.AcceptedTurns(folder / "accepted"))
     while time.time() - began < seconds:
         _live(soaked, dice, began, HOURS * 3600 / seconds)
     return soaked
@@ -108,7 +108,7 @@ def _live(soaked: Soaked, dice: random.Random, began: float, pace: float) -> Non
     back = 3600.0 if dice.random() < SHARE * 10 else 0.0  # lives are few: one in ten
     told = (soaked.data, max(soaked.handed - AGAIN, 0), dice.randrange(1 << 30), began, pace, back)
     command = [sys.executable, "-m", "benchmarks.faults.mixed", *map(str, told)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=world.ROOT, stdout=subprocess.PIPE, text=True) as process:
         reader = _Reader(process, soaked)
         reader.first.wait(FIRST_SIGN)
         time.sleep(dice.uniform(*LIFE))
@@ -166,7 +166,7 @@ async def counted(data: Path, accepted: set[int]) -> tuple[Counts, int]:
     clock = later()
     async with core.CognitiveMemory.open(world.SETTINGS, data, clock=clock) as memory:
         revived = await memory.revive()
-    events, memos, stuck = await found(data, world.SETTINGS, clock)
+    events, memos, stuck = await world.turns_found(data, world.SETTINGS, clock)
     lost = sum(1 for number in accepted if not events[number] or not memos[number])
     twice = sum(1 for every in (events, memos) for count in every.values() if count > 1)
     return Counts(lost, twice, stuck), revived

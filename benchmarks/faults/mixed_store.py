@@ -20,7 +20,6 @@ from cognitive_memory_core.vectors import index_sleep
 from cognitive_memory_core.vectors.chroma.process import ChildProcess
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 
-from ..kills import exported
 from . import world
 
 KINDS = ("killed", "refuses", "slow", "disk full")
@@ -75,7 +74,7 @@ async def differing_rows(data: Path, clock: Clock) -> int:
     """Let the vector store follow the ledger without faults; return how many rows then are in one of them only."""
     async with core.CognitiveMemory.open(SETTINGS, data, clock=clock) as memory:
         assert await memory.drain(300)
-        rows = [orjson.loads(line) for line in await exported(memory)]
+        rows = [orjson.loads(line) for line in await world.exported(memory)]
     store = ChromaStore(data / "chromadb", SETTINGS.vector_store)
     try:
         generation = await store.open()

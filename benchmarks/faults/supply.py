@@ -30,7 +30,7 @@ RULES = (  # of ruff (flake8-bandit): running what was read, shells, unsafe load
 )
 NO_UPPER_BOUND = frozenset({"packaging", "tzdata"})  # versioned by date, or by calendar: a bound says nothing
 _ADDRESS = re.compile(r'sin6?_port=htons\((\d+)\).*?(?:inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)")')
-_OURS = r"extra == .(dev|bench|bench-tokens|docs|companions)\b"  # extras of those who work on it
+_OURS = r"extra == .(dev|bench|docs|companions)\b"  # extras of those who work on it
 TURNS = 12
 
 

@@ -5,16 +5,20 @@ A token stands for one thing that may be lost or doubled: a job, event, message,
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
+import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import orjson
 
+import cognitive_memory_core as core
 from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id
@@ -24,6 +28,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Job, Turn
 from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
+from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import parsed
@@ -38,6 +43,7 @@ from cognitive_memory_core.settings import (
 from cognitive_memory_core.store.all_rows import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
 
+ROOT = Path(__file__).resolve().parents[2]
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 HERE = Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
 THERE = Scene.group("10002", "2000002", user_name="小雨", group_name="桌游局")
@@ -49,6 +55,7 @@ SETTINGS = Settings(
     capture=CaptureSettings(log_days=36_500),  # so that rows of one fixed day are not pruned
     vector_store=VectorStoreSettings(backend="exact"),  # the vector store has rows of its own
 )
+TURN = re.compile(r"第 ?(\d+) ?轮")
 Tokens = Counter[str]
 
 
@@ -234,3 +241,45 @@ def _copies(data: Path) -> Tokens:
             events = copy.execute("SELECT count(*) FROM events").fetchone()[0]
             tokens[f"copy:{path.name}:{events}:{is_whole}"] += events > 0
     return +tokens
+
+
+@dataclass
+class AcceptedTurns:
+    """The turns that a killed process acknowledged, noted durably by the one that kills it."""
+
+    path: Path
+    accepted: list[int] = field(default_factory=list)
+
+    def note(self, number: int) -> None:
+        """Note one turn with an fsync."""
+        with self.path.open("a", encoding="ascii") as file:
+            file.write(f"{number}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.accepted.append(number)
+
+
+async def exported(memory: core.CognitiveMemory) -> list[bytes]:
+    """Return the lines of an export, written outside the data directory."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "out.jsonl"
+        await memory.export(path)
+        return path.read_bytes().splitlines()
+
+
+async def turns_found(
+    data: Path, settings: core.Settings, clock: Clock | None = None
+) -> tuple[Counter[int], Counter[int], int]:
+    """Drain, export, and count events and memos by the turn that they name, and stuck jobs."""
+    events: Counter[int] = Counter()
+    memos: Counter[int] = Counter()
+    async with core.CognitiveMemory.open(settings, data, clock=clock) as memory:
+        assert await memory.drain(300)
+        jobs = (await memory.status()).jobs
+        lines = await exported(memory)
+    for line in lines:
+        row = orjson.loads(line)
+        if row.get("type") in ("event", "memo"):
+            (number,) = TURN.findall(row["text"])
+            (events if row["type"] == "event" else memos)[int(number)] += row.get("count", 1)
+    return events, memos, jobs.pending + jobs.processing + jobs.failed

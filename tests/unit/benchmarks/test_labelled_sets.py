@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,10 +11,9 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from benchmarks import ablation, groupchat, locomo, madial, qmsum
+from benchmarks import groupchat, locomo, madial, qmsum
 from benchmarks.labelled import ZONE, Answer, bm25, characters
 from cognitive_memory_core.domain.context import Hit
-from cognitive_memory_core.recall import ranking
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=ZONE)
 BOT, TANG, KAY = "900", "101", "102"
@@ -167,20 +165,3 @@ async def test_a_fusion_joins_stored_ranks_with_the_words(tmp_path: Path) -> Non
     assert asked.dialogue.query == "我喜欢喝乌龙茶"
     assert {event.id for event, _ in asked.lexical} >= {"1", "4"}
     assert [event.id for event, _ in asked.lexical[:2]] == ["1", "4"]
-
-
-def test_a_changed_constant_is_put_back() -> None:
-    """An ablation restores the constant that it changed, even if it fails."""
-    before = ranking.OUTSIDE
-    constants = {"cognitive_memory_core.recall.ranking:OUTSIDE": 1.0}
-    with suppress(RuntimeError), ablation.changed(constants):
-        assert ranking.OUTSIDE == 1.0
-        raise RuntimeError
-    assert before == ranking.OUTSIDE
-
-
-@pytest.mark.parametrize("change", ablation.CHANGES, ids=lambda change: change.name)
-def test_every_change_names_something_real(change: ablation.Change) -> None:
-    """Each part that an ablation switches off exists, and so does its setting."""
-    with ablation.changed(change.constants):
-        core.Settings.from_mapping({"query": change.query})
