@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from .domain.quality import QualityReport
     from .domain.scope import PlaceSwitch, Switch
     from .domain.turn import FailedJob, Turn
-    from .listings import Listings
     from .opened import Opened
     from .ports.clock import Clock
     from .ports.models import Chat, Embedder, Reranker
+    from .reads import Listings
     from .recall.trace import Explanation
     from .status import Status
 

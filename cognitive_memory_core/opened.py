@@ -15,13 +15,12 @@ from .domain.scope import Scope
 from .domain.turn import QueueCounts
 from .end_summaries import EndSummaries
 from .errors import UnavailableError
-from .event_correcting import EventCorrecting
-from .event_forgetting import EventForgetting
 from .evolution.belief_indexer import BeliefIndexer
 from .evolution.belief_keeping import BeliefKeeping
 from .evolution.evolver import Evolver
 from .evolution.schedule import EvolutionRounds
 from .evolution.suggesting import Suggesting
+from .forgetting import ErasureSurroundings, EventCorrecting, EventForgetting, PermanentErasure, Purge
 from .historian.clock_watch import ClockWatch
 from .historian.integrity_watch import IntegrityWatch
 from .historian.jobs.admission import Admission
@@ -38,25 +37,20 @@ from .historian.profiles.profile_indexer import ProfileIndexer, taken_in
 from .historian.profiles.renaming import Renaming
 from .historian.rewriting.dialogue_context import DialogueContext
 from .historian.rewriting.repeated_events import RepeatedEvents
-from .listings import Listings
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
-from .memory_reads import Reads
 from .migration.takeover import SummaryTakeover, keep_summaries
 from .models.breaker import OVERDUE, Breaker, guarded
 from .models.embedding import embedding_of
 from .models.reranking import reranking_of
 from .models.spending import EVOLUTION, SpendingMeter
-from .permanent_erasure import ErasureSurroundings, PermanentErasure
-from .pinboard import Pinboard
 from .ports.clock import Clock, SystemClock
 from .ports.models import Chat, Embedder, Reranker
-from .profile_history import ProfileHistory
 from .profiles.files import FileProfiles
-from .purge_schedule import Purge
 from .quality.counting import QualityTally
 from .quality.reporting import Reporting
 from .queue.job_queue import FileQueue
 from .read_access import ReadAccess
+from .reads import Listings, Pinboard, ProfileHistory, Reads
 from .recall.belief_search import BeliefSearch
 from .recall.current_names import CurrentNames
 from .recall.one_pass import Sources

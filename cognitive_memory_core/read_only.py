@@ -19,11 +19,11 @@ from .lost_ledger import LEDGER
 from .models.embedding import embedding_of
 from .ports.clock import SystemClock
 from .ports.models import Embedder
-from .profile_history import without_forgotten
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
 from .queue.folder import counted_jobs, failed_jobs
 from .read_access import ReadAccess
+from .reads import without_forgotten
 from .recall.one_pass import Sources
 from .recall.recall import Recall
 from .settings import Live, Settings

@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.event import Event, Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import NotPermitted, UnknownEvent
-from cognitive_memory_core.event_correcting import EventCorrecting
+from cognitive_memory_core.forgetting import EventCorrecting
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.text.spoken_events import spoken
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, an_event

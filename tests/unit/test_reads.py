@@ -19,8 +19,8 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
-from cognitive_memory_core.memory_reads import Reads
 from cognitive_memory_core.read_access import ReadAccess
+from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.belief_search import BeliefSearch
 from cognitive_memory_core.recall.current_names import CurrentNames
 from cognitive_memory_core.recall.one_pass import Sources

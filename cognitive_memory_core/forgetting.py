@@ -1,0 +1,498 @@
+"""What people take back: events forgotten or corrected, people and places erased, and the purge of their bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from . import sentences
+from .consent import Consent
+from .domain.erasure import RESTORABLE, Erasure, keys_of
+from .domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
+from .domain.figures import PurgeState
+from .domain.ids import checked_text, derived_id
+from .domain.interval import Interval
+from .domain.message import Message
+from .domain.profile import ProfileKey
+from .domain.read_filter import ReadFilter
+from .domain.scope import DEFAULT_AGENT, Scene, Scope
+from .domain.turn import TurnLimits, shortened
+from .end_summaries import EndSummaries
+from .errors import CognitiveMemoryError, NotPermitted, UnknownEvent
+from .historian.jobs.own_words_into_profiles import group_fact, own_key
+from .historian.messages.message_buffer import MessageBuffer
+from .ports.clock import Clock
+from .ports.vectors import EmbeddedEvent
+from .profiles.files import FileProfiles
+from .queue.job_queue import FileQueue
+from .settings import Live, Settings
+from .store.erasure.eraser import ErasedRows, Eraser
+from .store.erasure.event_eraser import EventEraser
+from .store.events import EventLedger
+from .store.ledger import Ledger
+from .store.names import MOST_NAMES, Alias
+from .text import caches
+from .text.names import clean_name, clean_text
+from .text.safety.redaction import Redaction
+from .text.safety.retold_events import untelling
+from .text.statements.lexicon import offences
+
+log = logging.getLogger(__name__)
+EVERY = timedelta(hours=1)
+TRIES = 3  # rebuilds in a row while further erasures happen
+
+
+class Purge:
+    """Removes the bytes of erased data from the disk, at most once an hour.
+
+    The index is purged first. The ledger is purged last, because it records that a purge is due until both are done. If
+    the index is unavailable, only the ledger is purged.
+    """
+
+    def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
+        """Create for a ledger and an index; ``rebuild`` builds the index anew, without the erased events."""
+        self._eraser = eraser
+        self._clock = clock
+        self._rebuild = rebuild
+        self._running = asyncio.Lock()
+        self._turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
+        self._erasures = 0
+        self._apart: tuple[int, datetime] | None = (
+            None  # number of erasures, and time, of the last purge of the ledger alone
+        )
+        self._task: asyncio.Task[bool] | None = None
+
+    @asynccontextmanager
+    async def erasing(self) -> AsyncGenerator[None, None]:
+        """Run the ``with`` block as an erasure, one at a time, and clear the caches of texts at its end.
+
+        A purge that is running does not remove the bytes of this erasure, so that another one stays due.
+        """
+        async with self._turn:
+            try:
+                yield
+            finally:
+                self._erasures += 1
+                caches.clear_caches()
+
+    @asynccontextmanager
+    async def undisturbed(self) -> AsyncGenerator[None, None]:
+        """Prevent erasures during the ``with`` block."""
+        async with self._turn:
+            yield
+
+    async def state(self) -> PurgeState:
+        """Return the time since which erased bytes wait to be removed, and the time of the last purge."""
+        return await self._eraser.purge_due()
+
+    def begin(self, state: PurgeState) -> None:
+        """Schedule a purge in the background for when it is due."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(
+                self._run_after(self._seconds_until_allowed(state)), name="purge"
+            )
+
+    async def close(self) -> None:
+        """Cancel the background purge; it stays due and runs after the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def run_if_due(self) -> bool:
+        """Purge if a purge is due and the last one was at least an hour ago; return whether it was done.
+
+        An unavailable store does not raise: the purge stays due.
+        """
+        try:
+            async with self._running:
+                return await self._is_due() and await self._has_purged()
+        except CognitiveMemoryError as away:
+            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
+            return False
+
+    async def _run_after(self, seconds: float) -> bool:
+        await asyncio.sleep(seconds)
+        return await self.run_if_due()
+
+    async def _is_due(self) -> bool:
+        state = await self._eraser.purge_due()
+        return state.erased_at is not None and not self._seconds_until_allowed(state)
+
+    def _seconds_until_allowed(self, state: PurgeState) -> float:
+        """Return the seconds until a purge is allowed again; a last purge dated in the future is ignored."""
+        passed = EVERY if state.purged_at is None else self._clock.now() - state.purged_at
+        return (EVERY - passed).total_seconds() if timedelta() <= passed < EVERY else 0.0
+
+    async def _has_purged(self) -> bool:
+        for _ in range(TRIES):
+            async with self._turn:  # waits for a running erasure, so that the rebuild sees it
+                erasures = self._erasures
+            try:
+                await self._rebuild()
+            except CognitiveMemoryError:
+                await self._purge_ledger_only()
+                raise
+            async with self._turn:
+                if erasures == self._erasures:
+                    await self._eraser.purge(self._clock.now(), is_over=True)
+                    caches.clear_caches()  # entries cached by searches that ran during an erasure
+                    return True
+        return False
+
+    async def _purge_ledger_only(self) -> None:
+        """Purge the ledger alone while the index is unavailable, at most once an hour; a purge of both stays due."""
+        async with self._turn:
+            now, (erasures, at) = self._clock.now(), self._apart or (-1, None)
+            if erasures == self._erasures or (at is not None and timedelta() <= now - at < EVERY):
+                return
+            await self._eraser.purge(now, is_over=False)
+            self._apart = (self._erasures, now)
+
+
+@dataclass(frozen=True)
+class ErasureSurroundings:
+    """The components that every erasure involves besides the ledger.
+
+    While ``suspended`` is entered, no job or merge writes. ``remove_from_index`` removes events from the vector
+    index. ``refresh`` updates index and caches for changed profiles.
+    """
+
+    buffer: MessageBuffer
+    profiles: FileProfiles
+    purge: Purge
+    suspended: Callable[[], AbstractAsyncContextManager[None]]
+    remove_from_index: Callable[[Sequence[str]], Awaitable[None]]
+    refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class PermanentErasure:
+    """Erases persons and places in an order that can be interrupted anywhere and repeated.
+
+    The ledger has the names and memo ids needed to clean the other stores, so it is cleaned last, in one transaction.
+    Stores that may have been written during the erasure are cleaned once more afterwards.
+    """
+
+    ledger: Ledger
+    around: ErasureSurroundings
+    queue: FileQueue
+    mirror: EndSummaries
+    consent: Consent
+    clock: Clock
+
+    async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:
+        """Erase a person everywhere, for every agent; raise NotPermitted unless the person or an operator asks.
+
+        ``names`` are further names of the person that the caller knows.
+        """
+        if scene.kind != "operator" and scene.user_id != user_id:
+            raise NotPermitted(sentences.caller.OTHERS_STAY)
+        async with self.around.purge.erasing():
+            await self.around.buffer.flush()
+            memo_ids = await self.ledger.notes.memo_ids(user_id)
+            hide = await self._hiding(scene, user_id, names)
+            async with self.around.suspended():
+                done = await self._erase_person(user_id, hide, memo_ids)
+            await self.around.remove_from_index(done.wiped.event_ids)
+        return await self._erasure(done)
+
+    async def forget_place(self, scene: Scene) -> Erasure:
+        """Erase a group or a private chat of this agent; its switch is kept.
+
+        The caller must check who may erase a group, which is not checked here.
+        """
+        scope = scene.scope
+        async with self.around.purge.erasing():
+            async with self.around.suspended():
+                done = await self._erase_place(scope)
+            await self.around.remove_from_index(done.wiped.event_ids)
+        return await self._erasure(done)
+
+    async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> _ErasedParts:
+        place = _chat_with(user_id)
+        await self.around.buffer.erase_person(user_id, hide)
+        jobs = await self.queue.erase_person(user_id, hide)
+        await self.mirror.erase(memo_ids, place, hide)
+        keys = await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
+        wiped = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
+        await self.consent.load()
+        await self.mirror.erase(wiped.memo_ids, place, hide)
+        keys |= await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
+        await self.around.buffer.erase_person(user_id, hide)
+        return _ErasedParts(jobs, wiped, sum(key.user_id == user_id for key in keys), len(keys))
+
+    async def _erase_place(self, scope: Scope) -> _ErasedParts:
+        await self.around.buffer.erase_place(scope)
+        jobs = await self.queue.erase_place(scope)
+        fed = await self.ledger.facts.keys_with_facts_of(scope)
+        keys = await self._erase_profiles_of(scope, fed)
+        wiped = await self.ledger.eraser.forget_place(scope, self.clock.now())
+        await self.consent.load()
+        await self.mirror.erase(wiped.memo_ids, scope, str)
+        keys |= await self._erase_profiles_of(scope, fed)
+        await self.around.buffer.erase_place(scope)
+        return _ErasedParts(jobs, wiped, len(keys), len(keys))
+
+    async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
+        """Remove the profiles of a place and those in ``fed``, which have facts from there; return all their keys.
+
+        Later merges rebuild the profiles of people from their facts of other places.
+        """
+        keys = await self._erase_profiles(self.around.profiles.erase_place(scope))
+        return keys | await self._erase_profiles(self.around.profiles.erase(fed))
+
+    async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
+        keys = await erasing
+        await self.around.refresh(keys)
+        return set(keys)
+
+    async def _hiding(self, scene: Scene, user_id: str, names: Collection[str]) -> Redaction:
+        """Return the redaction of a person by all their names, in raw and in displayed form.
+
+        Names that only the buffer, the queue or the caller knows are stored first, so that a crash does not lose them.
+        """
+        known = await self.ledger.names.names_of([user_id])
+        waiting = self.around.buffer.names_of(user_id) | await self.queue.names_of(user_id)
+        asking = [scene.user_name] if scene.user_id == user_id else []
+        found = dict.fromkeys((*asking, *names, *known, *sorted(waiting), *await self._names_borne(user_id)))
+        used_names = list(found)[:MOST_NAMES]
+        shown, now = {clean_name(name) for name in used_names} - {""}, self.clock.now()
+        news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]
+        await self.ledger.names.note_all(news)
+        shared = frozenset(await self.ledger.names.shared([user_id]))
+        theirs = {name for name in used_names if clean_name(name) in shared}
+        return Redaction.of({user_id}, {*used_names, *shown}, shared | theirs)
+
+    async def _names_borne(self, user_id: str) -> list[str]:
+        """Return the names that a person has in their own events and messages, latest first."""
+        latest: dict[str, datetime] = {}
+        async for row in self.ledger.archive.rows(user_id=user_id):
+            if isinstance(row, EmbeddedEvent):
+                name, at = row.event.sender_name, row.event.happened_at
+            elif isinstance(row, Message):
+                name, at = row.scene.user_name, row.sent_at
+            else:
+                continue
+            latest[name] = max(at, latest.get(name, at))
+        return sorted(latest, key=lambda name: latest[name], reverse=True)
+
+    async def _erasure(self, done: _ErasedParts) -> Erasure:
+        copies, wiped = await self.ledger.eraser.copies(), done.wiped
+        state = await self.around.purge.state()
+        self.around.purge.begin(state)
+        return Erasure(
+            events=wiped.events,
+            messages=wiped.messages,
+            memos=wiped.memos,
+            pins=wiped.pins,
+            beliefs=wiped.beliefs,
+            names=wiped.names,
+            jobs=done.jobs,
+            profiles=done.profiles,
+            reworded=wiped.reworded + done.touched - done.profiles,
+            purged=state.erased_at is None,
+            copies=tuple(copy.path for copy in copies),
+        )
+
+
+@dataclass(frozen=True)
+class _ErasedParts:
+    """What was erased: jobs and profiles as numbers, ledger rows; ``touched`` counts profiles removed or reworded."""
+
+    jobs: int
+    wiped: ErasedRows
+    profiles: int
+    touched: int
+
+
+def _chat_with(user_id: str) -> Scope:
+    """Return the private chat with a person; its agent does not matter, because an erasure covers all agents."""
+    return Scope(DEFAULT_AGENT, "private", user_id)
+
+
+log = logging.getLogger(__name__)
+MOST_CORRECTIONS = 1_000  # events of one instant that are read to find the corrected one
+
+
+@dataclass(frozen=True)
+class EventForgetting:
+    """Forgets events, and erases them after the restore period.
+
+    ``horizon`` returns an instant that has certainly passed, even if the clock is wrong. ``on_changed`` is called after
+    :meth:`forget` and :meth:`restore`.
+    """
+
+    events: EventLedger
+    eraser: EventEraser
+    around: ErasureSurroundings
+    clock: Clock
+    horizon: Callable[[], datetime]
+    on_changed: Callable[[], None]
+
+    async def forget(self, scene: Scene, event: Event) -> None:
+        """Retire an event and hide the lines that repeat it, including lines that are still in the message buffer."""
+        if event.retired_at is None:
+            await self.around.buffer.flush()
+            theirs = (event.person, event.user_id if event.request_type == "private" else "")
+            by_author = scene.kind != "operator" and scene.user_id in theirs
+            await self.eraser.forget(event.id, self.clock.now(), "author" if by_author else "other")
+            self.on_changed()
+
+    async def restore(self, event: Event) -> Event:
+        """Make a forgotten event active again and return it; if an active event has the same text, return that one.
+
+        Raises UnknownEvent if the event was forgotten over 30 days ago, is erased, or its messages were withdrawn.
+        """
+        is_over = event.retired_at is not None and event.retired_at < self.clock.now() - RESTORABLE
+        restored = None if is_over else await self.events.restore(event.id)
+        if restored is None:
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        self.on_changed()
+        return restored
+
+    async def erase_expired(self) -> int:
+        """Erase events whose restore period is over and schedule a purge; return how many events.
+
+        If a store is unavailable, return 0; the next call continues.
+        """
+        try:
+            return await self._erase_expired()
+        except CognitiveMemoryError as away:
+            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
+            return 0
+
+    async def _erase_expired(self) -> int:
+        expired = await self.eraser.expired(self.horizon() - RESTORABLE)
+        if not expired:
+            return 0
+        async with self.around.purge.erasing():
+            async with self.around.suspended():
+                await self.around.refresh(
+                    await self._reworded(expired)
+                )  # the ledger comes last: it records what must be erased
+                erased = await self.eraser.erase([event.id for event in expired], self.clock.now())
+            await self.around.remove_from_index(erased.event_ids)
+        self.around.purge.begin(await self.around.purge.state())
+        return erased.events
+
+    async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
+        """Remove from profiles and their revisions what these events state; return the keys of the changed profiles."""
+        corrected = {event.id: await self._active_corrections(event) for event in expired}
+        events_by_key: dict[ProfileKey, list[Event]] = {}
+        for event in expired:
+            for key in keys_of(event):
+                events_by_key.setdefault(key, []).append(event)
+        reword = self.around.profiles.reword
+        return [
+            key
+            for key, events in events_by_key.items()
+            if await reword(key, untelling(events, corrected), [event.id for event in events])
+        ]
+
+    async def _active_corrections(self, old: Event) -> list[Event]:
+        """Return the active events that replaced this one by corrections: they have its date, speaker and sources."""
+        instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
+        dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_CORRECTIONS)
+        alike = (old.scope, old.sender_id, old.message_ids)
+        return [event for event in dated if (event.scope, event.sender_id, event.message_ids) == alike]
+
+
+MOST_DATED = 1_000  # events of one instant that are read to find an equal one
+
+
+@dataclass(frozen=True)
+class EventCorrecting:
+    """Replaces the text of events that the asker said, or that an operator chose."""
+
+    events: EventLedger
+    consent: Consent
+    settings: Live[Settings]
+
+    async def correct(self, scene: Scene, old: Event, text: str) -> Event:
+        """Store a corrected event and retire the old one, atomically; return the event that is active afterwards.
+
+        If the texts are equal, nothing changes. Raises NotPermitted if somebody else said the old event, UnknownEvent
+        if it is retired.
+        """
+        if not is_own(scene, old):
+            raise NotPermitted(sentences.caller.NOT_YOURS_TO_CORRECT)
+        if old.retired_at is not None:
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        words = self.consent.hidden(shortened(clean_text(checked_text(text, "text")), TurnLimits().text))
+        draft = self._draft(scene, old, words)
+        if duplicate_key(draft.events[0].text) == duplicate_key(old.text):
+            return old
+        await self.events.commit(draft)
+        return await self._stored(old, draft.events[0])
+
+    async def _stored(self, old: Event, written: Event) -> Event:
+        """Return the corrected event as stored, or the active event with the same words that the ledger kept instead.
+
+        Raises UnknownEvent if the ledger rejected the correction, because the person opted out or was erased meanwhile.
+        """
+        found = await self.events.find(written.id)
+        if found is not None and found.retired_at is None:
+            return found
+        left = await self.events.find(old.id)
+        if left is None or left.retired_at is None:
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
+        dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_DATED)
+        alike = (written.scope, written.sender_id, duplicate_key(written.text))
+        equal = (one for one in dated if (one.scope, one.sender_id, duplicate_key(one.text)) == alike)
+        return next(equal, written)
+
+    def _draft(self, scene: Scene, old: Event, words: str) -> Draft:
+        """Return the corrected event: the asker's own words, or a note if the operator wrote them.
+
+        Words that depend on the speaker are stored as a quotation.
+        """
+        writer = "" if scene.kind == "operator" else scene.user_id
+        quotes = (Quote("", writer, words, clean_name(scene.user_name or old.sender_name) if writer else ""),)
+        text = exchange(quotes) if writer and offences(words) else words
+        corrected = replace(
+            old,
+            id=corrected_id(old.id, text),
+            text=text,
+            sender_id=writer or old.sender_id,
+            quotes=quotes,
+            is_absolute=not offences(words),
+            confidence=1.0,
+            count=1,
+            last_seen_at=None,
+        )
+        job_id = derived_id("correction", old.id, text)
+        return Draft(job_id, (corrected,), facts=tuple(self._facts(scene, corrected)), corrects=old.id)
+
+    def _facts(self, scene: Scene, event: Event) -> Iterator[Fact]:
+        """Yield the facts for the speaker's and the group's profile, if the asker is the speaker.
+
+        A correction by an operator changes no profile. The ledger drops the group's fact unless the old event had one.
+        """
+        if scene.user_id != event.sender_id or scene.kind == "operator":
+            return
+        learned_in = _learned_in(event)
+        if set(event.subjects) == {event.sender_id}:
+            key = own_key(learned_in, event.sender_id, self.settings.current)
+            yield Fact(key, event.id, event.quotes[0].text, event.kind, event.happened_at)
+        if event.group_id:
+            yield group_fact(learned_in, event)
+
+
+def _learned_in(event: Event) -> Scene:
+    if event.request_type == "private":
+        return Scene.private(event.user_id, agent=event.agent)
+    return Scene.group(event.group_id, event.sender_id, agent=event.agent)
+
+
+def is_own(scene: Scene, event: Event) -> bool:
+    """Return whether the asker may change an event.
+
+    It is their own, of their private chat, or what the bot noted in a turn with them; an operator may change all.
+    """
+    is_in_private = event.request_type == "private" and event.user_id == scene.user_id
+    return scene.kind == "operator" or event.person == scene.user_id or is_in_private
