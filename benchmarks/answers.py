@@ -2,96 +2,69 @@
 
 A memory lives through the chat of ``--data``: it hears each line, and its historian reads the lines of a place in
 windows, as a bot with default settings does. Each question is asked at its time, in its place, by its asker. Evidence
-stands in a text as a line of the log, as a statement made from it, or as a clause that a profile quotes. ``--out``
-names a folder for contexts and questions, to be answered by a reader; a judge, if one is given, answers and grades.
+stands in a text as a line of the log, as a statement made from it, or as a clause that a profile quotes.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import replace
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 
-from .answers_judge import VERDICTS, Graded, graded
-from .answers_models import Address, add_model_arguments, judge_of, model_of
-from .answers_modes import MODES, Life, Trial, life
-from .answers_pages import write_pages
-from .answers_sets import begun, chat_of, drawn
-from .answers_shown import WINDOW, Shown
-from .chat_set import Chat, with_role
-from .labelled import Tuning, mean
+import cognitive_memory_core as core
+from cognitive_memory_core import sentences
+from cognitive_memory_core.domain.event import exchange
+from cognitive_memory_core.recall.render import QUOTED_LENGTH, quoted, weekday_minute
+from cognitive_memory_core.text.names import clean_name
+from cognitive_memory_core.text.spoken_events import QUOTE_LENGTH
+
+from .answers_gold import GoldHistorian
+from .chat_set import Chat, Line, Question, Window, lived, read
+from .labelled import WAIT, ZONE, SetClock, mean, opened
 from .measure import Cell, Report, percentile
 
+MODES: Mapping[str, str] = {
+    "rules": "no model: the rules read each window of lines",
+    "gold": "a scripted model writes the set's own facts: the most that a model can do",
+    "imported": "the set's own facts are imported, each when it becomes known",
+    "log": "no historian: the lines alone",
+}
+READING = ("rules", "gold")
 REACH = 80.0  # % of the questions
-Judged = dict[str, list[Graded]]
+LOOKED = 0.6  # real seconds within which the merger has read the clock
+PATIENCE = 600.0  # seconds for one window
+PAGE = 200
+WINDOW = 12  # lines that some chats hand their model themselves
+TELLING = 8  # characters; a shorter forbidden line or statement may stand in anybody's text
+CLAUSE = 6  # characters of a quoted clause of a profile
+_CORNERS = str.maketrans("「」", "『』")
+_QUOTED = re.compile(f"“([^“”]{{{CLAUSE},}})”")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options: chat, modes, models, changed settings, and what is written."""
-    parser.add_argument("--data", type=Path, required=True, help="groupchat-zh, teamchat-zh or LoCoMo (JSON)")
+    """Add the options: chat and modes."""
+    parser.add_argument("--data", type=Path, required=True, help="groupchat-zh (JSON)")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=["rules", "gold"], metavar="MODE",
                         help="; ".join(f"{mode}: {says}" for mode, says in MODES.items()))  # fmt: skip
-    parser.add_argument("--out", type=Path, help="folder for contexts and questions, answers, and events")
-    parser.add_argument("--first", type=int, metavar="N", help="only the first N lines of the chat")
-    parser.add_argument("--questions", type=int, metavar="N", help="only N questions, drawn at random")
-    parser.add_argument(
-        "--owners", nargs="+", metavar="ID", help="people who own their groups, which a set may not tell"
-    )
-    parser.add_argument("--seed", type=int, default=7, help="of that draw")
-    add_model_arguments(parser)
-    parser.add_argument("--query", nargs="*", default=[], metavar="KEY=VALUE", help="settings of query that differ")
-    parser.add_argument("--budget", type=int, help="tokens of a context (default: as set)")
-    parser.add_argument("--misses", action="store_true", help="print the contexts that lack evidence")
 
 
 def run(options: argparse.Namespace) -> Report:
     """Let a memory live through the chat once a mode, and ask for a context at each question's time."""
-    chat = chat_of(options.data)
-    chat = _owned(chat, options.owners) if options.owners else chat
-    chat = begun(chat, options.first) if options.first else chat
-    chat = drawn(chat, options.questions, options.seed) if options.questions else chat
-    query: dict[str, object] = dict(pair.split("=", 1) for pair in options.query)
-    trial = Trial(Tuning({"query": query}), options.budget, model_of(options))
-    lives = [asyncio.run(life(chat, mode, trial)) for mode in options.modes]
-    judged = asyncio.run(_judged(lives, judge_of(options)))
-    report = _report(chat, lives, judged)
-    for one in lives if options.out else ():
-        files = write_pages(options.out, one, judged.get(one.mode, []))
-        report.notes.append(f"written: {', '.join(map(str, files))}")
-    if options.misses:
-        _print_misses(chat, lives[0].shown)
-    return report
-
-
-def _owned(chat: Chat, owners: Sequence[str]) -> Chat:
-    return replace(chat, lines=tuple(replace(line, message=with_role(line.message, owners)) for line in chat.lines))
-
-
-async def _judged(lives: Sequence[Life], address: Address | None) -> Judged:
-    if address is None:
-        return {}
-    async with AsyncExitStack() as stack:
-        judge = await address.opened(stack)
-        return {one.mode: await graded(judge, one.shown) for one in lives}
-
-
-def _report(chat: Chat, lives: Sequence[Life], judged: Judged) -> Report:
+    chat = read(options.data)
+    lives = [asyncio.run(life(chat, mode)) for mode in options.modes]
     title = f"answers: {len(chat.lines)} messages, contexts of {len(chat.questions)} questions at their time"
     report = Report(title, ("figure", "n", *(one.mode for one in lives)))
-    if chat.known:
-        _add_evidence(report, lives)
-    if chat.questions:
-        _add_sizes(report, lives)
-    if judged:
-        _add_verdicts(report, lives, judged)
+    _add_evidence(report, lives)
+    _add_sizes(report, lives)
     if any(each.reads for each in lives):
         _add_costs(report, lives)
-    shares = [mean([float(one.share > 0) for one in _known(each)]) for each in lives if chat.known]
-    report.failed = any(one.forbidden for each in lives for one in each.shown) or any(it < REACH for it in shares[:1])
+    reached = mean([float(one.share > 0) for one in _known(lives[0])])
+    report.failed |= any(one.forbidden for each in lives for one in each.shown) or reached < REACH
     report.notes += [
         f"reach: evidence in the text of {REACH:.0f} % of the questions without a model, 0 forbidden",
         f"in the window: evidence among the last {WINDOW} lines of the place, which a chat hands its model itself",
@@ -141,12 +114,6 @@ def _tokens(shown: Iterable[Shown], share: float) -> Cell:
     return percentile([one.tokens for one in shown] or [0], share)
 
 
-def _add_verdicts(report: Report, lives: Sequence[Life], judged: Judged) -> None:
-    for verdict in (*VERDICTS, ""):
-        shares = [mean([float(one.verdict == verdict) for one in judged[each.mode]]) for each in lives]
-        report.add(f"{verdict or 'not judged'} %", len(lives[0].shown), *shares)
-
-
 def _add_costs(report: Report, lives: Sequence[Life]) -> None:
     """Add what the historian stored and asked, per message of a person; modes without one have none."""
     said = lives[0].said
@@ -167,11 +134,180 @@ def _known(each: Life) -> list[Shown]:
     return [one for one in each.shown if one.question.evidence]
 
 
-def _print_misses(chat: Chat, shown: Sequence[Shown]) -> None:
-    said = {line.message.id: f"{line.name}: {line.message.text}" for line in chat.lines}
-    for one in shown:
-        missed = sorted(one.question.evidence - one.found)
-        if missed:
-            sys.stdout.write(f"== {one.question.type} {one.question.at:%m-%d %H:%M} {one.question.text}\n")
-            sys.stdout.writelines(f"   missing {message} {said[message]}\n" for message in missed)
-            sys.stdout.write(f"{one.text}\n")
+@dataclass(frozen=True)
+class Shown:
+    """What one context showed: ids of messages, as lines or through what was made of them, and its size in tokens."""
+
+    question: Question
+    found: frozenset[str]
+    window: frozenset[str]
+    forbidden: frozenset[str]
+    tokens: int
+    degraded: tuple[str, ...]
+    text: str
+
+    @property
+    def share(self) -> float:
+        """The share of the evidence that stands in the text."""
+        return len(self.question.evidence & self.found) / len(self.question.evidence)
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether evidence stands in the text or among the lines that a chat hands its model itself."""
+        return bool(self.question.evidence & (self.found | self.window))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A statement of the memory, and the messages that it was made from."""
+
+    text: str
+    made_of: frozenset[str]
+
+
+@dataclass
+class Life:
+    """What became of a chat in one mode: the contexts, what is stored, and what the model was asked."""
+
+    mode: str
+    chat: Chat
+    shown: list[Shown] = field(default_factory=list[Shown])
+    memories: list[core.Event] = field(default_factory=list[core.Event])
+    calls: Counter[str] = field(default_factory=Counter[str])
+    tokens: Counter[str] = field(default_factory=Counter[str])
+    failures: Counter[str] = field(default_factory=Counter[str])
+    buried: int = 0
+
+    @property
+    def said(self) -> int:
+        """Return the number of lines that people said."""
+        return sum(not line.message.is_bot for line in self.chat.lines)
+
+    @property
+    def reads(self) -> bool:
+        """Whether a historian read the lines."""
+        return self.mode in READING
+
+
+async def life(chat: Chat, mode: str) -> Life:
+    """Let a memory live through the chat in a mode, and ask for the context of each question at its time."""
+    result, clock = Life(mode, chat), SetClock(min(line.at for line in chat.lines))
+    gold = GoldHistorian(chat.facts) if mode == "gold" else None
+    model = gold.chat if gold else None
+    settings = {"historian": {"poll_interval_seconds": 0.05}}
+    async with opened(clock, settings, chat=model, background=result.reads) as memory:
+        on_window = partial(_considered, memory, gold) if result.reads else None
+        async for question in lived(memory, clock, chat, with_facts=mode == "imported", on_window=on_window):
+            await (_settled(memory, merges=True) if result.reads else memory.drain(WAIT))
+            context = await memory.context(question.scene, question.text)
+            result.shown.append(shown_by(chat, question, context, await _memories(memory)))
+        await (_settled(memory, merges=True) if result.reads else memory.drain(WAIT))
+        result.memories = await _events(memory)
+        result.buried = len(await memory.failed_jobs())
+        if model:
+            result.calls, result.tokens, result.failures = model.calls, model.tokens, model.failures
+    return result
+
+
+async def _considered(memory: core.CognitiveMemory, gold: GoldHistorian | None, window: Window) -> None:
+    """Hand a window over and wait until its job is done."""
+    if gold:
+        gold.window = window
+    last = next(line for line in reversed(window.lines) if not line.is_bot)
+    await memory.consider(last.scene, window.lines)
+    await _settled(memory, merges=False)
+
+
+async def _settled(memory: core.CognitiveMemory, *, merges: bool) -> None:
+    """Wait until no job waits and every event is indexed; ``merges``: and the merges that are due are done.
+
+    Merges that are not due yet wait, as they would in a bot.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + PATIENCE
+    looked_at = loop.time() + (LOOKED if merges else 0.0)
+    while True:
+        status = await memory.status()
+        is_busy = status.jobs.pending or status.jobs.processing or status.index_lag
+        if not is_busy and loop.time() >= looked_at:
+            return
+        if loop.time() > until:
+            raise SystemExit(f"not done in {PATIENCE:.0f} s: {status}")
+        await asyncio.sleep(0.05 if merges else 0.005)
+
+
+async def _memories(memory: core.CognitiveMemory) -> list[Memory]:
+    events = await _events(memory)
+    older = [Memory(event.text, frozenset(event.message_ids)) for event in events if not event.quotes]
+    quotes = (quote for event in events for quote in event.quotes)
+    return [*older, *(Memory(exchange([one], longest=QUOTE_LENGTH), frozenset((one.message_id,))) for one in quotes)]
+
+
+async def _events(memory: core.CognitiveMemory) -> list[core.Event]:
+    found: list[core.Event] = []
+    while page := await memory.events(core.Scene.operator(), limit=PAGE, offset=len(found)):
+        found += page
+    return found
+
+
+def shown_by(chat: Chat, question: Question, context: core.Context, memories: Iterable[Memory]) -> Shown:
+    """Read which messages a context shows: as lines of the log, through statements, or as a profile's quotations."""
+    older = [line for line in chat.lines if line.message.sent_at < question.at]
+    here = deque((line.message.id for line in older if line.place == question.place), WINDOW)
+    asked_for = question.evidence | question.forbidden
+    wanted = [line for line in older if line.message.id in asked_for]
+    found = _lines_in(wanted, context) | _memories_in(chat, context, memories) | _clauses_in(wanted, context)
+    said = {line.message.id: quoted(line.message.text) for line in chat.lines if line.message.id in question.forbidden}
+    told = (one for one, text in said.items() if len(text) >= TELLING and text in context.text)
+    forbidden = frozenset(told) | (question.forbidden & found)
+    return Shown(question, found, frozenset(here), forbidden, context.tokens, context.degraded, context.text)
+
+
+def _lines_in(lines: Iterable[Line], context: core.Context) -> frozenset[str]:
+    shown = _section(context, sentences.context.TITLE_QUOTATIONS)
+    by_minute: dict[str, list[str]] = {}
+    for line in shown:
+        by_minute.setdefault(line.partition("]")[0], []).append(line)
+    text = "\n".join(shown)
+    return frozenset(line.message.id for line in lines if _is_in(line, by_minute) or _is_beside(line, text))
+
+
+def _is_in(line: Line, by_minute: Mapping[str, Sequence[str]]) -> bool:
+    candidates = by_minute.get(f"- [{weekday_minute(line.message.sent_at, ZONE)}", ())
+    begun = quoted(line.message.text)[: QUOTED_LENGTH // 2]
+    voice = f"({line.speaker})" if line.speaker else sentences.context.THE_BOT
+    return any(voice in one and f"：{begun}" in one for one in candidates)
+
+
+def _is_beside(line: Line, shown: str) -> bool:
+    """Return whether the whole of a line stands with its speaker beside another one: replied to, or said next."""
+    voice = f"({line.speaker})" if line.speaker else sentences.context.THE_BOT
+    text = quoted(line.message.text.translate(_CORNERS))
+    return f"{voice}「{text}」" in shown
+
+
+def _memories_in(chat: Chat, context: core.Context, memories: Iterable[Memory]) -> frozenset[str]:
+    """Return what the statements were made from that stand in the text, whatever people are called in them."""
+    labels = _labels(frozenset(clean_name(line.name) for line in chat.lines))
+    quotations = frozenset(_section(context, sentences.context.TITLE_QUOTATIONS))
+    rest = (line for section in context.sections for line in section.lines if line not in quotations)
+    shown = labels.sub(r"(\1)", "\n".join(rest))
+    texts = ((labels.sub(r"(\1)", quoted(one.text)), one.made_of) for one in memories)
+    return frozenset(one for text, made_of in texts if len(text) >= TELLING and text in shown for one in made_of)
+
+
+def _clauses_in(lines: Iterable[Line], context: core.Context) -> frozenset[str]:
+    """Return the messages of which a profile or a statement quotes a clause."""
+    clauses = {clause for section in context.sections for line in section.lines for clause in _QUOTED.findall(line)}
+    return frozenset(line.message.id for line in lines if any(one in quoted(line.message.text) for one in clauses))
+
+
+@cache
+def _labels(names: frozenset[str]) -> re.Pattern[str]:
+    """Return a pattern of people's labels: they are shown with the name of today, and the one of then behind it."""
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    return re.compile(rf"(?:{'|'.join(map(re.escape, longest_first))})\((\w+)\)(?:〔[^〕]*〕)?")
+
+
+def _section(context: core.Context, title: str) -> tuple[str, ...]:
+    return next((section.lines for section in context.sections if section.title == title), ())

@@ -9,8 +9,8 @@ import json
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
@@ -127,12 +127,6 @@ def read(path: Path) -> Chat:
     told = (line.message for line in lines if re.search(_FORGET_ME, line.message.text))
     opt_outs = tuple(OptOutRequest(message.scene, message.sent_at) for message in told)
     return Chat(lines, tuple(facts), tuple(questions), opt_outs)
-
-
-def with_role(message: core.Message, owners: Collection[str]) -> core.Message:
-    """Return a message as the platform hands it over that knows who owns its group."""
-    is_owner = message.scene.kind == "group" and message.scene.user_id in owners
-    return replace(message, scene=replace(message.scene, is_admin=is_owner))
 
 
 def windows_of(lines: Sequence[core.Message]) -> Iterator[list[core.Message]]:

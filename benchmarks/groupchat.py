@@ -15,11 +15,10 @@ from pathlib import Path
 
 from .chat_set import Chat, Line, Question, lived, read
 from .labelled import (
-    DEFAULTS,
+    MESSAGES,
     TOP,
     Answer,
     SetClock,
-    Tuning,
     bm25,
     characters,
     chinese_peer,
@@ -28,16 +27,14 @@ from .labelled import (
 )
 from .measure import Cell, Report
 
-MESSAGES = ("message",)
 EVENTS = ("event", "preference", "knowledge", "experience")
 REACH = 60.0
 Ranked = Callable[[Question, Sequence[Line]], Sequence[int]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options: file of the chat, printing of misses."""
+    """Add the options: file of the chat."""
     parser.add_argument("--data", type=Path, required=True, help="a labelled group chat (JSON)")
-    parser.add_argument("--misses", action="store_true", help="print the questions whose evidence was not all found")
 
 
 def run(options: argparse.Namespace) -> Report:
@@ -56,8 +53,6 @@ def run(options: argparse.Namespace) -> Report:
         ("figure", "n", *answers),
     )
     _add_figures(report, chat, answers)
-    if options.misses:
-        _print_misses(chat, answers["messages"] or [])
     report.notes += [
         f"reach: recall@{TOP} of messages >= {REACH:.0f}, 0 forbidden; recall: mean share of a question's evidence",
         "facts: the gold facts as events, each from the instant of its last evidence on, counting for its evidence",
@@ -68,29 +63,15 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-async def answered(
-    chat: Chat, tuning: Tuning = DEFAULTS, *, kinds: Sequence[str] = MESSAGES, with_facts: bool = False
-) -> list[Answer]:
+async def answered(chat: Chat, *, kinds: Sequence[str] = MESSAGES, with_facts: bool = False) -> list[Answer]:
     """Let the memory observe the chat, and ask it each question at its time."""
     clock = SetClock()
     answers: list[Answer] = []
-    async with opened(clock, tuning) as memory:
+    async with opened(clock) as memory:
         async for question in lived(memory, clock, chat, with_facts=with_facts):
             hits = await memory.search_events(question.scene, question.text, kinds=kinds, top_k=TOP)
             answers.append(Answer.of(hits))
     return answers
-
-
-async def figures(path: Path, tuning: Tuning = DEFAULTS) -> dict[str, float]:
-    """Return the figures used for tuning."""
-    chat = read(path)
-    by_messages = await answered(chat, tuning)
-    by_both = await answered(chat, tuning, kinds=(*EVENTS, *MESSAGES), with_facts=True)
-    return {
-        "groupchat messages": _recall(chat, by_messages),
-        "groupchat + facts": _recall(chat, by_both),
-        "groupchat forbidden": float(_forbidden(chat, by_messages) + _forbidden(chat, by_both)),
-    }
 
 
 # The methods compared with the memory.
@@ -196,11 +177,3 @@ def _stale_first(chat: Chat, answers: Sequence[Answer]) -> int:
 
 def _first(answer: Answer, wanted: frozenset[str]) -> int:
     return next((rank for rank, ids in enumerate(answer.shown) if ids & wanted), TOP)
-
-
-def _print_misses(chat: Chat, answers: Sequence[Answer]) -> None:
-    said = {line.message.id: _said(line) for line in chat.lines}
-    for question, answer in _pairs(chat, answers):
-        missed = sorted(question.evidence - answer.found)
-        if missed:
-            print(question.type, question.text, *(f"{one} {said[one]}" for one in missed), sep="\t")

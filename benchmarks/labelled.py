@@ -12,9 +12,9 @@ import re
 import tempfile
 from array import array
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache
 from importlib.util import find_spec
@@ -30,6 +30,7 @@ from cognitive_memory_core.ports.models import Calibration, Chat, Embedder
 
 ZONE = timezone(timedelta(hours=8))  # of the default settings
 TOP = 10
+MESSAGES = ("message",)
 WAIT = 60.0  # seconds
 K1, B = 1.2, 0.75
 KEPT = {
@@ -66,27 +67,24 @@ class NoEmbedder:
         raise TransientError("away")
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """Changes to the defaults of the measured memory: settings by group, and the embedder."""
-
-    settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
-    embedder: Embedder | None = None
-
-
-DEFAULTS = Tuning()
-
-
 @asynccontextmanager
 async def opened(
-    clock: SetClock, tuning: Tuning = DEFAULTS, *, chat: Chat | None = None, background: bool = False
+    clock: SetClock,
+    settings: Mapping[str, Mapping[str, object]] | None = None,
+    *,
+    embedder: Embedder | None = None,
+    chat: Chat | None = None,
+    background: bool = False,
 ) -> AsyncGenerator[core.CognitiveMemory, None]:
     """Open an empty memory; by default without a model and without background work."""
-    groups = {name: {**KEPT.get(name, {}), **tuning.settings.get(name, {})} for name in {*KEPT, *tuning.settings}}
-    settings = core.Settings.from_mapping(groups)
     with tempfile.TemporaryDirectory() as folder:
         async with core.CognitiveMemory.open(
-            settings, Path(folder), background=background, clock=clock, embedder=tuning.embedder, chat=chat
+            core.Settings.from_mapping({**KEPT, **(settings or {})}),
+            Path(folder),
+            background=background,
+            clock=clock,
+            embedder=embedder,
+            chat=chat,
         ) as memory:
             yield memory
 
@@ -130,6 +128,54 @@ def _stands_for(hit: Hit) -> frozenset[str]:
 def mean(values: Sequence[float]) -> float:
     """Return the mean in percent; NaN for no values."""
     return 100 * sum(values) / len(values) if values else math.nan
+
+
+# Conversations that are heard whole, each as a group of its own, and asked about a day later by a stranger.
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The turns of a conversation, oldest first, and what is asked about it."""
+
+    id: str
+    turns: tuple[core.Message, ...]
+    questions: tuple[str, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        """Return each turn with its speaker's name."""
+        return [f"{turn.scene.user_name} {turn.text}" for turn in self.turns]
+
+
+async def heard(talks: Iterable[Talk], *counts: int) -> list[list[Sequence[str]]]:
+    """Let a memory observe the talks; return the turns found for each question, in a list of each length."""
+    clock, found = SetClock(), list[list[Sequence[str]]]()
+    async with opened(clock) as memory:
+        for talk in talks:
+            for turn in talk.turns:
+                await memory.observe(turn)
+            clock.at = talk.turns[-1].sent_at + timedelta(days=1)
+            scene = core.Scene.group(talk.id, "stranger")
+            for question in talk.questions:
+                asked = [await memory.search_events(scene, question, kinds=MESSAGES, top_k=count) for count in counts]
+                found.append([[hit.event.id for hit in hits] for hits in asked])
+    return found
+
+
+def by_bm25(talks: Iterable[Talk], count: int) -> Iterator[Sequence[str]]:
+    """Yield what BM25 over lower-case words finds for each question."""
+    for talk in talks:
+        texts = [Counter(words(text)) for text in talk.texts]
+        for question in talk.questions:
+            yield [talk.turns[at].id for at in bm25(words(question), texts)[:count]]
+
+
+def by_bm25s(talks: Iterable[Talk], peer: Bm25s, count: int) -> Iterator[Sequence[str]]:
+    """Yield what the library finds for each question."""
+    for talk in talks:
+        best = peer.over(talk.texts)
+        for question in talk.questions:
+            yield [talk.turns[at].id for at in best(question, count)]
 
 
 # Plain BM25, for comparison.

@@ -10,19 +10,17 @@ import argparse
 import asyncio
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import cognitive_memory_core as core
 
-from .labelled import DEFAULTS, TOP, ZONE, Answer, Bm25s, SetClock, Tuning, bm25, english_peer, mean, opened, words
+from .labelled import TOP, ZONE, Answer, Talk, by_bm25, by_bm25s, english_peer, heard, mean
 from .measure import Report
 
-MESSAGES = ("message",)
 MOST = 200  # most hits that the memory returns
 TURN = timedelta(seconds=30)
 FACTUAL, ADVERSARIAL = (1, 2, 3, 4), (5,)
@@ -39,20 +37,6 @@ class Question:
     text: str
     category: int
     evidence: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """The turns of a conversation, oldest first, and its questions."""
-
-    id: str
-    turns: tuple[core.Message, ...]
-    questions: tuple[Question, ...]
-
-    @property
-    def scene(self) -> core.Scene:
-        """Return the scene in which a stranger asks."""
-        return core.Scene.group(self.id, "stranger")
 
 
 @dataclass(frozen=True)
@@ -77,34 +61,30 @@ class Asked:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options: file of the conversations, printing of misses."""
+    """Add the option for the file of the conversations."""
     parser.add_argument("--data", type=Path, required=True, help="conversations with questions (JSON)")
-    parser.add_argument("--misses", action="store_true", help="print the questions whose evidence was not all found")
 
 
 def run(options: argparse.Namespace) -> Report:
     """Ask every question of the memory and of plain BM25."""
-    conversations = read(options.data)
-    ours, peer = asyncio.run(answered(conversations)), english_peer()
-    asked = {"memory": ours, "BM25": list(_plainly(conversations))}
-    if peer:
-        asked["bm25s"] = list(_by_peer(conversations, peer))
-    report = Report(
-        f"locomo: {sum(len(one.turns) for one in conversations)} turns of {len(conversations)} conversations, "
-        f"recall of the first {TOP}",
-        ("figure", "n", *asked, "reach"),
-    )
+    talks, questions = read(options.data)
+    found = {"memory": asyncio.run(heard(talks, TOP, MOST)), "BM25": [[one, one] for one in by_bm25(talks, MOST)]}
+    if peer := english_peer():
+        found["bm25s"] = [[one, one] for one in by_bm25s(talks, peer, MOST)]
+    asked = {
+        name: [Asked(question, *lists) for question, lists in zip(questions, each, strict=True)]
+        for name, each in found.items()
+    }
+    turns = sum(len(one.turns) for one in talks)
+    title = f"locomo: {turns} turns of {len(talks)} conversations, recall of the first {TOP}"
+    report = Report(title, ("figure", "n", *asked, "reach"))
     rows = {"1 to 4": FACTUAL, "5": ADVERSARIAL, **{f"{number} ({name})": (number,) for number, name in NAMES.items()}}
     for unit in ("turns", "sessions"):
         for name, categories in rows.items():
-            _add(
-                report,
-                f"{unit}, {name}",
-                [_figure(unit, categories, one) for one in asked.values()],
-                _count(ours, categories),
-            )
-    if options.misses:
-        _print_misses(conversations, ours)
+            count, reach = sum(one.category in categories for one in questions), REACHES.get(f"{unit}, {name}")
+            measured = [_figure(unit, categories, one) for one in asked.values()]
+            report.add(f"{unit}, {name}", count, *measured, "" if reach is None else reach)
+            report.failed |= reach is not None and measured[0] < reach
     report.notes += [
         "BM25: lower-case words of each turn with its speaker's name, a conversation at a time",
         "bm25s: the same without stop words, stemmed where PyStemmer is installed" if peer else "bm25s: not installed",
@@ -116,69 +96,21 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-def read(path: Path) -> list[Conversation]:
-    """Read the set, with corrections if there are any."""
+def read(path: Path) -> tuple[list[Talk], list[Question]]:
+    """Read the conversations, with corrections if there are any, and all their questions in order."""
     errors = path.with_name("errors.json")
     corrections = _corrections(json.loads(errors.read_text("utf-8"))) if errors.exists() else {}
-    return [_conversation(entry, corrections) for entry in json.loads(path.read_text("utf-8"))]
-
-
-async def answered(
-    conversations: Sequence[Conversation], tuning: Tuning = DEFAULTS, *, long: bool = True
-) -> list[Asked]:
-    """Let the memory observe the conversations and ask every question; without ``long`` only for ten hits."""
-    clock, found = SetClock(), list[Asked]()
-    async with opened(clock, tuning) as memory:
-        for conversation in conversations:
-            for turn in conversation.turns:
-                await memory.observe(turn)
-            clock.at = conversation.turns[-1].sent_at + timedelta(days=1)
-            for question in conversation.questions:
-                turns = await _found(memory, conversation, question, TOP)
-                more = await _found(memory, conversation, question, MOST) if long else turns
-                found.append(Asked(question, turns, more))
-    return found
-
-
-async def figures(path: Path, tuning: Tuning = DEFAULTS, *, every: int = 1) -> dict[str, float]:
-    """Return the figures used for tuning; only every ``every``-th question is asked."""
-    conversations = [replace(one, questions=one.questions[::every]) for one in read(path)]
-    asked = await answered(conversations, tuning)
-    chosen = {"1 to 4": FACTUAL, "5": ADVERSARIAL}
-    turns = {f"locomo turns, {name}": _figure("turns", numbers, asked) for name, numbers in chosen.items()}
-    return {**turns, "locomo sessions, 1 to 4": _figure("sessions", FACTUAL, asked)}
-
-
-async def _found(memory: core.CognitiveMemory, conversation: Conversation, question: Question, count: int) -> list[str]:
-    hits = await memory.search_events(conversation.scene, question.text, kinds=MESSAGES, top_k=count)
-    return [hit.event.id for hit in hits]
-
-
-def _plainly(conversations: Sequence[Conversation]) -> Iterator[Asked]:
-    for conversation in conversations:
-        texts = [Counter(words(f"{turn.scene.user_name} {turn.text}")) for turn in conversation.turns]
-        for question in conversation.questions:
-            found = [conversation.turns[at].id for at in bm25(words(question.text), texts)[:MOST]]
-            yield Asked(question, found, found)
-
-
-def _by_peer(conversations: Sequence[Conversation], peer: Bm25s) -> Iterator[Asked]:
-    for conversation in conversations:
-        best = peer.over([f"{turn.scene.user_name} {turn.text}" for turn in conversation.turns])
-        for question in conversation.questions:
-            found = [conversation.turns[at].id for at in best(question.text, MOST)]
-            yield Asked(question, found, found)
+    talks, questions = list[Talk](), list[Question]()
+    for entry in json.loads(path.read_text("utf-8")):
+        turns = tuple(_turns(entry["sample_id"], entry["conversation"]))
+        known = {turn.id for turn in turns}
+        asked = [one for it in entry["qa"] if (one := _question(it, corrections, known)).evidence]
+        talks.append(Talk(entry["sample_id"], turns, tuple(one.text for one in asked)))
+        questions += asked
+    return talks, questions
 
 
 # The set.
-
-
-def _conversation(entry: Mapping[str, Any], corrections: Mapping[tuple[str, str], str]) -> Conversation:
-    told: Mapping[str, Any] = entry["conversation"]
-    turns = tuple(_turns(entry["sample_id"], told))
-    known = {turn.id for turn in turns}
-    asked = (_question(one, corrections, known) for one in entry["qa"])
-    return Conversation(entry["sample_id"], turns, tuple(question for question in asked if question.evidence))
 
 
 def _turns(group_id: str, told: Mapping[str, Any]) -> Iterator[core.Message]:
@@ -218,22 +150,3 @@ def _session(turn: str) -> str:
 def _figure(unit: str, categories: Sequence[int], asked: Sequence[Asked]) -> float:
     chosen = [one for one in asked if one.question.category in categories]
     return mean([one.recall if unit == "turns" else one.session_recall for one in chosen])
-
-
-def _count(asked: Sequence[Asked], categories: Sequence[int]) -> int:
-    return sum(one.question.category in categories for one in asked)
-
-
-def _add(report: Report, name: str, measured: Sequence[float], count: int) -> None:
-    reach = REACHES.get(name)
-    report.add(name, count, *measured, "" if reach is None else reach)
-    report.failed |= reach is not None and measured[0] < reach
-
-
-def _print_misses(conversations: Sequence[Conversation], asked: Sequence[Asked]) -> None:
-    said = {(one.id, turn.id): f"{turn.scene.user_name}: {turn.text}" for one in conversations for turn in one.turns}
-    places = (one.id for one in conversations for _ in one.questions)
-    for place, one in zip(places, asked, strict=True):
-        missed = sorted(one.question.evidence.difference(one.turns[:TOP]))
-        if missed:
-            print(one.question.category, one.question.text, *(f"{it} {said[place, it]}" for it in missed), sep="\t")

@@ -24,7 +24,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.recall.ranking import Scored, fused
 from cognitive_memory_core.settings import BESIDE_A_MODEL
 
-from .labelled import ZONE, NoEmbedder, SetClock, Tuning, mean, opened, written
+from .labelled import ZONE, NoEmbedder, SetClock, mean, opened, written
 from .measure import Report
 
 FIRST = 5
@@ -80,14 +80,13 @@ class Asked:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options: file of the dialogues, number of turns in a query."""
+    """Add the option: file of the dialogues."""
     parser.add_argument("--data", type=Path, required=True, help="memories and dialogues (JSON)")
-    parser.add_argument("--turns", type=int, default=1, help="the person's last turns that make the question")
 
 
 def run(options: argparse.Namespace) -> Report:
     """Fuse each encoder's ranks with the lexical leg, in three ways."""
-    asked = asyncio.run(answered(options.data, turns=options.turns))
+    asked = asyncio.run(answered(options.data))
     weight = BESIDE_A_MODEL
     report = Report(
         f"madial: {len(asked)} dialogues, recall@{FIRST}",
@@ -103,33 +102,22 @@ def run(options: argparse.Namespace) -> Report:
     report.notes += [
         f"reach: fused never below alone, and on the mean >= {REACH:.0f} and {AHEAD} before it",
         f"only ranks are stored: similarity = 1 - (rank - 1) / {STORED}; words alone, without an encoder: {words:.1f}",
-        f"asked: the person's last {options.turns} turn(s), over all memories of that person",
+        "asked: the person's last turn, over all memories of that person",
     ]
     is_ahead = means[1] >= REACH and means[3] >= AHEAD
     report.failed = not is_ahead or any(difference < 0 for *_, difference in rows)
     return report
 
 
-async def answered(path: Path, tuning: Tuning | None = None, *, turns: int = 1) -> list[Asked]:
+async def answered(path: Path) -> list[Asked]:
     """Let the memory import everything, and query it by words alone with each person's last turn."""
     world = json.loads(path.read_text("utf-8"))  # noqa: ASYNC240  # nothing else runs
     clock = SetClock(max(_day(entry) for entry in world["memories"]))
-    settings = tuning.settings if tuning else {}
-    async with opened(clock, Tuning(settings, NoEmbedder())) as memory:
+    async with opened(clock, embedder=NoEmbedder()) as memory:
         with tempfile.TemporaryDirectory() as folder:
             await memory.import_(written([_line(entry) for entry in world["memories"]], Path(folder, "memories.jsonl")))
         events = {entry["id"]: _event(entry) for entry in world["memories"]}
-        return [await _asked(memory, events, _dialogue(entry, turns)) for entry in world["dialogues"]]
-
-
-async def figures(path: Path, tuning: Tuning) -> dict[str, float]:
-    """Return the figure used for tuning: the mean over the encoders."""
-    asked = await answered(path, tuning)
-    chosen = tuning.settings.get("query", {})
-    set_one = core.Settings.from_mapping({"query": dict(chosen)}).query.lexical_weight
-    weight = BESIDE_A_MODEL if set_one is None else set_one
-    encoders = list(asked[0].dialogue.rankings)
-    return {"madial fused": sum(_compared(asked, encoder, weight)[1] for encoder in encoders) / len(encoders)}
+        return [await _asked(memory, events, _dialogue(entry)) for entry in world["dialogues"]]
 
 
 async def _asked(memory: core.CognitiveMemory, events: Mapping[str, Event], dialogue: Dialogue) -> Asked:
@@ -146,12 +134,10 @@ def _compared(asked: Sequence[Asked], encoder: str, weight: float) -> tuple[floa
     return alone, joined, mean([one.by_ranks(encoder) for one in asked]), joined - alone
 
 
-def _dialogue(entry: Mapping[str, Any], turns: int) -> Dialogue:
+def _dialogue(entry: Mapping[str, Any]) -> Dialogue:
     told = [text for name, text in _TURN.findall(entry["history"]) if name != "Assistant"]
     rankings = {name: [str(one) for one in ranked] for name, ranked in entry["rankings"].items()}
-    return Dialogue(
-        str(entry["user-id"]), "\n".join(told[-turns:]), frozenset(map(str, entry["relevant-id"])), rankings
-    )
+    return Dialogue(str(entry["user-id"]), told[-1], frozenset(map(str, entry["relevant-id"])), rankings)
 
 
 def _line(entry: Mapping[str, Any]) -> Mapping[str, object]:

@@ -12,20 +12,23 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .measure import Cell, Report, percentile
-from .peers_asking import questions_of
-from .peers_mem0 import BULK
-from .peers_questions import MEANING, WARMING, WORDS
-from .peers_systems import PEERS, K, Peer
+from .peers_systems import BULK, MEANING, NEW, PEERS, WARMING, WORDS, K, Matrix, Peer, Question, write_questions
+from .topics import vectors_of
+from .workload import Line, Speech, group_years, groups_by_size, ranked
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ("events", "system", "rank 1 p50", "rank 1 p95", "rank 5 p50", "rank 5 p95", "median p50", "median p95",
            "by words %", "by meaning %", "add s", "resident MB", "peak MB")  # fmt: skip
+PIECE = 12  # characters of a query by words
+NEARNESS = 0.7  # weight of the event's vector in a query by meaning; its own random vector has the same
 PACKAGES = ("chromadb", "mem0ai", "bm25s", "jieba", "numpy")
 
 
@@ -42,7 +45,7 @@ def run(options: argparse.Namespace) -> Report:
     report = Report("peers: one group's search, ms", COLUMNS)
     for events in options.events:
         with tempfile.TemporaryDirectory(dir=options.directory) as folder:
-            questions_of(events, options.queries, options.known).write(Path(folder))
+            write_questions(Path(folder), *questions_of(events, options.queries, options.known))
             _measure(report, Path(folder), events)
     missing = {peer.name: ", ".join(peer.missing) for peer in PEERS if peer.missing}
     report.notes += [f"left out: {name}; not installed: {packages}" for name, packages in missing.items()]
@@ -80,7 +83,7 @@ def _cells(asked: dict[str, Any], spent: dict[str, Any]) -> Iterator[Cell]:
 
 
 def _child(command: str, peer: Peer, folder: Path, events: int) -> dict[str, Any]:
-    program = [sys.executable, "-m", "benchmarks.peers_child", command, peer.name, str(folder), str(events)]
+    program = [sys.executable, "-m", "benchmarks.peers_systems", command, peer.name, str(folder), str(events)]
     quiet = {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder / "mem0-settings"), "ANONYMIZED_TELEMETRY": "False",
              "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
     done = subprocess.run(program, cwd=ROOT, env={**os.environ, **quiet}, stdout=subprocess.PIPE, text=True, check=True)
@@ -94,3 +97,33 @@ def _notes() -> Iterator[str]:
     yield f"mem0 gets a year of more than {BULK} events in batches of 500 through its vector store class, not by add"
     yield "resident MB: the process that asked, and its child; peak MB: the same while the year was added"
     yield ", ".join(f"{found.name} {found.version}" for found in distributions() if found.name in PACKAGES)
+
+
+def questions_of(events: int, new: int, known: int) -> tuple[list[Question], Matrix]:
+    """Return ``new`` queries for timing and ``known`` of each kind with a known answer, at each rank."""
+    lines = list(group_years(events))
+    questions: list[Question] = []
+    vectors: list[Matrix] = []
+    for rank, (group_id, rows) in ranked(groups_by_size(lines)).items():
+        speech, random = Speech(300 + rows), np.random.Generator(np.random.PCG64(rows))
+        scope = [line for line in lines if line.group_id == group_id]
+        fresh = speech.texts(new + WARMING)
+        questions += [Question(NEW, rank, group_id, text) for text in fresh]
+        vectors.append(vectors_of(fresh))
+        for kind in (WORDS, MEANING):
+            looked_for = [scope[at] for at in random.choice(rows, min(known, rows), replace=False)]
+            asked = [_piece(line.text, random) if kind == WORDS else speech.text(25) for line in looked_for]
+            questions += [Question(kind, rank, group_id, text, line.text)
+                          for text, line in zip(asked, looked_for, strict=True)]  # fmt: skip
+            vectors.append(vectors_of(asked) if kind == WORDS else _near(looked_for, asked))
+    return questions, np.concatenate(vectors)
+
+
+def _piece(text: str, random: np.random.Generator) -> str:
+    start = int(random.integers(len(text) - PIECE + 1))
+    return text[start : start + PIECE]
+
+
+def _near(lines: Sequence[Line], asked: Sequence[str]) -> Matrix:
+    mixed = NEARNESS * (vectors_of([line.text for line in lines]) + vectors_of(asked))
+    return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)

@@ -1,59 +1,296 @@
-"""The systems compared: the memory in two forms, and its alternatives.
+"""The systems that are compared, each in a process of its own: the memory in two forms, and its alternatives.
 
-A child process imports only its own system, so that its memory use is that system's.
+``python -m benchmarks.peers_systems fill|ask NAME FOLDER EVENTS`` prints JSON. A process that asks imports only its own
+system, so that its memory use is that system's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+import asyncio
+import json
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any
 
-from .peers_questions import Asked, Matrix, Question, Row
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from .family import children_resident, resident
+
+if TYPE_CHECKING:
+    from .workload import Line
 
 K = 12  # results asked for
+BULK = 10_000  # rows above which mem0 gets them through its vector store class
+NEW, WORDS, MEANING = "new", "words", "meaning"
+WARMING = 3  # new queries per rank before timing starts
+LOOK = 0.1  # seconds between two samples of the memory
+SETTLING = 4.0  # seconds after the first queries of a rank, while a system loads in the background
+WHOLE = "whole"
+Row = NDArray[np.float32]
+Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class LoggedLine:
-    """One event as every system receives it; ``group_id`` is "" in private."""
+class Question:
+    """One query in one group; ``answer`` is the text of the expected event, "" if there is none.
 
-    id: str
-    text: str
+    A query by words is a piece of an event's text with an unrelated vector. A query by meaning shares no word with the
+    event except by chance, and its vector is nearer to the event's than to any other.
+    """
+
+    kind: str
+    rank: str
     group_id: str
-    user_id: str
-    happened_at: str  # ISO 8601
+    text: str
+    answer: str = ""
 
 
-@dataclass(frozen=True)
-class Opening:
-    """The arguments with which a system is opened."""
-
-    name: str
-    folder: Path
-    events: int  # of the whole workload
-    asked: Asked | None  # the queries that will come; None if the system will be filled
-
-    @property
-    def known(self) -> Mapping[str, Row]:
-        """Return the vectors of the queries by text."""
-        return self.asked.known if self.asked else {}
+def write_questions(folder: Path, questions: Sequence[Question], vectors: Matrix) -> None:
+    """Write the queries and their vectors, row by row, for the processes that ask."""
+    (folder / "questions.json").write_text(json.dumps([asdict(one) for one in questions], ensure_ascii=False), "utf-8")
+    np.save(folder / "questions.npy", vectors)
 
 
-class System(Protocol):
-    """A memory that is filled and queried; it finishes outstanding work when closed."""
+class System:
+    """A store below ``folder`` that is filled, or queried; ``known`` holds the vectors of the queries by text."""
 
-    async def add(self, rows: Sequence[LoggedLine], vectors: Matrix) -> None:
+    def __init__(self, folder: Path, known: Mapping[str, Row], *, other: bool, events: int) -> None:
+        """Take the store's folder; ``other`` asks for the second form of a system that has two."""
+        self.folder, self.known, self.other, self.events = folder, known, other, events
+
+    async def open(self) -> None:
+        """Open the store."""
+
+    async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
         """Add events with their vectors."""
-        ...
+        raise NotImplementedError
 
     async def search(self, question: Question) -> Sequence[str]:
         """Return the texts found in the query's group, at most ``K``, or one text that holds what was found."""
-        ...
+        raise NotImplementedError
+
+    async def finish(self) -> None:
+        """Finish what was added."""
+
+
+class Remembering(System):
+    """The memory with its default settings: its events, or in its other form a context's text."""
+
+    async def open(self) -> None:
+        """Open the memory."""
+        import cognitive_memory_core as core  # noqa: PLC0415  # this system's process only
+
+        from .topics import TopicVectors, whole  # noqa: PLC0415
+        from .workload import Noon  # noqa: PLC0415
+
+        self._stack, self._core, self._added = AsyncExitStack(), core, 0
+        self._memory = await self._stack.enter_async_context(
+            core.CognitiveMemory.open(
+                core.Settings(), self.folder / "data", clock=Noon(), embedder=TopicVectors(self.known)
+            )
+        )
+        await whole(self._memory, 0)
+
+    async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
+        """Import an export file."""
+        from .topics import write_part  # noqa: PLC0415
+
+        path = self.folder / "part.jsonl"
+        write_part(rows, vectors, path)
+        self._added += await self._memory.import_(path)
+        path.unlink()
+
+    async def search(self, question: Question) -> Sequence[str]:
+        """Search events, or build a context."""
+        scene = self._core.Scene.group(question.group_id, "2000001")
+        if self.other:
+            return [(await self._memory.context(scene, question.text)).text]
+        return [hit.event.text for hit in await self._memory.search_events(scene, question.text, top_k=K)]
+
+    async def finish(self) -> None:
+        """Wait until everything added is indexed."""
+        from .topics import whole  # noqa: PLC0415
+
+        if self._added:
+            await whole(self._memory, self._added)
+        await self._stack.aclose()
+
+
+class Mem0(System):
+    """mem0 with its Chroma store and these vectors, without a language model: texts are stored unchanged.
+
+    A group is a ``run_id``, the only filter of a search. The embedder subclasses mem0's own ``EmbeddingBase`` and
+    replaces the configured one, since mem0's factory accepts vendor names only; the API key is never used.
+    """
+
+    async def open(self) -> None:
+        """Open mem0 in the folder."""
+        unused = {"provider": "openai", "config": {"api_key": "none"}}
+        chroma = {"collection_name": "year", "path": str(self.folder / "chroma")}
+        history = str(self.folder / "history.db")
+        store = {"provider": "chroma", "config": chroma}
+        settings = {"vector_store": store, "llm": unused, "embedder": unused, "history_db_path": history}
+        self._memory = import_module("mem0").Memory.from_config(settings)
+        self._memory.embedding_model = self._embedder = _mem0_embedder(self.known)
+
+    async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
+        """Add each text, or insert the batch, without the history that ``add`` writes, if there are too many."""
+        if self.events > BULK:
+            self._memory.vector_store.insert(vectors.tolist(), [_payload(row) for row in rows], [it.id for it in rows])
+            return
+        self._embedder.known = {row.text: vector for row, vector in zip(rows, vectors, strict=True)}
+        for row in rows:
+            self._memory.add(row.text, infer=False, metadata={"at": row.happened_at.isoformat()}, **_identity(row))
+
+    async def search(self, question: Question) -> Sequence[str]:
+        """Search one group."""
+        found = self._memory.search(question.text, filters={"run_id": question.group_id}, top_k=K)
+        return [item["memory"] for item in found["results"]]
+
+    async def finish(self) -> None:
+        """Close it."""
+        self._memory.close()
+
+
+def _mem0_embedder(known: Mapping[str, Row]) -> Any:
+    base: Any = import_module("mem0.embeddings.base").EmbeddingBase
+
+    class Known(base):
+        """An embedder with precomputed vectors."""
+
+        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+            return self.known[text].tolist()
+
+    made = Known()
+    made.known = known
+    return made
+
+
+def _identity(row: Line) -> dict[str, str]:
+    return {"run_id": row.group_id} if row.group_id else {"user_id": row.user_id}
+
+
+def _payload(row: Line) -> dict[str, str]:
+    dated = dict.fromkeys(("at", "created_at", "updated_at"), row.happened_at.isoformat())
+    said = {"data": row.text, "text_lemmatized": row.text, "hash": row.id, "role": "user"}
+    return {**said, **dated, **_identity(row)}
+
+
+class Filtered(System):
+    """Bare Chroma: one collection for all groups, filtered by group; its defaults but for the space."""
+
+    async def open(self) -> None:
+        """Open the collection."""
+        settings = import_module("chromadb.config").Settings(anonymized_telemetry=False)
+        client = import_module("chromadb").PersistentClient(str(self.folder), settings)
+        shape = {"hnsw": {"space": "cosine"}}
+        self._collection = client.get_or_create_collection("year", embedding_function=None, configuration=shape)
+
+    async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
+        """Upsert a batch."""
+        metadatas = [
+            {"group_id": row.group_id, "user_id": row.user_id, "at": row.happened_at.isoformat()} for row in rows
+        ]
+        self._collection.upsert([row.id for row in rows], vectors, metadatas, [row.text for row in rows])
+
+    async def search(self, question: Question) -> Sequence[str]:
+        """Query with a filter."""
+        vector, where = self.known[question.text][np.newaxis], {"group_id": question.group_id}
+        return self._collection.query(vector, n_results=K, where=where)["documents"][0]
+
+
+class Worded(System):
+    """bm25s over words cut by jieba: one index for each group, or in its other form one for all with a mask.
+
+    An index is built once over all its texts and cannot be extended: the time to add is that of building it.
+    """
+
+    async def open(self) -> None:
+        """Load the indexes in the folder."""
+        self._library: Any = import_module("bm25s")
+        jieba: Any = import_module("jieba")
+        jieba.setLogLevel("ERROR")
+        jieba.initialize()
+        self._cut = jieba.lcut
+        self._texts = _texts_in(self.folder)
+        self._groups: list[str] = self._texts.pop("groups", [])
+        load = self._library.BM25.load
+        self._indexes = {name: load(self.folder / name, show_progress=False) for name in self._texts}
+        of = np.array(self._groups)
+        self._masks = {group: (of == group).astype(np.float32) for group in set(self._groups)}
+
+    async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
+        """Collect the texts for the index."""
+        for row in rows:
+            self._texts[WHOLE if self.other else row.group_id or "private"].append(row.text)
+        if self.other:
+            self._groups += [row.group_id for row in rows]
+
+    async def search(self, question: Question) -> Sequence[str]:
+        """Score the query's words; texts without any of them are not found."""
+        name = WHOLE if self.other else question.group_id
+        texts, mask = self._texts[name], self._masks[question.group_id] if self.other else None
+        words, most = [self._cut(question.text)], min(K, len(texts))
+        found, scores = self._indexes[name].retrieve(words, k=most, show_progress=False, weight_mask=mask)
+        return [texts[at] for at, score in zip(found[0], scores[0], strict=True) if score > 0]
+
+    async def finish(self) -> None:
+        """Build the indexes and write them, if texts were added."""
+        if self.known:
+            return
+        for name, texts in self._texts.items():
+            index = self._library.BM25()
+            index.index([self._cut(text) for text in texts], show_progress=False)
+            index.save(self.folder / name, show_progress=False)
+        kept = {**self._texts, "groups": self._groups} if self.other else self._texts
+        (self.folder / "texts.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
+
+
+class Exact(System):
+    """Exact search by numpy over one group's vectors in memory: close to the fastest that any index can be."""
+
+    async def open(self) -> None:
+        """Load the matrices in the folder."""
+        self._texts = _texts_in(self.folder)
+        self._held = {group: np.load(self._path(group)) for group in self._texts}
+        self._parts: defaultdict[str, list[Row]] = defaultdict(list)
+
+    async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
+        """Sort a batch by group."""
+        for row, vector in zip(rows, vectors, strict=True):
+            self._texts[row.group_id].append(row.text)
+            self._parts[row.group_id].append(vector)
+
+    async def search(self, question: Question) -> Sequence[str]:
+        """Compare with every vector of the group."""
+        scores = self._held[question.group_id] @ self.known[question.text]
+        best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
+        texts = self._texts[question.group_id]
+        return [texts[at] for at in best[np.argsort(-scores[best])]]
+
+    async def finish(self) -> None:
+        """Write what was added."""
+        for group, parts in self._parts.items():
+            np.save(self._path(group), np.stack(parts))
+        (self.folder / "texts.json").write_text(json.dumps(self._texts, ensure_ascii=False), "utf-8")
+
+    def _path(self, group: str) -> Path:
+        return self.folder / f"{group or 'private'}.npy"
+
+
+def _texts_in(folder: Path) -> defaultdict[str, list[str]]:
+    kept = folder / "texts.json"
+    return defaultdict(list, json.loads(kept.read_text("utf-8")) if kept.exists() else {})
 
 
 @dataclass(frozen=True)
@@ -62,27 +299,104 @@ class Peer:
 
     name: str
     store: str
-    module: str
+    system: Callable[..., System]
     needs: tuple[str, ...] = ()
+    other: bool = False
 
     @property
     def missing(self) -> list[str]:
         """Return the packages that are not installed."""
         return [name for name in self.needs if find_spec(name) is None]
 
-    def opened(self, folder: Path, events: int, asked: Asked | None = None) -> AbstractAsyncContextManager[System]:
-        """Open the store below a folder, to fill it, or to query it if queries are given."""
-        opening = Opening(self.name, folder / self.store, events, asked)
-        opening.folder.mkdir(exist_ok=True)
-        return import_module(f"benchmarks.{self.module}").opened(opening)
+    def of(self, folder: Path, events: int, known: Mapping[str, Row]) -> System:
+        """Return its store below a folder, to be filled, or to be queried if queries are known."""
+        (folder / self.store).mkdir(exist_ok=True)
+        return self.system(folder / self.store, known, other=self.other, events=events)
 
 
 PEERS = (
-    Peer("memory, search_events", "memory", "peers_memory"),
-    Peer("memory, context", "memory", "peers_memory"),
-    Peer("mem0 with Chroma", "mem0", "peers_mem0", ("mem0", "chromadb")),
-    Peer("Chroma, where", "chroma", "peers_chroma", ("chromadb",)),
-    Peer("bm25s and jieba, an index a group", "bm25s-groups", "peers_bm25s", ("bm25s", "jieba")),
-    Peer("bm25s and jieba, one index, masked", "bm25s-whole", "peers_bm25s", ("bm25s", "jieba")),
-    Peer("numpy, exact", "numpy", "peers_numpy"),
+    Peer("memory, search_events", "memory", Remembering),
+    Peer("memory, context", "memory", Remembering, other=True),
+    Peer("mem0 with Chroma", "mem0", Mem0, ("mem0", "chromadb")),
+    Peer("Chroma, where", "chroma", Filtered, ("chromadb",)),
+    Peer("bm25s and jieba, an index a group", "bm25s-groups", Worded, ("bm25s", "jieba")),
+    Peer("bm25s and jieba, one index, masked", "bm25s-whole", Worded, ("bm25s", "jieba"), other=True),
+    Peer("numpy, exact", "numpy", Exact),
 )
+
+
+async def fill(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
+    """Fill a system with the workload; return the seconds it took, without generating the vectors."""
+    from .topics import batches, vectors_of  # noqa: PLC0415  # a process that asks needs none of it
+    from .workload import group_years  # noqa: PLC0415
+
+    with highest() as peak:
+        system, seconds = peer.of(folder, events, {}), 0.0
+        await system.open()
+        for batch in batches(group_years(events)):
+            vectors = vectors_of([line.text for line in batch])
+            started = time.perf_counter()
+            await system.add(batch, vectors)
+            seconds += time.perf_counter() - started
+        started = time.perf_counter()
+        await system.finish()
+        seconds += time.perf_counter() - started
+    return {"seconds": seconds, "peak": peak[0]}
+
+
+async def ask(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
+    """Run every query; return the seconds of the new ones by rank, the known answers found, and the memory used."""
+    questions = [Question(**row) for row in json.loads((folder / "questions.json").read_text("utf-8"))]
+    vectors = np.load(folder / "questions.npy")
+    seconds: defaultdict[str, list[float]] = defaultdict(list)
+    found: defaultdict[str, list[bool]] = defaultdict(list)
+    system = peer.of(folder, events, {one.text: vector for one, vector in zip(questions, vectors, strict=True)})
+    await system.open()
+    for question in questions:
+        started = time.perf_counter()
+        texts = await system.search(question)
+        taken = time.perf_counter() - started
+        if question.kind == NEW:
+            seconds[question.rank].append(taken)
+            if len(seconds[question.rank]) == WARMING:
+                await asyncio.sleep(SETTLING)
+        else:
+            found[question.kind].append(any(question.answer in text for text in texts))
+    held = _family()
+    await system.finish()
+    return {
+        "seconds": {rank: taken[WARMING:] for rank, taken in seconds.items()},
+        "found": {kind: sum(hits) / len(hits) for kind, hits in found.items()},
+        "resident": held,
+    }
+
+
+@contextmanager
+def highest() -> Iterator[list[float]]:
+    """Record the highest memory of this process and its children, in MB."""
+    peak, over = [0.0], threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOOK):
+            peak[0] = max(peak[0], _family())
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    yield peak
+    over.set()
+    watcher.join()
+
+
+def _family() -> float:
+    return resident(psutil.Process()) + children_resident()
+
+
+def main(command: str, name: str, folder: str, events: str) -> None:
+    """Run one command."""
+    peer = next(peer for peer in PEERS if peer.name == name)
+    work = {"fill": fill, "ask": ask}[command]
+    print(json.dumps(asyncio.run(work(peer, Path(folder), int(events)))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

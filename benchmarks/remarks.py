@@ -14,14 +14,14 @@ import asyncio
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
 
 import cognitive_memory_core as core
 
-from .labelled import DEFAULTS, TOP, WAIT, ZONE, SetClock, Tuning, characters, mean, opened, saturated
+from .labelled import TOP, WAIT, ZONE, SetClock, characters, mean, opened, saturated
 from .measure import Report
 from .remarks_told import (
     CHATTER,
@@ -95,10 +95,10 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-async def answered(diary: Diary, texts: Sequence[str], tuning: Tuning = DEFAULTS) -> list[Sequence[str]]:
+async def answered(diary: Diary, texts: Sequence[str]) -> list[Sequence[str]]:
     """Let the memory observe the remarks and ask it each question; return the numbers of the remarks found."""
     clock, answers = SetClock(), list[Sequence[str]]()
-    async with opened(clock, tuning) as memory:
+    async with opened(clock) as memory:
         for remark in diary.remarks:
             await memory.observe(remark)
         await memory.drain(WAIT)  # lines are written behind: the first questions would find half of the log
@@ -107,18 +107,6 @@ async def answered(diary: Diary, texts: Sequence[str], tuning: Tuning = DEFAULTS
             hits = await memory.search_events(SCENE, text, kinds=("message",), top_k=TOP)
             answers.append([hit.event.id for hit in hits])
     return answers
-
-
-async def figures(tuning: Tuning = DEFAULTS, *, every: int = 1) -> Mapping[str, float]:
-    """Return the figures used for tuning; only every ``every``-th question is asked."""
-    found: dict[str, float] = {}
-    for unrelated in UNRELATED:
-        whole = made(THREADS, SEED, unrelated)
-        diary = Diary(whole.remarks, whole.questions[::every])
-        for name in ("plain", "wrapped"):
-            ours = await answered(diary, [getattr(one, name) for one in diary.questions], tuning)
-            found[f"remarks {name}, {unrelated}"] = _recall(diary, ours, TOP if unrelated else FIRST)
-    return found
 
 
 def made(threads: int, seed: int, unrelated: int) -> Diary:
@@ -226,6 +214,5 @@ def _plainly(diary: Diary, texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield [diary.remarks[at].id for at, _ in scores.most_common(TOP)]
 
 
-def _recall(diary: Diary, answers: Sequence[Sequence[str]], first: int, asked: Iterable[int] | None = None) -> float:
-    wanted = range(len(answers)) if asked is None else asked
-    return mean([diary.questions[at].recall(answers[at], first) for at in wanted])
+def _recall(diary: Diary, answers: Sequence[Sequence[str]], first: int, asked: Iterable[int]) -> float:
+    return mean([diary.questions[at].recall(answers[at], first) for at in asked])

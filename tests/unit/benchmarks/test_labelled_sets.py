@@ -130,7 +130,7 @@ def test_citations_are_read_however_they_are_written(tmp_path: Path) -> None:
     (tmp_path / "errors.json").write_text(json.dumps(errors), "utf-8")
     path = tmp_path / "locomo.json"
     path.write_text(json.dumps([{"sample_id": "one", "conversation": told, "qa": asked}]), "utf-8")
-    read = {question.text: set(question.evidence) for question in locomo.read(path)[0].questions}
+    read = {question.text: set(question.evidence) for question in locomo.read(path)[1]}
     assert read == {"a": {"D1:1", "D1:2"}, "b": {"D1:3"}, "c": {"D1:2", "D1:3"}}
 
 
@@ -148,9 +148,9 @@ def test_both_ends_of_a_span_belong_to_it(tmp_path: Path) -> None:
     asked = [{"query": "what", "relevant_text_span": [["1", "2"], ["4", "9"]]}]
     path = tmp_path / "meetings.jsonl"
     path.write_text(json.dumps({"meeting_transcripts": turns, "specific_query_list": asked}) + "\n", "utf-8")
-    question = qmsum.read(path)[0].questions[0]
-    assert question.span == {"1", "2", "4"}
-    assert question.recall(["1", "2", "0"]) == pytest.approx(2 / 3)
+    _, spans = qmsum.read(path)
+    assert spans == [{"1", "2", "4"}]
+    assert qmsum.recall(spans, [["1", "2", "0"]]) == pytest.approx(200 / 3)
 
 
 async def test_a_fusion_joins_stored_ranks_with_the_words(tmp_path: Path) -> None:

@@ -1,31 +1,25 @@
-"""The chat models of the benchmark ``answers``: one that writes the gold facts, and one behind a real address.
+"""A chat model that writes the gold facts of a labelled chat; it is counted by purpose.
 
-Both are counted. The scripted one answers triage with the facts of the set whose last line stands in the dialogue, a
-rewrite with the observation as it is, and a merge with the old sentences and the new facts.
+It answers triage with the facts of the set whose last line stands in the dialogue, a rewrite with the observation as it
+is, and a merge with the old sentences and the new facts.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 import cognitive_memory_core as core
-from cognitive_memory_core.models.chat import OpenAIChat
-from cognitive_memory_core.models.client import ModelClient
 from cognitive_memory_core.ports.models import Ask, Chat
 from cognitive_memory_core.text.terms import token_count
 from tests.support.puppet import TRIAGE, Puppet, Question, careful, shaped, statement
 
 from .chat_set import Fact, Window
 
-KEYS = "COGNITIVE_MEMORY__MODELS__HISTORIAN__"  # of the environment, for what the options leave open
 _KNOWN = re.compile(r"^E(\d+)\. (.*)$", re.MULTILINE)  # the events that a prompt shows as known
 _BEGINNING = 12  # characters of a statement by which it is recognised in a prompt
 T = TypeVar("T")
@@ -39,21 +33,17 @@ class CountedChat:
     calls: Counter[str] = field(default_factory=Counter[str])
     tokens: Counter[str] = field(default_factory=Counter[str])
     failures: Counter[str] = field(default_factory=Counter[str])
-    in_flight: int = 0
 
     async def ask(self, ask: Ask[T]) -> T:
         """Pass a question on."""
         self.calls[ask.purpose] += 1
         form = json.dumps(dict(ask.schema), ensure_ascii=False)
         self.tokens[ask.purpose] += sum(map(token_count, (ask.instructions, form, ask.prompt)))
-        self.in_flight += 1
         try:
             return await self.chat.ask(replace(ask, parse=self._counting(ask)))
         except core.CognitiveMemoryError as failure:
             self.failures[type(failure).__name__] += 1
             raise
-        finally:
-            self.in_flight -= 1
 
     def _counting(self, ask: Ask[T]) -> Callable[[str], T]:
         def parse(written: str) -> T:
@@ -122,57 +112,3 @@ class GoldHistorian:
 
 def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text))
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where a model is, what it is called there, and the name of the environment variable that holds its key."""
-
-    url: str
-    name: str
-    key_in: str = f"{KEYS}API_KEY"
-    seconds: float = 60.0
-
-    async def opened(self, stack: AsyncExitStack) -> CountedChat:
-        """Return a chat model of this address that is closed with ``stack``."""
-        given = {
-            "api_url": self.url,
-            "model_name": self.name,
-            "api_key": os.environ.get(self.key_in, ""),
-            "timeout_seconds": self.seconds,
-        }
-        wanted = core.Settings.from_mapping({"models": {"historian": given}}).models.of("historian")
-        client = ModelClient(wanted, "historian", _NoMeter())
-        stack.push_async_callback(client.close)
-        return CountedChat(OpenAIChat(wanted, client))
-
-
-class _NoMeter:
-    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
-        """Count nothing: what is asked is counted by CountedChat."""
-
-
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the address of a model and of a judge."""
-    add = parser.add_argument
-    add("--model-url", default=os.environ.get(f"{KEYS}API_URL", ""), help="address of a model (OpenAI-compatible)")
-    add("--model-name", default=os.environ.get(f"{KEYS}MODEL_NAME", ""), help="its name there, as .env has them both")
-    add("--model-key-in", default=f"{KEYS}API_KEY", metavar="VARIABLE", help="variable with its key (%(default)s)")
-    add("--judge-url", default="", help="address of a model that answers from the contexts and judges the answers")
-    add("--judge-name", default="", help="its name there")
-    add("--judge-key-in", default="JUDGE_API_KEY", metavar="VARIABLE", help="variable with its key (%(default)s)")
-    add("--seconds", type=float, default=60.0, help="patience with one call of a model or judge")
-
-
-def model_of(options: argparse.Namespace) -> Address | None:
-    """Return the address of the model; None if none is given."""
-    if not options.model_name:
-        return None
-    return Address(options.model_url, options.model_name, options.model_key_in, options.seconds)
-
-
-def judge_of(options: argparse.Namespace) -> Address | None:
-    """Return the address of the judge; None if none is given."""
-    if not options.judge_name:
-        return None
-    return Address(options.judge_url, options.judge_name, options.judge_key_in, options.seconds)
