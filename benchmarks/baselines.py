@@ -1,12 +1,13 @@
-"""Simple methods for comparison with the memory: exact numpy over a scope, and bare lexical queries."""
+"""Simple methods for comparison with the memory: exact numpy over a scope, and its postings in memory.
+
+Postings were the fastest bare lexical query found; SQLite's FTS5 over pairs of characters was slower at every size.
+"""
 
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,26 +29,6 @@ def numpy_search(lines: Sequence[Line]) -> Search:
         scores = matrix @ vector_of(query)
         best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
         return best[np.argsort(-scores[best])]
-
-    return search
-
-
-def fts_search(lines: Sequence[Line], group_id: str, folder: Path, *, singles: bool) -> Search:
-    """Return a search in SQLite FTS5 over the whole workload, scope indexed; by pairs, or also single characters."""
-    database = sqlite3.connect(folder / f"bare-{int(singles)}.db")
-    database.execute(
-        "CREATE VIRTUAL TABLE IF NOT EXISTS bare USING fts5(scope, body, content='', tokenize='unicode61')"
-    )
-    if not database.execute("SELECT count(*) FROM bare_docsize").fetchone()[0]:
-        rows = ((number, _scope(line.group_id), _body(line.text, singles=singles)) for number, line in enumerate(lines))
-        with database:
-            database.executemany("INSERT INTO bare (rowid, scope, body) VALUES (?, ?, ?)", rows)
-    ask = "SELECT rowid, bm25(bare, 0, 1) AS score FROM bare WHERE bare MATCH ? ORDER BY score LIMIT ?"
-
-    def search(query: str) -> object:
-        terms = index_terms(query) if singles else query_terms(query)
-        anything = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
-        return database.execute(ask, (f"scope:{_scope(group_id)} AND body:({anything})", K)).fetchall()
 
     return search
 
@@ -81,11 +62,3 @@ def postings_search(lines: Sequence[Line]) -> Search:
 
 def _terms(text: str) -> list[str]:
     return [term for term in index_terms(text) if len(term) > 1]
-
-
-def _body(text: str, *, singles: bool) -> str:
-    return " ".join(index_terms(text) if singles else _terms(text))
-
-
-def _scope(group_id: str) -> str:
-    return f"g{group_id}" if group_id else "private"

@@ -1,4 +1,4 @@
-"""The cost of a turn's context, compared with exact numpy plus the best bare lexical query in the same run.
+"""The cost of a turn's context, compared with exact numpy plus postings in memory in the same run.
 
 Groups at rank 1, rank 5 and the median of the workload (see workload.py); every query is new; models answer in 0 ms.
 The events are written into the ledger with their vectors. A group needs no vector store, so none runs unless requested.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import shutil
 import statistics
 import tempfile
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 
-from .baselines import Search, fts_search, numpy_search, postings_search
+from .baselines import Search, numpy_search, postings_search
 from .measure import Report, Sample, Work, work_counted
 from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size, ranked, vector_of
 from .year_in_ledger import laid
@@ -28,7 +27,7 @@ from .year_in_ledger import laid
 AT_ONCE = 8
 WRITTEN = 1_000  # lines observed before they are written
 SPOKEN = timedelta(seconds=40)  # between two lines of the log
-TRIED = 50  # queries that determine the best bare lexical method
+TRIED = 50  # queries of the bare lexical search alone, and over raw lines
 SETTLING = 4.0  # seconds at least after a group's first query, while its postings are loaded
 LOADED = 1_000  # rows per second that a busy machine loads
 COLUMNS = ("events", "rank", "rows", "numpy p95", "lexical p95", "both p95", "context p50", "context p95", "x p95",
@@ -43,11 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--store", choices=("exact", "chroma"), default="exact")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
-    parser.add_argument(
-        "--laid",
-        type=Path,
-        help="a folder with a data directory for each size (100000, lines-20000), which is copied; else it is made",
-    )
 
 
 def run(options: argparse.Namespace) -> Report:
@@ -57,7 +51,7 @@ def run(options: argparse.Namespace) -> Report:
         with tempfile.TemporaryDirectory(dir=options.directory) as folder:
             asyncio.run(_measure(report, list(group_years(events)), options, Path(folder)))
     report.notes += [asyncio.run(_with_lines(lines, options)) for lines in options.lines]
-    report.notes.append("x p95: context against both; x alone: against context alone")
+    report.notes.append("lexical: the group's postings in memory; x p95: against both; x alone: against context alone")
     medians = [float(row[6]) for row in report.rows if row[1] == "median"]
     report.notes.append(f"growth of the median group's p50, first to last size: {medians[-1] / medians[0]:.2f} x")
     return report
@@ -68,14 +62,10 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
     async with _opened(lines, folder, options) as memory:
         for rank, (group_id, rows) in ranked(groups_by_size(lines)).items():
             scope = [line for line in lines if line.group_id == group_id]
-            bare = {
-                "FTS5 over pairs": fts_search(lines, group_id, folder, singles=False),
-                "FTS5 over pairs and single characters": fts_search(lines, group_id, folder, singles=True),
-                "postings of the scope in memory": postings_search(scope),
-            }
-            asked = Speech(100 + rows)
-            lexical = {name: _sampled([search], asked.texts(min(queries, TRIED))) for name, search in bare.items()}
-            best = min(lexical, key=lambda name: lexical[name].p95)
+            asked, words = Speech(100 + rows), postings_search(scope)
+            lexical = Sample()
+            for query in asked.texts(min(queries, TRIED)):
+                _sample(lexical, [words], query)
             exact = numpy_search(scope)
             alone, both, dense = Sample(), Sample(), Sample()
             works: list[Work] = []
@@ -86,7 +76,7 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
             await asyncio.sleep(max(SETTLING, rows / LOADED))
             for query in asked.texts(queries):
                 vector_of(query)  # not measured
-                _sample(both, [exact, bare[best]], query)
+                _sample(both, [exact, words], query)
                 _sample(dense, [exact], query)
                 with work_counted() as work, alone.watch():
                     await memory.context(scene, query)
@@ -94,14 +84,12 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
             together = await _together(memory, scene, asked.texts(queries))
             writing = await _while_writing(memory, scene, asked.texts(queries))
             report.add(
-                len(lines), rank, rows, dense.p95, lexical[best].p95, both.p95, alone.p50, alone.p95,
+                len(lines), rank, rows, dense.p95, lexical.p95, both.p95, alone.p50, alone.p95,
                 alone.p95 / both.p95, first.p50, together.p95, together.p95 / alone.p95,
                 writing.p95, writing.p95 / alone.p95,
                 1000 * statistics.median(work.processor for work in works),
                 statistics.median(work.hops for work in works), statistics.median(work.rounds for work in works),
             )  # fmt: skip
-            tried = ", ".join(f"{name} {sample.p50:.2f} / {sample.p95:.2f}" for name, sample in lexical.items())
-            report.notes.append(f"{len(lines)} events, rank {rank}: best lexical is {best} (p50 / p95: {tried})")
 
 
 async def _with_lines(lines: int, options: argparse.Namespace) -> str:
@@ -110,10 +98,8 @@ async def _with_lines(lines: int, options: argparse.Namespace) -> str:
     cost, longest = list[float](), 0.0
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
-        is_laid = await _copied(options.laid, f"lines-{lines}", Path(folder))
         async with core.CognitiveMemory.open(settings, Path(folder), background=False, clock=Noon()) as memory:
-            if not is_laid:
-                await _spoken(memory, speech, lines)
+            await _spoken(memory, speech, lines)
             await memory.context(scene, speech.text(25))
             await asyncio.sleep(max(SETTLING, lines / LOADED))
             if (await memory.status()).totals.messages < lines:
@@ -139,20 +125,11 @@ async def _spoken(memory: core.CognitiveMemory, speech: Speech, lines: int) -> N
     assert await memory.drain(600)
 
 
-async def _copied(laid_before: Path | None, size: str, folder: Path) -> bool:
-    """Copy the data directory of this size, if there is one."""
-    if laid_before is None or not (laid_before / size).is_dir():
-        return False
-    await asyncio.to_thread(shutil.copytree, laid_before / size, folder, dirs_exist_ok=True)
-    return True
-
-
 @asynccontextmanager
 async def _opened(
     lines: Sequence[Line], folder: Path, options: argparse.Namespace
 ) -> AsyncIterator[core.CognitiveMemory]:
-    if not await _copied(options.laid, str(len(lines)), folder):
-        await laid(lines, folder)
+    await laid(lines, folder)
     settings = core.Settings(
         historian=core.HistorianSettings(concurrency=2),
         vector_store=core.VectorStoreSettings(backend=options.store),
@@ -204,13 +181,6 @@ async def _write(memory: core.CognitiveMemory) -> None:
     for number in range(10**6):
         scene = core.Scene.group(str(900_000 + number % 10), "2000009")
         await memory.remember(core.Turn(scene, observations=speech.texts(1, 30)))
-
-
-def _sampled(searches: Sequence[Search], queries: Sequence[str]) -> Sample:
-    sample = Sample()
-    for query in queries:
-        _sample(sample, searches, query)
-    return sample
 
 
 def _sample(sample: Sample, searches: Sequence[Search], query: str) -> None:

@@ -19,7 +19,6 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -196,13 +195,10 @@ class _Bare:
             for _ in range(number):
                 name = self._job(database)
                 due += merges
-                for target in self._profiles_due(due):
-                    self._profile_lines(database, name, target)
+                for target in range(int(due + 1e-9)):
+                    self._profile_lines(database, name, str(target))
                     due -= 1
         return number / (time.perf_counter() - started)
-
-    def _profiles_due(self, due: float) -> Iterator[str]:
-        return (f"{target}" for target in range(int(due + 1e-9)))
 
     def _job(self, database: sqlite3.Connection) -> str:
         self._number += 1
@@ -226,7 +222,7 @@ class _Bare:
             database.execute(SETTLED, (name, target))
 
     def _event(self, database: sqlite3.Connection, name: str, text: str) -> None:
-        fields, terms = f'{{"text": "{text}"}}' + " " * 300, _terms(text)
+        fields, terms = f'{{"text": "{text}"}}' + " " * 300, " ".join(index_terms(text))
         row = database.execute("INSERT INTO events VALUES (?, ?, ?)", (name, fields, vector_of(text).tobytes()))
         database.execute("INSERT INTO words (rowid, scope, body) VALUES (?, ?, ?)", (row.lastrowid, "g700001", terms))
 
@@ -234,11 +230,3 @@ class _Bare:
         database = sqlite3.connect(self._path)
         database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
         return database
-
-
-def _terms(text: str) -> str:
-    return " ".join(_all(index_terms(text)))
-
-
-def _all(terms: Sequence[str]) -> Sequence[str]:
-    return terms

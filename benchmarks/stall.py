@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -29,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--store", choices=("exact", "chroma"), default="chroma")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
-    parser.add_argument("--laid", type=Path, help="a data directory that holds the events already; it is copied")
 
 
 def run(options: argparse.Namespace) -> Report:
@@ -44,10 +42,7 @@ def run(options: argparse.Namespace) -> Report:
 async def _measure(report: Report, options: argparse.Namespace, folder: Path) -> None:
     lines = list(group_years(options.events))
     group_id, _ = groups_by_size(lines)[0]
-    if options.laid:
-        await asyncio.to_thread(shutil.copytree, options.laid, folder, dirs_exist_ok=True)
-    else:
-        await laid(lines[:-IMPORTED], folder)
+    await laid(lines[:-IMPORTED], folder)
     await asyncio.to_thread(write_export, lines[-IMPORTED:], folder / "year.jsonl")
     settings = core.Settings(
         vector_store=core.VectorStoreSettings(backend=options.store), queue=core.QueueSettings(turns_per_minute=0)
