@@ -52,7 +52,7 @@ from .queue.job_queue import FileQueue
 from .read_access import ReadAccess
 from .reads import Listings, Pinboard, ProfileHistory, Reads
 from .recall.belief_search import BeliefSearch
-from .recall.current_names import CurrentNames
+from .recall.names import CurrentNames
 from .recall.one_pass import Sources
 from .recall.profile_reader import ProfileReader
 from .recall.recall import Recall

@@ -33,7 +33,7 @@ from .ports.tally import Tally, Untallied
 from .profiles.files import FileProfiles
 from .read_access import ReadAccess
 from .recall.belief_search import BeliefSearch
-from .recall.current_names import CurrentNames
+from .recall.names import CurrentNames
 from .recall.profile_reader import ProfileReader
 from .recall.recall import Recall, SearchResult
 from .recall.trace import Explanation

@@ -36,9 +36,8 @@ from ..store.search.lines import FoundLine, FoundLines, LineKey, LineSearch
 from ..text.statements.questions_for_numbers import asks_for_number
 from ..text.terms import token_count
 from .belief_search import BeliefSearch, TurnBeliefs
-from .current_names import NO_PLACES, CurrentNames, KnownPlaces
 from .deadlines import AWAY
-from .naming import MOST_PEOPLE, KnownNames
+from .names import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownNames, KnownPlaces
 from .profile_reader import ProfileReader, TurnProfiles
 from .query import Query, embedded_text, with_names
 from .ranking import (

@@ -24,8 +24,8 @@ from ..store.facts import FactBook
 from ..store.profile_index import IndexedProfile, ProfileIndex
 from ..text.names import clean_name, clean_text
 from ..text.terms import index_terms, query_terms
-from .current_names import CurrentNames
 from .deadlines import AWAY, PATIENCE, with_timeout
+from .names import CurrentNames
 from .query import QUERY_LENGTH
 from .ranking import MAX_RESULTS, covered, saturated
 

@@ -18,7 +18,7 @@ from ..text.statements.identity_questions import asks_who, speaks_of_asker
 from ..text.statements.questions import asked_sentences
 from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
 from ..text.time.time_words import time_window
-from .naming import NOBODY, Names, names_of
+from .names import NOBODY, Names, names_of
 
 QUERY_LENGTH = 4_000
 SHORT = 20

@@ -24,7 +24,7 @@ from ..text.names import clean_name, clean_text, one_line
 from ..text.safety.prompt_fences import full_width
 from ..text.spoken_events import name_and_id, spoken
 from ..text.terms import sentences_of, token_count
-from .naming import Names
+from .names import Names
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file

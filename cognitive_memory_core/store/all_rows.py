@@ -47,8 +47,7 @@ from .messages import append
 from .names import Alias, add_alias, add_told
 from .notes import add_memo, add_pin
 from .search.read_filter_sql import GONE
-from .search.vector_changes import dimensions_of
-from .search.vectors import has_direction, put
+from .search.vectors import dimensions_of, has_direction, put
 from .tombstones import tombstones_of
 
 PAGE = 500  # rows read at a time

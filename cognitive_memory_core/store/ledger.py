@@ -30,10 +30,9 @@ from .notes import NoteBook
 from .profile_index import ProfileIndex
 from .quality import QualityLedger
 from .search import words
-from .search.checkpoints import CheckpointBook
 from .search.exact_search import SqliteExactSearch
 from .search.lexical import SqliteLexical
-from .search.vectors import VectorLedger
+from .search.vectors import CheckpointBook, VectorLedger
 from .similarity_calibrations import CalibrationBook
 from .suggestion_decisions import DecisionBook
 

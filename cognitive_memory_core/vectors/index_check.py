@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from ..ports.vectors import EmbeddedEvent, Generation, VectorStore
-from ..store.search.checkpoints import Checkpoint, CheckpointBook
-from ..store.search.vectors import VectorLedger
+from ..store.search.vectors import Checkpoint, CheckpointBook, VectorLedger
 
 SAMPLE_SPOTS = 8  # equal parts of a generation; rows at the start of each are sampled when it is opened
 SAMPLED = 4  # rows sampled at each spot, and as many at the end

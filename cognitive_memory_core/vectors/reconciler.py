@@ -22,9 +22,7 @@ from ..domain.read_filter import ReadFilter
 from ..errors import Busy, UnavailableError
 from ..ports.models import Vector
 from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
-from ..store.search.checkpoints import Checkpoint, CheckpointBook
-from ..store.search.vector_changes import VectorChange
-from ..store.search.vectors import VectorLedger
+from ..store.search.vectors import Checkpoint, CheckpointBook, VectorChange, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from .index_check import CHECKED_A_DAY, IndexCheck
 from .index_sleep import IndexSleep
@@ -116,9 +114,7 @@ class IndexReconciler:
         serving = self._serving
         if serving is None and not await self._ledger.dimensions(self._fingerprint):
             return 0
-        return await self._ledger.behind(
-            self._fingerprint, serving.checkpoint if serving else await self._mark_asleep()
-        )
+        return await self._ledger.behind(serving.checkpoint if serving else await self._mark_asleep())
 
     async def _mark_asleep(self) -> Checkpoint:
         """Return up to which change the stopped store follows the ledger; the start if it is lost or being opened."""
@@ -328,7 +324,7 @@ class IndexReconciler:
 
     async def _fill_generation(self, dimensions: int) -> None:
         self._begun += 1
-        number, self._to_build = self._begun, await self._ledger.behind(self._fingerprint, Checkpoint())
+        number, self._to_build = self._begun, await self._ledger.behind(Checkpoint())
         copy = _GenerationInUse(await self._store.begin(self._fingerprint, dimensions), Checkpoint())
         self._growing = copy
         said = sentences.log.INDEX_BUILDS.format(generation=copy.generation.number, rows=self._to_build)

@@ -19,8 +19,7 @@ from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
 from cognitive_memory_core.store.database.copies import Copy
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.store.names import Alias
-from cognitive_memory_core.store.search.checkpoints import Checkpoint
-from cognitive_memory_core.store.search.vectors import VectorRow
+from cognitive_memory_core.store.search.vectors import Checkpoint, VectorRow
 from cognitive_memory_core.text.safety.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event

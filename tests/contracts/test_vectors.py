@@ -15,8 +15,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
-from cognitive_memory_core.store.search.checkpoints import Checkpoint
-from cognitive_memory_core.store.search.vectors import VectorRow
+from cognitive_memory_core.store.search.vectors import Checkpoint, VectorRow
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, later
@@ -35,7 +34,7 @@ async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, 
     """Return the changes after a checkpoint: events with vectors, or ids of those no longer to be found."""
     changes = await ledger.vectors.changes(MODEL, after, 50)
     assert [change.checkpoint for change in changes] == sorted({change.checkpoint for change in changes})
-    assert await ledger.vectors.behind(MODEL, after) == len(changes)
+    assert await ledger.vectors.behind(after) == len(changes)
     return [(change.row.event, change.row.vector) if change.row else (change.event_id, None) for change in changes]
 
 
@@ -182,7 +181,7 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
     while page := await ledger.vectors.changes(MODEL, mark, 3):
         given += [change.event_id for change in page]
         mark = page[-1].checkpoint
-        assert await ledger.vectors.behind(MODEL, mark) == 7 - len(given)
+        assert await ledger.vectors.behind(mark) == 7 - len(given)
     assert given == [event.id for event in events]
 
 

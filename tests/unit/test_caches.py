@@ -13,7 +13,7 @@ import pytest
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.historian.rewriting import statement_gate
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
-from cognitive_memory_core.recall.naming import KnownNames
+from cognitive_memory_core.recall.names import KnownNames
 from cognitive_memory_core.text import caches
 from cognitive_memory_core.text.callnames import callnames
 from tests.support.clock import NOON, FrozenClock

@@ -22,7 +22,7 @@ from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.belief_search import BeliefSearch
-from cognitive_memory_core.recall.current_names import CurrentNames
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.one_pass import Sources
 from cognitive_memory_core.recall.profile_reader import TurnProfiles
 from cognitive_memory_core.recall.recall import Recall

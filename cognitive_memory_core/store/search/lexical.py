@@ -19,14 +19,12 @@ from ..database.database import Database
 from ..database.rows import bound, micros
 from ..database.snapshots import catch_up
 from ..database.statements import LISTED, bounded, listed, select
-from . import removed_rows
 from .corpus import EVENTS, MESSAGES, Corpus
 from .lines import PARTS, FoundLine, FoundLines, LineKey, LineRows, LineSearch, ScoredLines, scored_lines
 from .passages import passages_around
-from .place_cache import PlaceCache
 from .read_filter_sql import Filter
-from .rows import EventRows, Rows, best
-from .words import match
+from .rows import EventRows, PlaceCache, Rows, best
+from .words import latest_removal, match, removed_between
 
 HELD_BYTES = 48 * 1024 * 1024  # a place of 100,000 lines of chat takes about 40 MB
 TOGETHER = 500  # rows tokenised per step, some twenty milliseconds, as slices of vectors
@@ -305,8 +303,8 @@ def _advanced(connection: Connection, corpus: Corpus[Any, Any], place: Filter, o
 
 
 def _noted(connection: Connection, corpus: Corpus[Any, Any], place: Filter, old: HeldRows) -> HeldRows:
-    last_removal = removed_rows.latest(connection, corpus.words)
-    gone = removed_rows.between(connection, corpus.words, old.last_removal, last_removal)
+    last_removal = latest_removal(connection, corpus.words)
+    gone = removed_between(connection, corpus.words, old.last_removal, last_removal)
     if gone is None:
         return _noted(connection, corpus, place, HeldRows(corpus.rows(), last_removal=last_removal))
     last = max(connection.execute(select("max(seq)", corpus.table, "TRUE")).fetchone()[0] or 0, old.last)

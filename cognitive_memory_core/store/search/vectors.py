@@ -10,13 +10,67 @@ from sqlite3 import Connection
 from ... import sentences
 from ...errors import BadArgument
 from ...ports.models import Vector
+from ...ports.vectors import EmbeddedEvent
 from ..database.database import Database
-from ..database.rows import bound
-from ..database.statements import bounded, next_revision
-from . import vector_changes
-from .checkpoints import Checkpoint
-from .exact_search import SqliteExactSearch
-from .vector_changes import VectorChange
+from ..database.rows import EVENT_FIELDS, bound, event_of, vector_of
+from ..database.statements import bounded, next_revision, select
+from ..database.table import Table, reads, writes
+from .exact_search import STANDING, SqliteExactSearch, dimensions_of
+
+
+@dataclass(frozen=True, order=True)
+class Checkpoint:
+    """A position in the ledger's sequence of changes: all changes up to it are applied."""
+
+    revision: int = 0
+    seq: int = 0
+
+
+class CheckpointBook(Table):
+    """The checkpoint of each generation of a vector store.
+
+    It is stored in the ledger, so that after a crash or a restored backup it is never ahead of the ledger's changes.
+    """
+
+    @reads
+    def checkpoint(self, connection: Connection, build_id: str) -> Checkpoint | None:
+        """Return the checkpoint of the generation with this ``build_id``; None if none was stored."""
+        row = connection.execute("SELECT revision, seq FROM index_marks WHERE birth = ?", bound(build_id)).fetchone()
+        return None if row is None else Checkpoint(*row)
+
+    @reads
+    def furthest(self, connection: Connection) -> Checkpoint | None:
+        """Return the furthest checkpoint of all generations; None if none was stored."""
+        row = connection.execute(
+            "SELECT revision, seq FROM index_marks ORDER BY revision DESC, seq DESC LIMIT 1"
+        ).fetchone()
+        return None if row is None else Checkpoint(*row)
+
+    @writes
+    def note(self, connection: Connection, build_id: str, checkpoint: Checkpoint) -> None:
+        """Store a generation's checkpoint; those of other generations are kept."""
+        query = "INSERT OR REPLACE INTO index_marks VALUES (?, ?, ?)"
+        connection.execute(query, bound(build_id, checkpoint.revision, checkpoint.seq))
+
+    @writes
+    def keep_only(self, connection: Connection, build_id: str) -> None:
+        """Delete the checkpoints of all other generations."""
+        connection.execute("DELETE FROM index_marks WHERE birth <> ?", bound(build_id))
+
+
+_BEGINNING = Checkpoint(1)  # events without any change have revision 0
+_LATER = "(e.revision, e.seq) > (?, ?)"
+_OF_A_MODEL = "embedded_as = ? AND retired_at IS NULL"
+_COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT_FIELDS))
+
+
+@dataclass(frozen=True)
+class VectorChange:
+    """A change of one event's vector; if ``row`` is None, vector search must no longer find the event."""
+
+    checkpoint: Checkpoint
+    event_id: str
+    row: EmbeddedEvent | None
 
 
 @dataclass(frozen=True)
@@ -28,18 +82,22 @@ class VectorRow:
     text: str | None = None
 
 
-class VectorLedger:
+class VectorLedger(Table):
     """Vectors stored with their events, so that an index is rebuilt without embedding again."""
 
     def __init__(self, database: Database, index: SqliteExactSearch) -> None:
         """Keep vectors in a database; ``index`` follows the model whose vectors are stored."""
-        self._database = database
+        super().__init__(database)
         self._index = index
 
-    async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
+    @reads
+    def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[tuple[str, str]]:
         """Return ids and texts of active events without a vector of this embedding model, oldest first."""
         self._index.follow(fingerprint)
-        return await self._database.read(_waiting, fingerprint, bounded(limit))
+        query = f"{select('seq, id, text', 'events', _OF_A_MODEL)} ORDER BY seq LIMIT ?"
+        names = _other_models(connection, fingerprint)
+        found = [row for name in names for row in connection.execute(query, (name, bounded(limit)))]
+        return [(event_id, text) for _, event_id, text in sorted(found)[:limit]]
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
         """Store vectors; drop rows whose event is gone or has another text now."""
@@ -49,32 +107,50 @@ class VectorLedger:
                     sentences.caller.bad_value("vector", row.event_id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
                 )
         self._index.follow(fingerprint)
-        await self._database.write(_store, fingerprint, rows)
+        await self.database.write(_store, fingerprint, rows)
 
-    async def lag(self, fingerprint: str) -> int:
+    @reads
+    def lag(self, connection: Connection, fingerprint: str) -> int:
         """Return the number of events that :meth:`waiting` would return without a limit."""
         self._index.follow(fingerprint)
-        return await self._database.read(_lag, fingerprint)
+        query, names = select("count(*)", "events", _OF_A_MODEL), _other_models(connection, fingerprint)
+        return sum(connection.execute(query, (name,)).fetchone()[0] for name in names)
 
-    async def dimensions(self, fingerprint: str) -> int:
+    @reads
+    def dimensions(self, connection: Connection, fingerprint: str) -> int:
         """Return the length of the stored vectors of a fingerprint; 0 if there are none."""
-        return await self._database.read(vector_changes.dimensions_of, fingerprint)
+        return dimensions_of(connection, fingerprint)
 
-    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
+    @reads
+    def changes(self, connection: Connection, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
         """Return at most ``limit`` changes after a checkpoint, in order.
 
         An event that changed several times occurs once, in its current state; its ``row`` is None unless the event is
         active and has a vector of the fingerprint. Erased events do not occur; :class:`Eraser` returns their ids.
         """
-        return await self._database.read(vector_changes.changes_after, fingerprint, after, bounded(limit))
+        vector, mark = f"CASE WHEN {STANDING} THEN v.vector END", max(after, _BEGINNING)
+        source = "events e LEFT JOIN vectors v ON v.seq = e.seq"
+        query = select(f"{_COLUMNS}, {vector}", source, _LATER, "ORDER BY e.revision, e.seq LIMIT ?")
+        found: list[VectorChange] = []
+        for revision, seq, *fields, stored in connection.execute(
+            query, (*bound(fingerprint), mark.revision, mark.seq, bounded(limit))
+        ):
+            event = event_of(fields)
+            row = None if stored is None else EmbeddedEvent(event, fingerprint, vector_of(stored))
+            found.append(VectorChange(Checkpoint(revision, seq), event.id, row))
+        return found
 
-    async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
-        """Return the number of changes after a checkpoint."""
-        return await self._database.read(vector_changes.changes_left, after)
+    @reads
+    def behind(self, connection: Connection, after: Checkpoint) -> int:
+        """Return the number of changes after a checkpoint; a change is one for any model."""
+        mark = max(after, _BEGINNING)
+        return connection.execute(select("count(*)", "events e", _LATER), (mark.revision, mark.seq)).fetchone()[0]
 
-    async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
+    @reads
+    def embedded_ids(self, connection: Connection, fingerprint: str) -> frozenset[str]:
         """Return the ids of all active events with a vector of the fingerprint."""
-        return await self._database.read(vector_changes.embedded_ids, fingerprint)
+        rows = connection.execute(select("e.id", "events e", STANDING), bound(fingerprint)) if fingerprint else ()
+        return frozenset(row[0] for row in rows)
 
 
 def has_direction(vector: Vector) -> bool:
@@ -101,17 +177,6 @@ def _store(connection: Connection, fingerprint: str, rows: Sequence[VectorRow]) 
         if event is not None and row.text in (None, event[1]):
             put(connection, event[0], fingerprint, row.vector, revision)
     connection.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", bound(fingerprint))
-
-
-def _waiting(connection: Connection, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-    query = "SELECT seq, id, text FROM events WHERE embedded_as = ? AND retired_at IS NULL ORDER BY seq LIMIT ?"
-    found = [row for name in _other_models(connection, fingerprint) for row in connection.execute(query, (name, limit))]
-    return [(event_id, text) for _, event_id, text in sorted(found)[:limit]]
-
-
-def _lag(connection: Connection, fingerprint: str) -> int:
-    query = "SELECT count(*) FROM events WHERE embedded_as = ? AND retired_at IS NULL"
-    return sum(connection.execute(query, (name,)).fetchone()[0] for name in _other_models(connection, fingerprint))
 
 
 def _other_models(connection: Connection, fingerprint: str) -> Iterator[str]:

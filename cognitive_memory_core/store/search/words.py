@@ -3,12 +3,14 @@
 Matching the place inside the index makes a search's cost independent of other groups. A retired event keeps its row;
 searches filter it out. Deleting a contentless row requires its exact words: rows that are withdrawn, pruned, erased
 or reworded are deleted with the words recomputed from the old row. Therefore the words of a row
-must never change without :data:`FORM` changing, which rebuilds the index at the next start.
+must never change without :data:`FORM` changing, which rebuilds the index at the next start. Removals are noted by row
+number, in the transaction that makes them, so that rows held in memory are dropped with them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import sqlite3
 import unicodedata
@@ -23,13 +25,15 @@ from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scope
 from ...text.terms import SEARCHED, TERMS_VERSION, forms_version, index_terms, indexed_text, telling
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bytes_replaced, event_of, message_of
-from ..database.statements import insert, select
-from . import removed_rows
+from ..database.statements import insert, listed, select
 
 EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"
 FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}/{forms_version()}"
 _COLUMNS = ("rowid", "place", "voice", "body")
+KEPT = 64  # removals kept one by one; a cache that is further behind is rebuilt
+_SLOTS = 2 * KEPT  # twice as many, so that a slot being read is not overwritten
+_PUT_REMOVAL = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
 _IDLE_CHANGES = 1  # total_changes of a merge without work
 Words = tuple[str, str, str]
 
@@ -126,7 +130,7 @@ def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str
     dropped = list(rows)
     if dropped:
         connection.executemany(insert(table, (table, *_COLUMNS)), [("delete", *row) for row in dropped])
-        removed_rows.note(connection, table, [row[0] for row in dropped])
+        note_removed(connection, table, [row[0] for row in dropped])
 
 
 def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
@@ -161,3 +165,34 @@ def _token(kind: str, *parts: str) -> str:
 def _plain(term: str) -> str:
     """Keep only the characters of a term that have no meaning in FTS5's query language."""
     return "".join(char if char.isalnum() else " " for char in term).strip()
+
+
+def note_removed(connection: Connection, table: str, seqs: Iterable[int]) -> None:
+    """Record that rows were removed from the index of a table."""
+    number = latest_removal(connection, table) + 1
+    connection.execute(_PUT_REMOVAL, (table, number))
+    connection.execute(_PUT_REMOVAL, (_slot(table, number), listed(seqs)))
+
+
+def latest_removal(connection: Connection, table: str) -> int:
+    """Return the sequence number of the last removal; 0 if there was none."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (table,)).fetchone()
+    return 0 if row is None else row[0]
+
+
+def removed_between(connection: Connection, table: str, after: int, last: int) -> set[int] | None:
+    """Return the rows of the removals after number ``after`` up to number ``last``.
+
+    None if these are more than :data:`KEPT` removals, because older records are overwritten.
+    """
+    if last == after:
+        return set()
+    if last - after > KEPT:
+        return None
+    slots = listed(_slot(table, number) for number in range(after + 1, last + 1))
+    found = connection.execute("SELECT value FROM meta WHERE key IN (SELECT value FROM json_each(?))", (slots,))
+    return {seq for row in found for seq in json.loads(row[0])}
+
+
+def _slot(table: str, number: int) -> str:
+    return f"{table}/{number % _SLOTS}"

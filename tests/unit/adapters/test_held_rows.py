@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.database.database import opened_for_reading
 from cognitive_memory_core.store.database.snapshots import snapshot
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search import removed_rows
+from cognitive_memory_core.store.search import words
 from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES, Corpus
 from cognitive_memory_core.store.search.lexical import TOGETHER, HeldRows, SqliteLexical
 from cognitive_memory_core.store.search.rows import hashed
@@ -165,14 +165,14 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
 async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(tmp_path: Path) -> None:
     """Only real removals count, and hiding a person in many messages counts once."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
-    await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * removed_rows.KEPT)])
+    await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * words.KEPT)])
     await ledger.log.withdraw(GROUP.scope, "unknown", NOON)
-    assert await ledger.database.read(removed_rows.latest, MESSAGES.words) == 0
+    assert await ledger.database.read(words.latest_removal, MESSAGES.words) == 0
     wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
-    assert wiped.reworded == 2 * removed_rows.KEPT
-    assert await ledger.database.read(removed_rows.latest, MESSAGES.words) == 1
+    assert wiped.reworded == 2 * words.KEPT
+    assert await ledger.database.read(words.latest_removal, MESSAGES.words) == 1
     answer = await lines_with(ledger.lexical, ["某位"], ReadFilter(GROUP), 1000)
-    hidden = {f"某位成员 来过{number}次" for number in range(2 * removed_rows.KEPT)}
+    hidden = {f"某位成员 来过{number}次" for number in range(2 * words.KEPT)}
     assert {message.text for message, _ in answer} == hidden
     assert await lines_with(ledger.lexical, ["2000002"], ReadFilter(GROUP), 1000) == []
     await ledger.close()
@@ -211,7 +211,7 @@ async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> 
     """After too many removals the place is loaded again, and answers are complete."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
-    gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * removed_rows.KEPT)]
+    gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * words.KEPT)]
     await ledger.log.append([*kept, *gone])
     await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)
     await ledger.lexical.loaded()

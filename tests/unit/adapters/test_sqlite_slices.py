@@ -17,19 +17,20 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search.exact_search import SqliteExactSearch
-from cognitive_memory_core.store.search.place_cache import PlaceCache
-from cognitive_memory_core.store.search.read_filter_sql import place_filter
-from cognitive_memory_core.store.search.vector_cache import (
+from cognitive_memory_core.store.search.exact_search import (
+    CHUNK,
     LAST_SEQ,
     Changes,
     Slice,
+    SqliteExactSearch,
+    VectorPlace,
     bounds,
     possible,
     rounded,
     whole,
 )
-from cognitive_memory_core.store.search.vector_rows import CHUNK, VectorPlace
+from cognitive_memory_core.store.search.read_filter_sql import place_filter
+from cognitive_memory_core.store.search.rows import PlaceCache
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector, embedded

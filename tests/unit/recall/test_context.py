@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.current_names import CurrentNames
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.render import CLOSED
 from cognitive_memory_core.settings import Live, QuerySettings, Settings

@@ -18,7 +18,7 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.current_names import CurrentNames
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.render import CLOSED, OPENED
 from cognitive_memory_core.settings import Live, QuerySettings, Settings

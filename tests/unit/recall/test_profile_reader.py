@@ -20,7 +20,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.current_names import CurrentNames
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import HELD, INLINE, LIFETIME, ProfileReader, TurnProfiles
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
