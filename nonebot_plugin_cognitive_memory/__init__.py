@@ -8,7 +8,6 @@ from nonebot import require
 from nonebot.plugin import PluginMetadata
 
 require("nonebot_plugin_localstore")
-require("nonebot_plugin_alconna")
 
 from . import replies
 from .config import Config

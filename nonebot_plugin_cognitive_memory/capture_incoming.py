@@ -16,7 +16,7 @@ import cognitive_memory_core as core
 from . import replies
 from .auto_consider import considerer
 from .capture_rules import is_captured
-from .command_detection import is_any_command, is_ours, unsigned, words_after
+from .command_table import is_any_command, is_ours, unsigned, words_after
 from .config import setup
 from .erasure import on_erased
 from .event_message import as_everybody_hears, find_message, recent_lines

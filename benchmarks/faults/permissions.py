@@ -104,13 +104,13 @@ async def _asked(extent: Extent) -> Row:
 
 def _calls(seen: _Count, step: int) -> Iterator[tuple[str, str]]:
     """Yield each command's name with its calls in both languages."""
-    from nonebot_plugin_cognitive_memory.command_detection import SUBCOMMANDS  # noqa: PLC0415  # after NoneBot's start
+    from nonebot_plugin_cognitive_memory.command_table import COMMANDS  # noqa: PLC0415  # after NoneBot's start
 
-    for name, chinese in list(SUBCOMMANDS.items())[::step]:
+    for name, command in list(COMMANDS.items())[::step]:
         if name not in MEMBERS | ADMINS | OPERATORS:
             seen.unknown.add(name)
             continue
-        for call in (f"/memory {name}", f"/记忆 {chinese}"):
+        for call in (f"/memory {name}", f"/记忆 {command.words[0]}"):
             yield name, f"{call} {WORDS.get(name, '')}".strip()
             if name in LIMITS:
                 yield name, f"{call} {LIMITS[name]}"

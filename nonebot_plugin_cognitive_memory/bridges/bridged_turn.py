@@ -20,7 +20,7 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..capture_incoming import observe
-from ..command_detection import is_any_command
+from ..command_table import is_any_command
 from ..config import setup
 from ..event_message import find_message, plain_text
 from ..lifecycle import get_memory

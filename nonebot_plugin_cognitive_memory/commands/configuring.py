@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from nonebot.adapters import Bot, Event
-from nonebot_plugin_alconna import Match
-
 import cognitive_memory_core as core
 
 from .. import replies
 from ..hot_settings import hot_settings
-from .authority import superuser_objection
-from .entry import answer, memory_command
-from .plain_text import words_of
+from .entry import Call
 
 
-@memory_command.assign("config")
-async def configure(bot: Bot, event: Event, words: Match[tuple[object, ...]]) -> None:
+async def configure(call: Call) -> str:
     """Show settings, change or reset hot ones, or read the files again, as the words after the command say."""
-    said = words_of(words.result) if words.available else ""
-    await answer(bot, event, _configured(bot, event, said))
-
-
-async def _configured(bot: Bot, event: Event, said: str) -> str:
-    refusal = await superuser_objection(bot, event)
-    if refusal:
-        return refusal
-    word, _, rest = said.partition(" ")
+    word, _, rest = call.text.partition(" ")
     action = replies.settings.ACTIONS.get(word.casefold(), "" if word else "get")
     name, _, value = rest.strip().partition(" ")
     if action == "get":

@@ -10,21 +10,18 @@ from pathlib import Path
 
 from nonebot.adapters import Bot, Event
 from nonebot.exception import AdapterException
-from nonebot_plugin_alconna import Match
 
 import cognitive_memory_core as core
 
 from .. import replies
 from ..capture_outgoing import unrecorded
 from ..config import setup
-from ..dependencies import Here
 from ..erasure import erased_person
 from ..lifecycle import get_memory
 from ..onebot import v11, v12
 from .authority import contradiction
 from .confirmations import call_id, confirmations
-from .entry import answer, memory_command
-from .plain_text import words_of
+from .entry import Call
 
 FILE = "memory.jsonl"
 SHOWN = 12_000  # characters of an export that are sent where no file can be
@@ -32,96 +29,64 @@ INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)
 MOST_DIGITS = 6  # of a number of minutes
 
 
-@memory_command.assign("optout")
-async def opt_out(bot: Bot, event: Event, here: Here) -> None:
+async def opt_out(call: Call) -> str:
     """Stop recording and recalling the asker everywhere."""
-    await answer(bot, event, _opted_out(here))
+    await get_memory().note_name(call.here, datetime.now(timezone.utc))  # so that the present names are hidden, too
+    await get_memory().opt_out(call.here.user_id)
+    return replies.commands.OPTED_OUT
 
 
-@memory_command.assign("optin")
-async def opt_in(bot: Bot, event: Event, here: Here) -> None:
+async def opt_in(call: Call) -> str:
     """Record the asker again."""
-    await answer(bot, event, _opted_in(here))
+    await get_memory().opt_in(call.here.user_id)
+    return replies.commands.OPTED_IN
 
 
-@memory_command.assign("incognito")
-async def go_incognito(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
+async def go_incognito(call: Call) -> str:
     """Record nothing of the asker here for a while; 0 ends it."""
-    await answer(bot, event, _incognito(here, words_of(words.result) if words.available else ""))
+    asked, zone = call.text, setup.settings.zone
+    now = datetime.now(zone)
+    until = now + INCOGNITO if not asked else now + timedelta(minutes=int(asked)) if _is_minutes(asked) else None
+    until = until or core.time_limit(asked, now)
+    if until is None or until - now > LONGEST_INCOGNITO:
+        return call.usage
+    if until < now:
+        return replies.commands.over(until, zone)
+    await get_memory().incognito(call.here, (until - now).total_seconds() / 60)
+    return replies.commands.incognito(until, zone) if until > now else replies.commands.INCOGNITO_ENDED
 
 
-@memory_command.assign("forget_me")
-async def forget_me(bot: Bot, event: Event, here: Here) -> None:
-    """Erase everything of the asker, after a second call confirms it."""
-    await answer(bot, event, _forget_asker(bot, event, here))
-
-
-@memory_command.assign("export")
-async def export_own(bot: Bot, event: Event, here: Here) -> None:
-    """Send the asker a file with what they said, their profiles and their pins."""
-    await answer(bot, event, _exported(bot, event, here))
-
-
-async def _forget_asker(bot: Bot, event: Event, scene: core.Scene) -> str:
-    """Erase the asker everywhere if this call confirms an earlier one, else ask for a second call."""
-    refusal = await contradiction(bot, event)
-    if refusal:
+async def forget_me(call: Call) -> str:
+    """Erase everything of the asker everywhere, after a second call confirms it."""
+    if refusal := await contradiction(call.bot, call.event):
         return refusal
-    if not confirmations.is_confirmed(scene, "forget_me", scene.user_id, call_id(event)):
+    scene = call.here
+    if not confirmations.is_confirmed(scene, "forget_me", scene.user_id, call_id(call.event)):
         return replies.commands.CONFIRM_FORGET_ME
     erasure = await erased_person(scene, scene.user_id)
     is_recorded = await get_memory().may_record(scene, datetime.now(timezone.utc))
     return replies.commands.erased(erasure, is_recorded=is_recorded)
 
 
-async def _opted_out(scene: core.Scene) -> str:
-    await get_memory().note_name(scene, datetime.now(timezone.utc))  # so that the present names are hidden, too
-    await get_memory().opt_out(scene.user_id)
-    return replies.commands.OPTED_OUT
-
-
-async def _opted_in(scene: core.Scene) -> str:
-    await get_memory().opt_in(scene.user_id)
-    return replies.commands.OPTED_IN
-
-
-async def _incognito(scene: core.Scene, asked: str) -> str:
-    zone = setup.settings.zone
-    now = datetime.now(zone)
-    until = now + INCOGNITO if not asked else now + timedelta(minutes=int(asked)) if _is_minutes(asked) else None
-    until = until or core.time_limit(asked, now)
-    if until is None or until - now > LONGEST_INCOGNITO:
-        return replies.usage.usage("incognito")
-    if until < now:
-        return replies.commands.over(until, zone)
-    await get_memory().incognito(scene, (until - now).total_seconds() / 60)
-    return replies.commands.incognito(until, zone) if until > now else replies.commands.INCOGNITO_ENDED
-
-
-def _is_minutes(asked: str) -> bool:
-    return asked.isdecimal() and asked.isascii() and len(asked) <= MOST_DIGITS
-
-
-async def _exported(bot: Bot, event: Event, scene: core.Scene) -> str:
-    if scene.kind != "private":
-        return replies.commands.ONLY_IN_PRIVATE
+async def export_own(call: Call) -> str:
+    """Send the asker a file with what they said, their profiles and their pins."""
     try:
-        return await _sent_export(bot, event, scene)
+        folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
+        path = Path(folder.name) / FILE
+        try:
+            rows = await get_memory().export(path, user_id=call.here.user_id)
+            if await _is_uploaded(call.bot, call.event, path):
+                return replies.commands.EXPORTED.format(rows=rows)
+            return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
+        finally:
+            await asyncio.to_thread(folder.cleanup)
+            await get_memory().discard_export(path)
     except OSError as refused:
         raise core.StorageRefused(type(refused).__name__) from refused
 
 
-async def _sent_export(bot: Bot, event: Event, scene: core.Scene) -> str:
-    folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
-    path = Path(folder.name) / FILE
-    try:
-        rows = await get_memory().export(path, user_id=scene.user_id)
-        if await _is_uploaded(bot, event, path):
-            return replies.commands.EXPORTED.format(rows=rows)
-        return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
-    finally:
-        await asyncio.to_thread(folder.cleanup)
-        await get_memory().discard_export(path)
+def _is_minutes(asked: str) -> bool:
+    return asked.isdecimal() and asked.isascii() and len(asked) <= MOST_DIGITS
 
 
 async def _is_uploaded(bot: Bot, event: Event, path: Path) -> bool:

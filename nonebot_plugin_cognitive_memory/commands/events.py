@@ -7,21 +7,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from nonebot.adapters import Bot, Event
-from nonebot_plugin_alconna import Match
-
 import cognitive_memory_core as core
 
 from .. import replies
 from ..auto_consider import considerer
 from ..config import setup
-from ..dependencies import Here
 from ..lifecycle import get_memory
 from .authority import objection
-from .entry import answer, memory_command
+from .entry import Call
 from .forgotten import list_forgotten, showing
 from .numbers import shown_lists
-from .plain_text import words_of
 
 if TYPE_CHECKING:
     from .numbers import Item
@@ -30,49 +25,14 @@ PAGE = 10
 LAST_PAGE = 1_000
 KINDS = ("event", "preference", "knowledge", "experience")
 FOUND, MOST_FOUND = 5, 20
-_PAGE = re.compile(r"(?P<kind>[^\s\d-]*)\s*(?P<page>-?[0-9]{1,40})?")
 _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 
 
-@memory_command.assign("list")
-async def list_events(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
+async def list_events(call: Call) -> str:
     """List what is remembered here: pins, then events, newest first; or forgotten events if the words say so."""
-    await answer(bot, event, _asked_list(bot, here, words_of(words.result) if words.available else ""))
-
-
-@memory_command.assign("show")
-async def show_item(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
-    """Show one item of the list shown last, with the lines from which it was made."""
-    await answer(bot, event, _shown(bot, here, number.result))
-
-
-@memory_command.assign("search")
-async def search_events(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
-    """Search what is remembered here."""
-    await answer(bot, event, _found(bot, here, words_of(words.result)))
-
-
-@memory_command.assign("forget")
-async def forget_item(bot: Bot, event: Event, here: Here, target: Match[str]) -> None:
-    """Forget one item of the list shown last."""
-    await answer(bot, event, _forgotten(bot, event, here, target.result))
-
-
-@memory_command.assign("correct")
-async def correct_item(bot: Bot, event: Event, here: Here, number: Match[int], words: Match[list[object]]) -> None:
-    """Replace the text of one item of the list shown last."""
-    await answer(bot, event, _corrected(bot, event, here, number.result, words_of(words.result, here)))
-
-
-async def _asked_list(bot: Bot, scene: core.Scene, said: str) -> str:
-    asked = _PAGE.fullmatch(said.casefold())
-    if asked is None or (asked["kind"] and asked["kind"] not in replies.commands.FORGOTTEN_WORDS):
-        return replies.usage.usage("list")
-    page = int(asked["page"] or 1)
-    return await list_forgotten(bot, scene, page) if asked["kind"] else await _listed(bot, scene, page)
-
-
-async def _listed(bot: Bot, scene: core.Scene, page: int) -> str:
+    bot, scene, page = call.bot, call.here, 1 if call.number is None else call.number
+    if call.text:
+        return await list_forgotten(bot, scene, page)
     if page > LAST_PAGE:
         return replies.commands.NO_PAGE.format(page=page)
     memory, page = get_memory(), max(page, 1)
@@ -96,7 +56,9 @@ def _nothing(scene: core.Scene) -> str:
     return replies.status.nothing_yet(lines, seconds)
 
 
-async def _shown(bot: Bot, scene: core.Scene, number: int) -> str:
+async def show_item(call: Call) -> str:
+    """Show one item of the list shown last, with the lines from which it was made."""
+    scene, number = call.here, call.number or 0
     item = await _read(scene, number)
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
@@ -106,13 +68,14 @@ async def _shown(bot: Bot, scene: core.Scene, number: int) -> str:
     if item.request_type == "private" or scene.group_id == item.group_id:
         with suppress(core.UnavailableError):
             lines = await get_memory().find_messages(scene, item.message_ids)
-    return replies.memories.event_details(number, item, lines, await showing(bot, scene, [item]))
+    return replies.memories.event_details(number, item, lines, await showing(call.bot, scene, [item]))
 
 
-async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
-    asked = split_count(text)
+async def search_events(call: Call) -> str:
+    """Search what is remembered here."""
+    scene, asked = call.here, split_count(call.text)
     if asked is None or not asked[0]:
-        return replies.usage.usage("search")
+        return call.usage
     query, wanted = asked
     memory = get_memory()
     pins = [pin for pin in await memory.pins(scene) if _is_about(pin.text, query)]
@@ -126,7 +89,7 @@ async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
     lines = [line for line in lines if _is_about(line.text, query) and not any(line.text in text for text in texts)]
     distinct = list({line.text: line for line in reversed(lines)}.values())[::-1]
     shown_lists.show(scene, [*pins, *events])
-    shown = await showing(bot, scene, [*events, *distinct])
+    shown = await showing(call.bot, scene, [*events, *distinct])
     return replies.memories.found(pins, events, distinct[: max(wanted - len(events), 0)], shown)
 
 
@@ -141,14 +104,13 @@ def _is_about(text: str, query: str) -> bool:
     return any(piece[at : at + 2] in folded for piece in pieces for at in range(max(len(piece) - 1, 1)))
 
 
-async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> str:
-    if not (target.isascii() and target.isdigit()):
-        return replies.usage.usage("forget")
-    item = await _read(scene, int(target[:9]))
+async def forget_item(call: Call) -> str:
+    """Forget one item of the list shown last."""
+    scene = call.here
+    item = await _read(scene, call.number or 0)
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
-    refusal = await _objection(bot, event, scene, item)
-    if refusal:
+    if refusal := await _objection(call, item):
         return refusal
     if isinstance(item, core.Pin):
         await get_memory().unpin(scene, item.id)
@@ -157,14 +119,16 @@ async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> 
     return replies.memories.forgotten(item, is_own=_is_own(scene, item))
 
 
-async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, text: str) -> str:
+async def correct_item(call: Call) -> str:
+    """Replace the text of one item of the list shown last."""
+    scene, number, text = call.here, call.number or 0, call.text
     item = await _read(scene, number)
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
     if not text:
-        return replies.usage.usage("correct")
+        return call.usage
     if isinstance(item, core.Pin):
-        refusal = await _objection(bot, event, scene, item)
+        refusal = await _objection(call, item)
         return refusal or replies.commands.corrected((await get_memory().update_pin(scene, item.id, text)).text)
     corrected = await get_memory().correct_event(scene, item.id, text)
     shown_lists.put(scene, number, corrected)
@@ -184,12 +148,12 @@ async def _read(scene: core.Scene, number: int) -> Item | None:
         return None
 
 
-async def _objection(bot: Bot, event: Event, scene: core.Scene, item: Item) -> str:
+async def _objection(call: Call, item: Item) -> str:
     """Return why the asker may not change an item; "" for the asker's own, and for admins."""
     if isinstance(item, core.Pin):
-        is_own = item.owner_id == scene.user_id or scene.kind == "private"
-        return "" if is_own else await objection(bot, event, replies.commands.ADMINS_ONLY)
-    return "" if _is_own(scene, item) else await objection(bot, event)
+        is_own = item.owner_id == call.here.user_id or call.here.kind == "private"
+        return "" if is_own else await objection(call.bot, call.event, replies.commands.ADMINS_ONLY)
+    return "" if _is_own(call.here, item) else await objection(call.bot, call.event)
 
 
 def _is_own(scene: core.Scene, item: core.Event) -> bool:

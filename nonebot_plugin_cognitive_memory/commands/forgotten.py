@@ -11,6 +11,7 @@ import cognitive_memory_core as core
 from .. import replies
 from ..config import setup
 from ..lifecycle import get_memory
+from .entry import Call
 from .group_names import group_names
 from .numbers import ShownLists
 
@@ -35,12 +36,12 @@ async def list_forgotten(bot: Bot, scene: core.Scene, page: int) -> str:
     return replies.memories.forgotten_list(events, shown, first=offset + 1, page=page, is_more=len(found) > PAGE)
 
 
-async def restored(scene: core.Scene, number: int) -> str:
+async def restored(call: Call) -> str:
     """Restore the event with this number in the list of forgotten events; return the reply."""
-    shown = shown_forgotten.find(scene, number)
+    shown = shown_forgotten.find(call.here, call.number or 0)
     if shown is None:
         return replies.commands.FORGOTTEN_NUMBER_UNKNOWN
-    return replies.memories.restored(await get_memory().restore_event(scene, shown.id))
+    return replies.memories.restored(await get_memory().restore_event(call.here, shown.id))
 
 
 async def showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:

@@ -4,45 +4,27 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from nonebot.adapters import Bot, Event
 from nonebot.permission import SUPERUSER
-from nonebot_plugin_alconna import Match
-
-import cognitive_memory_core as core
 
 from .. import replies
 from ..auto_consider import considerer
 from ..config import setup
-from ..dependencies import Here
 from ..lifecycle import get_memory, lifetime
 from .authority import find_admin
-from .entry import answer, memory_command
-from .pictures import PictureAnswer, wants_text
+from .entry import Call
+from .pictures import PictureAnswer
 
 
-@memory_command.assign("help", or_not=True)
-async def show_help(bot: Bot, event: Event, here: Here) -> None:
+async def show_help(call: Call) -> str:
     """Reply with the commands that the asker may use."""
-    await answer(bot, event, _help(bot, event, here))
+    is_superuser = await SUPERUSER(call.bot, call.event)
+    decides = is_superuser or call.here.kind == "private" or bool(await find_admin(call.bot, call.event))
+    return replies.usage.help_text(call.here, decides=decides, is_superuser=is_superuser)
 
 
-@memory_command.assign("status")
-async def show_status(bot: Bot, event: Event, here: Here, form: Match[str]) -> None:
+async def show_status(call: Call) -> str | PictureAnswer:
     """Reply with the state of the memory."""
-    await answer(bot, event, _status(here, form.result if form.available else ""))
-
-
-async def _help(bot: Bot, event: Event, scene: core.Scene) -> str:
-    is_superuser = await SUPERUSER(bot, event)
-    decides = is_superuser or scene.kind == "private" or bool(await find_admin(bot, event))
-    return replies.usage.help_text(scene, decides=decides, is_superuser=is_superuser)
-
-
-async def _status(scene: core.Scene, form: str) -> str | PictureAnswer:
-    as_text = wants_text(form)
-    if as_text is None:
-        return replies.usage.usage("status")
-    memory = get_memory()
+    memory, scene = get_memory(), call.here
     now, here, pins = await memory.status(), await memory.activity(scene), len(await memory.pins(scene))
     remarks = [
         *replies.status.switch_remarks(await memory.place_switch(scene), setup.settings.zone),
@@ -52,7 +34,7 @@ async def _status(scene: core.Scene, form: str) -> str | PictureAnswer:
         too_early = replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)
         remarks += replies.status.toned("bad", [too_early])
     text = replies.status.status(now, here, pins, remarks)
-    if as_text:
+    if call.text:
         return text
     title, at = replies.status.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
     from ..cards.contents import status_card  # noqa: PLC0415  # cards load with the first one

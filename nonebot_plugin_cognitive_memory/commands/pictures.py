@@ -30,11 +30,6 @@ class PictureAnswer:
     card: Card
 
 
-def wants_text(form: str) -> bool | None:
-    """Return True if the word after a command asks for text, False if there is no word, None for any other word."""
-    return None if form and form.casefold() not in replies.commands.AS_TEXT else bool(form)
-
-
 @cache
 def studio() -> Studio:
     """Return the studio that draws the cards; it is made at the first call."""

@@ -17,7 +17,6 @@ TOO_OFTEN = "命令用得太快了，请 {seconds} 秒后再试"
 TROUBLE = "记忆暂时读写不了，请稍后再试；机器人管理员可以看日志"
 OPENING = "记忆正在打开，请稍等一会儿再试"
 CUT = "……后面还有，太长了没有发完"
-FORGOTTEN_WORDS = frozenset({"已忘", "忘掉的", "forgotten"})
 NOTHING_FORGOTTEN = "最近 30 天你没有忘掉过这里的什么"
 FORGOTTEN_NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 已忘，序号只对你在这里最近看到的那一次有效（10 分钟）"
 UNPINNED = "这条置顶去掉了"
@@ -31,7 +30,6 @@ ADMIN_UNKNOWN = (
 UNPROVEN = "没能向平台核实这条消息，所以没有执行；请稍后再试，或请机器人管理员操作"
 ALL = frozenset({"", "all", "全部"})
 VERSION = r"(?:^|\s)第?\s*([0-9]{1,3})\s*版?(?=\s|$)"
-AS_TEXT = frozenset({"-t", "--text", "text", "文字"})
 ON_OFF = {"on": True, "开": True, "off": False, "关": False}
 ONLY_IN_GROUPS = "这个命令要在群里用"
 ONLY_IN_PRIVATE = "这个命令只能在私聊里用，免得别人看到"

@@ -437,3 +437,20 @@ def test_how_many(text: str, split: tuple[str, int] | None) -> None:
     from nonebot_plugin_cognitive_memory.commands.events import split_count
 
     assert split_count(text) == split
+
+
+@pytest.mark.only_v11
+def test_the_page_and_the_help_follow_the_table_of_commands() -> None:
+    """docs/commands.md lists each command under those who may use it, and the help of those people names it."""
+    from nonebot_plugin_cognitive_memory.command_table import COMMANDS
+    from nonebot_plugin_cognitive_memory.replies.usage import help_text
+
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text("utf-8").partition("<!-- transcript")[0]
+    sections = re.split(r"^(?:人人可用|群主和管理员|机器人管理员)", page, flags=re.MULTILINE)[1:]
+    rows = [set(re.findall(r"^\| `/记忆 ([^ `]+)[^`]*`（`(\w+)`", section, re.MULTILINE)) for section in sections]
+    here = core.Scene.group("10001", "2000001")
+    for who, listed in zip(("anyone", "admins", "superusers"), rows, strict=True):
+        named = {(command.words[0], command.name) for command in COMMANDS.values() if command.who == who}
+        help_says = help_text(here, decides=who == "admins", is_superuser=who == "superusers")
+        assert listed ^ named <= {("恢复", "restore")}  # of what one said oneself everybody's, of a belief admins'
+        assert not [name for word, name in named if word not in help_says or name.replace("_", " ") not in help_says]

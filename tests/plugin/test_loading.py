@@ -132,26 +132,6 @@ def test_loading(driver: str, tmp_path: Path) -> None:
     assert not list((tmp_path / "files").rglob("*.*"))
 
 
-CALCULATED = """
-import nonebot
-
-nonebot.init(driver="~none", localstore_data_dir="files", alconna_context_style="bracket")
-nonebot.load_plugin("nonebot_plugin_cognitive_memory")
-from nonebot_plugin_cognitive_memory.commands.entry import memory_command
-command = memory_command.command()
-given = command.parse("/记忆 list {event}", {"event": "evaluated"})
-print("ANSWER", given.matched, given.all_matched_args)
-"""
-
-
-def test_nothing_people_write_is_evaluated(tmp_path: Path) -> None:
-    """Even if Alconna is set to evaluate expressions, those in our command stay text."""
-    told = run(CALCULATED, tmp_path)
-    assert "ANSWER True" in told, told
-    assert "{event}" in told
-    assert "evaluated" not in told
-
-
 def test_where_settings_stand(tmp_path: Path) -> None:
     """Settings work from .env and from the process environment alone, and the environment wins."""
     (tmp_path / ".env").write_text("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5\nCOGNITIVE_MEMORY__PINS__MAX=7\n", "utf-8")
@@ -196,7 +176,7 @@ import nonebot
 
 nonebot.init(driver="~none", localstore_data_dir="files", command_start={start!r})
 nonebot.load_plugin("nonebot_plugin_cognitive_memory")
-from nonebot_plugin_cognitive_memory.command_detection import is_ours
+from nonebot_plugin_cognitive_memory.command_table import is_ours
 print("ANSWER", *(int(is_ours(text)) for text in {texts!r}))
 """
 

@@ -50,7 +50,7 @@ plugin = load_plugin("{MODULE}")
 assert plugin and plugin.metadata, "not loaded"
 meta = plugin.metadata
 assert meta.config is None or issubclass(meta.config, BaseModel)
-for name in ("nonebot_plugin_alconna", "nonebot_plugin_apscheduler", "nonebot_plugin_localstore"):
+for name in ("nonebot_plugin_apscheduler", "nonebot_plugin_localstore"):
     require(name)
 print(json.dumps([meta.name, meta.description, meta.usage, meta.type, meta.homepage, sorted(meta.supported_adapters)]))
 """

@@ -31,7 +31,6 @@ IMPORTED = (
     *(
         "anyio._backends._asyncio",
         "apscheduler.schedulers.asyncio",
-        "arclet.alconna.tools",
         "cognitive_memory_core.memory",
     ),
     *("httptools", "importlib_metadata", "opencc", "PIL.ImageDraw", "PIL.ImageFont", "snowballstemmer", "tzlocal"),
