@@ -12,6 +12,7 @@ from nonebot import on_message
 from nonebot.adapters import Bot, Event, MessageSegment
 from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
+from nonebot.rule import Rule
 
 import cognitive_memory_core as core
 
@@ -56,11 +57,15 @@ class Call:
         return replies.usage.usage(self.command.name)
 
 
-async def _is_call(event: Event) -> bool:
-    return is_ours(event.get_plaintext())
+class _CallRule(Rule):
+    """Asks for calls of ``/memory`` without the tasks in which NoneBot runs a rule's checkers."""
+
+    async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:  # noqa: ARG002  # NoneBot's signature
+        return is_ours(event.get_plaintext())
 
 
-memory_command = on_message(_is_call, priority=0, block=True)  # before chat plugins, whose default priority is 1
+memory_command = on_message(priority=0, block=True)  # before chat plugins, whose default priority is 1
+memory_command.rule = _CallRule()
 
 
 @memory_command.handle()
