@@ -15,7 +15,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.profiles.files import FileProfiles
-from cognitive_memory_core.recall.ranking import freshness
+from cognitive_memory_core.recall.ranking import weighed
 from cognitive_memory_core.settings import Decay
 from tests.support.builders import an_event
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
@@ -91,7 +91,7 @@ async def jumped(data: Path, to: datetime, wrong: Wrong, *, restarts: bool) -> N
     await _revisions(data / "revisions", to, wrong)
     decay = Decay(half_life_days=14.0, boost=0.2, floor=0.0)
     hit = core.Hit(an_event(happened_at=NOON), 0.5, relevance=0.5)
-    wrong.weights += not 0.0 <= freshness(hit, decay, to) <= 1.0
+    wrong.weights += not 0.5 <= weighed([hit], None, frozenset(), decay, to)[0].score <= 0.5 * 1.2 + 1e-9
 
 
 async def _before(data: Path, clock: FrozenClock, to: datetime | None) -> None:

@@ -46,19 +46,16 @@ from .ranking import (
     MAX_RESULTS,
     Scored,
     above,
-    backed,
     collapsed,
-    decayed,
     diversified,
     followed,
     fused,
     matched,
-    naming,
     newer_first,
-    preferring,
     reranked,
     sameness,
     shares_terms,
+    weighed,
     widened,
 )
 from .render import (
@@ -305,8 +302,9 @@ class Question:
                 hits = widened(hits, newest, self._least(floor))
         hits = self._trace.note("widened", hits)
         relevant = self._trace.note("relevance", above(hits, floor))
-        aged = self._trace.note("age", decayed(self._promising(relevant), decay, self._now))
-        distinct = self._trace.note("duplicates", collapsed(self._trace.note("lines", backed(aged, said))))
+        told = self._trace.factors if self._trace.is_kept else None
+        ranked = weighed(relevant, query.window, query.people, decay, self._now, said, told)
+        distinct = self._trace.note("duplicates", collapsed(ranked))
         return self._trace.note("diversity", diversified(distinct, asked.diversity, limit))
 
     def _embed(self) -> Steps[None]:
@@ -352,8 +350,7 @@ class Question:
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if reranker is None or not asked.enable_rerank or few or not hits:
             return hits
-        timely = preferring(above(hits, 0.0), self._query.window)
-        best = collapsed(naming(timely, self._query.people))[:candidates]
+        best = collapsed(weighed(above(hits, 0.0), self._query.window, self._query.people))[:candidates]
         texts = [hit.event.text for hit in best]
         judged = None
         with suppress(*AWAY):
@@ -361,10 +358,6 @@ class Question:
         if judged is None:
             self.missing["rerank"] = "rerank"
         return hits if judged is None else judged
-
-    def _promising(self, hits: Sequence[Hit]) -> list[Hit]:
-        timely = self._trace.note("time", preferring(hits, self._query.window))
-        return self._trace.note("people", naming(timely, self._query.people))
 
     def _asked_about(self) -> list[ReadFilter]:
         """Return a read filter for each person whom an identity query ("who is ...") asks about; [] for others."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
+from types import MappingProxyType
 
 from ..domain.context import Hit
 from ..domain.event import Event, duplicate_key, is_replaced
@@ -23,10 +24,11 @@ from ..text.terms import SEARCHED, index_terms, telling_of
 Scored = tuple[Event, float]
 MAX_RESULTS, MAX_CANDIDATES = 200, 1_000
 LEAST = 0.15  # relevance from which a hit counts as an answer to an identity query
-Identity = tuple[str, ...]  # message ids are unique only within their scope and may equal event ids
+Identity = tuple[str, ...]
+Factors = tuple[tuple[str, float], ...]
+NO_LINES: Mapping[int, float] = MappingProxyType({})
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
-MOST_NAMED = 0.3
 SAME_MATTER = 0.4  # overlap of terms from which two statements of the same person are about one matter
 _SECONDS_A_DAY = 86_400.0
 _SCORE = attrgetter("score")
@@ -66,9 +68,9 @@ def fused(
     Hits of a relevance below ``least`` are left out.
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
-    found = {_identity(event): (event, _clamped(score), 0.0) for event, score in dense or ()}
+    found = {identity(event): (event, _clamped(score), 0.0) for event, score in dense or ()}
     for event, score in lexical or ():
-        key = _identity(event)
+        key = identity(event)
         similarity = found[key][1] if key in found else 0.0
         found[key] = (event, similarity, _clamped(score))
     return _ordered(
@@ -98,62 +100,51 @@ def reranked(hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit] | None:
 
 def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> list[Hit]:
     """Return the hits with the events ``more``, each of which gets at least ``relevance``, even if it was a hit."""
-    found = {_identity(hit.event): hit for hit in hits}
+    found = {identity(hit.event): hit for hit in hits}
     for event in more:
-        hit = found.get(_identity(event))
+        hit = found.get(identity(event))
         if hit is None:
-            found[_identity(event)] = Hit(event, relevance, relevance=relevance)
+            found[identity(event)] = Hit(event, relevance, relevance=relevance)
         elif hit.relevance < relevance:
-            found[_identity(event)] = replace(hit, score=relevance, relevance=relevance)
+            found[identity(event)] = replace(hit, score=relevance, relevance=relevance)
     return _ordered(found.values())
 
 
-def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
-    """Lower the score of hits outside the window that the query names; none is dropped.
+def weighed(
+    hits: Sequence[Hit],
+    window: Interval | None,
+    people: frozenset[str],
+    decay: Decay | None = None,
+    now: datetime | None = None,
+    lines: Mapping[int, float] = NO_LINES,
+    told: dict[Identity, Factors] | None = None,
+) -> list[Hit]:
+    """Multiply each score by its factors, and order the hits; none is dropped. ``told`` receives the factors.
 
-    If no hit lies in the window, the scores do not change.
+    * time: lower outside the ``window`` that the query names, if any hit lies in it;
+    * people: higher for what was said by or about the ``people`` named, more if it involves more of these;
+    * age: higher for recent hits (seed 001) of at least the relevance ``decay.floor``; a future time counts as now;
+    * lines: higher where a search of the log found source lines. ``lines`` has their scores by :func:`line_key`; both
+      scores count as independent evidence, ``1 - (1 - score) * (1 - line's score)``.
     """
-    hits = list(hits)
-    if window is None or not any(hit.event.happened_at in window for hit in hits):
-        return hits
-    return _weighed(hits, lambda hit: 1.0 if hit.event.happened_at in window else OUTSIDE)
-
-
-def naming(hits: Iterable[Hit], people: frozenset[str], boost: float = NAMED) -> list[Hit]:
-    """Raise the score of hits said by or about named people, more if they involve more of these people."""
-    if not people or not boost:
-        return list(hits)
-    return _weighed(hits, lambda hit: 1.0 + min(boost, MOST_NAMED) * _share(hit.event, people))
-
-
-def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit]:
-    """Raise the score of recent hits (seed 001) whose relevance is at least ``decay.floor``."""
-    if decay is None:
-        return list(hits)
-    return _weighed(
-        hits, lambda hit: 1.0 if hit.relevance < decay.floor else 1.0 + decay.boost * freshness(hit, decay, now)
-    )
-
-
-def backed(hits: Iterable[Hit], lines: Mapping[int, float]) -> list[Hit]:
-    """Raise the score of hits from whose source lines a search of the log found some.
-
-    ``lines`` has the lines' scores by :func:`line_key`. Both scores count as independent evidence:
-    ``1 - (1 - score) * (1 - line's score)``. A line is scored with the lines around it, which are not part of the
-    event.
-    """
-    hits = list(hits)
-    if not lines:
-        return hits
-    return _weighed(hits, lambda hit: _with_witness(hit.score, _best_line(hit.event, lines)))
-
-
-def freshness(hit: Hit, decay: Decay, now: datetime) -> float:
-    """Return a hit's freshness in [0, 1]; a time in the future counts as now."""
-    if hit.relevance < decay.floor:
-        return 0.0
-    age_days = max((now - hit.event.happened_at).total_seconds(), 0.0) / _SECONDS_A_DAY
-    return 0.5 ** (age_days / decay.half_life_days)
+    is_dated = window is not None and any(hit.event.happened_at in window for hit in hits)
+    found: list[Hit] = []
+    for hit in hits:
+        event, score, named, recency, witness = hit.event, hit.score, 1.0, 1.0, 1.0
+        in_time = OUTSIDE if is_dated and window and event.happened_at not in window else 1.0
+        if people:
+            named += NAMED * len(people.intersection((event.sender_id, *event.subjects))) / len(people)
+        if decay is not None and now is not None and hit.relevance >= decay.floor:
+            age_days = max((now - event.happened_at).total_seconds(), 0.0) / _SECONDS_A_DAY
+            recency += decay.boost * 0.5 ** (age_days / decay.half_life_days)
+        score *= in_time * named * recency
+        if lines and event.message_ids and score > 0.0:
+            line = max(lines.get(line_key(event.scope.key, source), 0.0) for source in event.message_ids)
+            witness = (1.0 - (1.0 - _clamped(score)) * (1.0 - _clamped(line))) / score if line > 0.0 else 1.0
+        found.append(Hit(event, score * witness, hit.similarity, hit.lexical, hit.relevance))
+        if told is not None:
+            told[identity(event)] = (("time", in_time), ("people", named), ("age", recency), ("lines", witness))
+    return _ordered(found)
 
 
 def collapsed(hits: Iterable[Hit], limit: int | None = None) -> list[Hit]:
@@ -189,7 +180,8 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
             heapq.heapreplace(waiting, (-reduced, at, len(chosen), largest))
         else:
             heapq.heappop(waiting)
-            chosen[at] = _rescored(found[at], -bound)
+            hit = found[at]
+            chosen[at] = Hit(hit.event, -bound, hit.similarity, hit.lexical, hit.relevance)
     return list(chosen.values())
 
 
@@ -258,31 +250,10 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))
 
 
-def _identity(event: Event) -> Identity:
+def identity(event: Event) -> Identity:
+    """Return what tells an event from all others: message ids are unique only within their scope."""
     place = event.group_id if event.request_type == "group" else event.user_id
     return event.kind, event.agent, event.request_type, place, event.id
-
-
-def _weighed(hits: Iterable[Hit], factor_of: Callable[[Hit], float]) -> list[Hit]:
-    return _ordered([hit if (factor := factor_of(hit)) == 1.0 else _rescored(hit, hit.score * factor) for hit in hits])
-
-
-def _rescored(hit: Hit, score: float) -> Hit:
-    """Return a hit with another score; several times faster than :func:`dataclasses.replace`."""
-    return Hit(hit.event, score, hit.similarity, hit.lexical, hit.relevance, hit.neighbours, hit.reply_to)
-
-
-def _best_line(event: Event, lines: Mapping[int, float]) -> float:
-    return max((lines.get(line_key(event.scope.key, source), 0.0) for source in event.message_ids), default=0.0)
-
-
-def _with_witness(score: float, line: float) -> float:
-    """Return the factor by which the score ``line`` of a source line raises the score of its event."""
-    return (1.0 - (1.0 - _clamped(score)) * (1.0 - _clamped(line))) / score if line > 0.0 and score > 0.0 else 1.0
-
-
-def _share(event: Event, people: frozenset[str]) -> float:
-    return len(people.intersection((event.sender_id, *event.subjects))) / len(people)
 
 
 def _ordered(hits: Iterable[Hit]) -> list[Hit]:

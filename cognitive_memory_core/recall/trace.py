@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from ..domain.context import Context, Hit
 from ..domain.event import Event
 from ..settings import Settings
+from .ranking import Factors, Identity, identity
 
 Parts = tuple[tuple[str, float], ...]
-# "found", "judged", "widened", "relevance", "time", "people", "age", "lines", "duplicates", "diversity"
-Step = str
-FACTORS: tuple[Step, ...] = ("time", "people", "age", "lines", "diversity")  # each multiplies the score
+Step = str  # "found", "judged", "widened", "relevance", "duplicates", "diversity"
 CUTS: tuple[Step, ...] = ("judged", "relevance", "duplicates", "diversity")  # each may leave a candidate out
 
 
@@ -36,7 +35,7 @@ class LineCandidate:
 
 @dataclass
 class SearchTrace:
-    """A record of one search: the hits after each step. Its ``settings``, if given, replace the present ones.
+    """A record of one search: the hits after each step, and their factors. Its ``settings`` replace the present ones.
 
     ``lines`` are the lines of the log that were found, those shown first.
     """
@@ -44,6 +43,7 @@ class SearchTrace:
     settings: Settings | None = None
     lines: list[LineCandidate] = field(default_factory=list[LineCandidate])
     steps: dict[Step, tuple[Hit, ...]] = field(default_factory=dict[Step, tuple[Hit, ...]])
+    factors: dict[Identity, Factors] = field(default_factory=dict[Identity, Factors])  # of each hit that was ranked
 
     def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:
         """Record the hits after a step, at its first call for this step only; return the hits."""
@@ -108,27 +108,26 @@ class Explanation:
 
 def candidates_of(trace: SearchTrace) -> list[Candidate]:
     """Return the candidates of a recorded search: first those in the result, then the others by their last score."""
-    places = {step: {_key(hit): hit for hit in hits} for step, hits in trace.steps.items()}
-    ranks = {_key(hit): rank for rank, hit in enumerate(trace.steps.get("diversity", ()), 1)}
+    places = {step: {identity(hit.event): hit for hit in hits} for step, hits in trace.steps.items()}
+    ranks = {identity(hit.event): rank for rank, hit in enumerate(trace.steps.get("diversity", ()), 1)}
     keys = dict.fromkeys(key for step in ("found", "widened") for key in places.get(step, {}))
-    found = [_candidate(key, places, ranks.get(key, 0)) for key in keys]
+    found = [_candidate(key, places, ranks.get(key, 0), trace.factors.get(key, ())) for key in keys]
     return sorted(found, key=lambda one: (one.rank == 0, one.rank, -one.score))
 
 
-_Key = tuple[str, str]
-_Places = dict[Step, dict[_Key, Hit]]
+_Places = dict[Step, dict[Identity, Hit]]
 
 
-def _candidate(key: _Key, places: _Places, rank: int) -> Candidate:
+def _candidate(key: Identity, places: _Places, rank: int, factors: Factors) -> Candidate:
     first = places["found"].get(key) or places["widened"][key]
     judged = places["judged"].get(key) if _is_judged(places) else None
-    score = last = (places.get("widened", {}).get(key) or judged or first).score
-    factors: list[tuple[Step, float]] = []
-    for step in FACTORS:
-        hit = places.get(step, {}).get(key)
-        if hit is not None:
-            factors.append((step, hit.score / last if last else 1.0))
-            score = last = hit.score
+    score = (places.get("widened", {}).get(key) or judged or first).score
+    for _, factor in factors:
+        score *= factor
+    hit = places.get("diversity", {}).get(key)
+    if hit is not None:
+        factors = (*factors, ("diversity", hit.score / score if score else 1.0))
+        score = hit.score
     relevance = (places.get("widened", {}).get(key) or first).relevance
     cut = None if rank else next((step for step in CUTS if step in places and key not in places[step]), None)
     return Candidate(
@@ -137,7 +136,7 @@ def _candidate(key: _Key, places: _Places, rank: int) -> Candidate:
         first.lexical,
         relevance,
         judged.relevance if judged else None,
-        tuple(factors),
+        factors,
         score,
         rank,
         cut,
@@ -148,7 +147,3 @@ def _is_judged(places: _Places) -> bool:
     """Return whether a reranker changed the relevance of any candidate."""
     found, judged = places.get("found", {}), places.get("judged", {})
     return any(found[key].relevance != hit.relevance for key, hit in judged.items() if key in found)
-
-
-def _key(hit: Hit) -> _Key:
-    return hit.event.scope.key, hit.event.id

@@ -11,18 +11,15 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.recall.ranking import (
-    MOST_NAMED,
+    NAMED,
     OUTSIDE,
     above,
     collapsed,
-    decayed,
     diversified,
-    freshness,
     fused,
     matched,
-    naming,
-    preferring,
     reranked,
+    weighed,
     widened,
 )
 from cognitive_memory_core.settings import Decay
@@ -74,8 +71,8 @@ def ranked(dense, lexical, steps, scores=None, known=()):
     hits = fused(dense, matched(QUESTION, lexical), steps.weight)
     judged = None if scores is None else reranked(hits, scores[: len(hits)])
     hits = above(widened(hits if judged is None else judged, known, 0.15), steps.floor)
-    named = naming(preferring(hits, steps.window), steps.people)
-    return diversified(collapsed(decayed(named, steps.decay, steps.now)), steps.diversity, steps.limit)
+    hits = weighed(hits, steps.window, steps.people, steps.decay, steps.now)
+    return diversified(collapsed(hits), steps.diversity, steps.limit)
 
 
 @given(ROWS, ROWS, STEPS, st.none() | st.lists(st.floats(), max_size=16), st.lists(EVENTS, max_size=3))
@@ -134,7 +131,7 @@ def _place(hits, event):
 def test_the_time_named_drops_nothing(dense, window):
     """A hit outside a time window that holds others scores 0.3 of its score, and none is dropped."""
     before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
-    after = preferring(before.values(), window)
+    after = weighed([*before.values()], window, frozenset())
     assert {hit.event.id for hit in after} == set(before)
     is_empty = window is None or not any(hit.event.happened_at in window for hit in before.values())
     for hit in after:
@@ -142,15 +139,15 @@ def test_the_time_named_drops_nothing(dense, window):
         assert hit == replace(before[hit.event.id], score=before[hit.event.id].score * share)
 
 
-@given(ROWS, PEOPLE, st.floats(0, 10))
-def test_whom_the_question_names_is_lifted_within_bounds(dense, people, boost):
-    """Hits about the people named gain at most 0.3 of their score, others are unchanged, and none is dropped."""
+@given(ROWS, PEOPLE)
+def test_whom_the_question_names_is_lifted_within_bounds(dense, people):
+    """Hits about the people named gain at most 0.15 of their score, others are unchanged, and none is dropped."""
     before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
-    after = naming(before.values(), people, boost)
+    after = weighed([*before.values()], None, people)
     assert {hit.event.id for hit in after} == set(before)
     for hit in after:
         score = before[hit.event.id].score
-        assert score <= hit.score <= score * (1 + MOST_NAMED) * (1 + 1e-9)
+        assert score <= hit.score <= score * (1 + NAMED) * (1 + 1e-9)
         if not people & {hit.event.sender_id, *hit.event.subjects}:
             assert hit.score == score
 
@@ -177,9 +174,8 @@ def test_a_reranker_orders_what_it_judges(events, steps, data):
 
 @given(ROWS, st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES), INSTANTS)
 def test_newness_lifts_within_bounds(dense, decay, now):
-    """Freshness lies in [0, 1] whatever the clock says, and only raises scores."""
-    for hit in decayed(fused(dense, None, 0.5), decay, now):
-        assert 0.0 <= freshness(hit, decay, now) <= 1.0
+    """Newness only raises scores, and by the boost at most, whatever the clock says."""
+    for hit in weighed(fused(dense, None, 0.5), None, frozenset(), decay, now):
         assert hit.relevance <= hit.score <= hit.relevance * (1 + decay.boost) * (1 + 1e-9)
         if hit.relevance < decay.floor:
             assert hit.score == hit.relevance
@@ -191,5 +187,5 @@ def test_of_two_equal_hits_the_newer_wins(relevance, now, half_life, boost):
     old = an_event("旧", happened_at=now - timedelta(days=half_life))
     new = an_event("新", happened_at=now)
     decay = Decay(half_life, boost, 0.0)
-    hits = decayed(fused([(old, relevance), (new, relevance)], None, 0.5), decay, now)
+    hits = weighed(fused([(old, relevance), (new, relevance)], None, 0.5), None, frozenset(), decay, now)
     assert [hit.event.text for hit in hits] == ["新", "旧"]

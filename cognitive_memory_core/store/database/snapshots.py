@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Hashable
 from contextlib import contextmanager, suppress
 from sqlite3 import Connection
 from typing import Any
 
 from ...text.caches import register_cache
 
-MOST = 5_000  # rows that a connection keeps, a few megabytes
+MOST = 10_000  # rows that a connection keeps, a few megabytes; one that a read filter was asked about counts again
 
 
 class SnapshotConnection(Connection):
@@ -27,7 +27,7 @@ class SnapshotConnection(Connection):
     def __init__(self, *args: Any, **options: Any) -> None:
         """Open a connection as sqlite3.connect does."""
         super().__init__(*args, **options)
-        self.rows: dict[str, dict[int, Any]] = {}
+        self.rows: dict[Hashable, dict[int, Any]] = {}
         self.began = 0.0
         self.version = -1
         register_cache(self)
@@ -37,10 +37,13 @@ class SnapshotConnection(Connection):
         self.rows = {}
 
 
-def rows_read(connection: Connection, table: str) -> dict[int, Any]:
-    """Return the rows of a table that this snapshot converted, to be added to; outside a snapshot a new dictionary."""
+def rows_read(connection: Connection, key: Hashable) -> dict[int, Any]:
+    """Return the rows that this snapshot keeps under a key, to be added to; outside a snapshot a new dictionary.
+
+    The key is a table, for converted rows, or a table with a read filter, for those of them that it admits.
+    """
     if isinstance(connection, SnapshotConnection) and connection.in_transaction:
-        return connection.rows.setdefault(table, {})
+        return connection.rows.setdefault(key, {})
     return {}
 
 

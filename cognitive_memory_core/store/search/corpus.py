@@ -59,11 +59,16 @@ class Corpus(Generic[T, R]):
 
     def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
         """Return, by seq and in the given order, those of the rows that the read filter admits."""
-        known, read, admits = rows_read(connection, self.table), self.read, self.admits
-        if missing := [seq for seq in seqs if seq not in known]:
-            for row in connection.execute(self._by_seq, (listed(missing),)):
-                known[row[0]] = read(row[1:])
-        return {seq: item for seq in seqs if (item := known.get(seq)) is not None and admits(read_filter, item)}
+        kept = rows_read(connection, (self.table, read_filter))  # None: not admitted, or gone
+        if unchecked := [seq for seq in seqs if seq not in kept]:
+            known, read, admits = rows_read(connection, self.table), self.read, self.admits
+            if missing := [seq for seq in unchecked if seq not in known]:
+                for row in connection.execute(self._by_seq, (listed(missing),)):
+                    known[row[0]] = read(row[1:])
+            for seq in unchecked:
+                item = known.get(seq)
+                kept[seq] = item if item is not None and admits(read_filter, item) else None
+        return {seq: item for seq in seqs if (item := kept[seq]) is not None}
 
     def seqs_within(self, connection: Connection, read_filter: ReadFilter) -> NDArray[np.int64]:
         """Return the seqs of all rows that the read filter admits."""
