@@ -26,8 +26,6 @@ class Row:
     another promise of the row did not hold; the note then says which.
     """
 
-    row: str
-    what: str
     injected: int
     lost: int = 0
     twice: int = 0
@@ -35,6 +33,8 @@ class Row:
     seconds: float = 0.0
     note: str = ""
     failed: bool = False
+    row: str = ""
+    what: str = ""
 
     @property
     def is_bad(self) -> bool:

@@ -89,7 +89,7 @@ async def f11(folder: Path, rounds: int = 50, *, dimensions: int = 64) -> Row:
                     unknown += 1
                     break
         found = await following.compared()
-    return Row("F11", "an upsert without an answer is repeated", unknown, found.missing + found.unfound,
+    return Row(unknown, found.missing + found.unfound,
                found.extra + found.twice, seconds=slowest,
                note=f"{rounds} kills, rebuilt {following.rebuilt} times; s: the longest recovery")  # fmt: skip
 
@@ -115,7 +115,7 @@ async def f12(folder: Path, mutants: int = 200, *, sample: int = 300, anew: int 
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
 
     await asyncio.gather(*(probed(number, plan) for number, plan in enumerate(plans)))
-    return Row("F12", "a damaged directory", len(plans), probing.lost, probing.twice, probing.stuck, probing.slowest,
+    return Row(len(plans), probing.lost, probing.twice, probing.stuck, probing.slowest,
                probing.note(), failed=probing.short + probing.ends["not whole"] > 0)  # fmt: skip
 
 
@@ -147,7 +147,7 @@ async def f13(folder: Path, seconds: float = 60.0, *, dimensions: int = 32) -> R
         f"longest stall of the event loop {gap.longest:.0f} ms (with nothing to do {idle.longest:.0f}); "
         f"{_listed(answers)}; built anew {following.rebuilt} times; s: until it wrote again"
     )
-    return Row("F13", "another process holds the write lock", 1, found.missing + found.unfound,
+    return Row(1, found.missing + found.unfound,
                found.extra + found.twice, stuck, back, note, failed=gap.longest >= 100 + idle.longest)  # fmt: skip
 
 
@@ -166,7 +166,7 @@ async def f10b(folder: Path, rounds: int = 50) -> Row:
         f"when the next bot started; s: until it wrote{'' if is_seen else '; the watch is blind'}"
     )
     is_bad = bool(watch.overlaps) or not is_seen or len(watch.seen) <= rounds
-    return Row("F10b", "the bot is killed while its child writes", rounds, found.missing + found.unfound,
+    return Row(rounds, found.missing + found.unfound,
                found.extra + found.twice, stuck, slowest, note, failed=is_bad)  # fmt: skip
 
 
@@ -186,7 +186,7 @@ async def f29(folder: Path, *, rows: int = 10_000, dimensions: int = 128, querie
         f"{recall.short} short answers, {recall.strangers} rows that should not be there"
     )
     is_bad = recall.mean < 0.98 or bool(recall.errors or recall.strangers)
-    return Row("F29", f"filtered search after 40 % of {rows} are deleted", queries, note=note, failed=is_bad)
+    return Row(queries, note=note, failed=is_bad)
 
 
 async def f30_store(folder: Path, *, rows: int = 2_000, drift: int = 100) -> Row:
@@ -205,7 +205,7 @@ async def f30_store(folder: Path, *, rows: int = 2_000, drift: int = 100) -> Row
         seconds = time.monotonic() - started
         found = await examined(store, generation, ours)
     note = f"found {len(absent)} missing and {len(extra)} extra of {drift} each"
-    return Row("F30", "index and ledger differ (the store's part)", 2 * drift, found.missing + found.unfound,
+    return Row(2 * drift, found.missing + found.unfound,
                found.extra + found.twice, seconds=seconds, note=note,
                failed=(len(absent), len(extra)) != (drift, drift))  # fmt: skip
 

@@ -13,12 +13,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from ..fault_row import Extent, Row
 from ..measure import Report
-from .rows import LONGEST, ROWS
+from .rows import LONGEST, NAMES
 from .table import COLUMNS, written
 
 ROOT = Path(__file__).absolute().parents[2]
@@ -26,7 +25,7 @@ ROOT = Path(__file__).absolute().parents[2]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options: rows, size, and whether the table is written."""
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(ROWS)}; all by default")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(NAMES)}; all by default")
     parser.add_argument("--quick", action="store_true", help="a few injections a row, within five minutes")
     parser.add_argument("--minutes", type=float, default=2.0, help="how long the flood of F21 lasts (default: 2)")
     parser.add_argument("--seed", type=int, default=7)
@@ -35,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Report:
     """Run the rows one after the other and print the result of each."""
-    wanted = [name[:1].upper() + name[1:].lower() for name in options.rows] or list(ROWS)
-    if unknown := [name for name in wanted if name not in ROWS]:
+    wanted = [name[:1].upper() + name[1:].lower() for name in options.rows] or NAMES
+    if unknown := [name for name in wanted if name not in NAMES]:
         sys.exit(f"no such row: {', '.join(unknown)}")
     extent = Extent(options.quick, min(options.minutes, 0.2) if options.quick else options.minutes, options.seed)
     report = Report(f"faults: {'a quick look' if extent.quick else 'the published size'}", COLUMNS)
@@ -67,16 +66,16 @@ def _run_alone(name: str, extent: Extent) -> Row:
         try:
             said = process.communicate(timeout=_seconds_for(name, extent))[0]
         except subprocess.TimeoutExpired:
-            return Row(name, "", 0, note=f"not over after {_seconds_for(name, extent):.0f} s", failed=True)
+            return Row(0, row=name, note=f"not over after {_seconds_for(name, extent):.0f} s", failed=True)
         finally:
             _end(process)
         errors.seek(0)
         complaints = errors.read()
     sys.stderr.write(complaints)
     try:
-        return replace(Row(**json.loads(said.splitlines()[-1])), row=name)
+        return Row(**json.loads(said.splitlines()[-1]))
     except (IndexError, ValueError, TypeError):
-        return Row(name, "", 0, note=f"ended with {process.returncode}: {_last_line(complaints)}", failed=True)
+        return Row(0, row=name, note=f"ended with {process.returncode}: {_last_line(complaints)}", failed=True)
 
 
 def _last_line(text: str) -> str:

@@ -8,8 +8,8 @@ import sys
 from dataclasses import asdict
 
 from ..fault_row import Extent
-from .rows import ROWS
+from .rows import run_row
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)  # the faults are intended
-    print(json.dumps(asdict(ROWS[sys.argv[1]](Extent(**json.loads(sys.argv[2])))), ensure_ascii=False))
+    print(json.dumps(asdict(run_row(sys.argv[1], Extent(**json.loads(sys.argv[2])))), ensure_ascii=False))

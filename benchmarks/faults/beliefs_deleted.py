@@ -45,9 +45,8 @@ def a25(extent: Extent) -> Row:
         f"not restored; twice: statements with rank, money or orders; broken chains {count['broken']}"
     )
     lost = count["beyond"] + count["erased"] + count["retired"] - count["restored"]
-    what = "group evolution told to delete true memories, and who its admin is"
     seconds = time.monotonic() - started
-    return Row("A25", what, count["proposals"], lost, count["foreign"], 0, seconds, note, failed=count["broken"] > 0)
+    return Row(count["proposals"], lost, count["foreign"], 0, seconds, note, failed=count["broken"] > 0)
 
 
 async def _attacked(path: Path, dice: random.Random) -> Counter[str]:

@@ -16,12 +16,9 @@ PAUSE = 1.5  # seconds between two cancellations; a loop begins again after one
 PATIENCE = 120.0  # seconds for the work that is left
 
 
-def f34(extent: Extent) -> Row:
+async def f34(extent: Extent) -> Row:
     """Cancel every task of a memory that works, once for each line that it is given."""
-    return asyncio.run(_cancelled(range(extent.of(100, 2))))
-
-
-async def _cancelled(numbers: range) -> Row:
+    numbers = range(extent.of(100, 2))
     others, cancelled, calm = asyncio.all_tasks(), 0, turns.settings(profile={"merge_delay_seconds": 0})
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         async with core.CognitiveMemory.open(calm, Path(folder)) as memory:
@@ -46,9 +43,8 @@ async def _cancelled(numbers: range) -> Row:
         f"{len(loops)} loops, dead {len(dead)}, started again {restarts} times; lines lost {len(unsaid)}, "
         f"profiles without their fact {len(unmerged)}; seconds: until nothing was left to do"
     )
-    what = "background loops cancelled by somebody else"
     is_bad = bool(dead or unsaid or unmerged or not restarts)
-    return Row("F34", what, cancelled, counts.lost, counts.twice, counts.stuck, seconds, note, is_bad)
+    return Row(cancelled, counts.lost, counts.twice, counts.stuck, seconds, note, is_bad)
 
 
 def _names(others: set[asyncio.Task[object]]) -> set[str]:

@@ -75,12 +75,9 @@ class SeededModel:
         return array("f", (drawn / np.linalg.norm(drawn)).astype(np.float32).tobytes())
 
 
-def f19(extent: Extent) -> Row:
+async def f19(extent: Extent) -> Row:
     """Send bad answers to hundreds of requests; count those accepted as vectors."""
-    return asyncio.run(_answered_badly(extent.of(600, 40), extent.seed))
-
-
-async def _answered_badly(times: int, seed: int) -> Row:
+    times, seed = extent.of(600, 40), extent.seed
     dice, refused, stored = random.Random(seed), 0, 0
     async with served.ModelServer() as server:
         settings = core.EmbeddingSettings.model_validate({"api_url": server.url, "model_name": "m"})
@@ -101,7 +98,7 @@ async def _answered_badly(times: int, seed: int) -> Row:
     note = (
         f"{refused} answers refused, {times - refused - stored} right though permuted or in base64; lost: bad vectors"
     )
-    return Row("F19", "embedding endpoint answers badly", times, stored, note=note, failed=not works_again)
+    return Row(times, stored, note=note, failed=not works_again)
 
 
 def _some_trouble(dice: random.Random) -> Behaviour:
@@ -147,8 +144,7 @@ def f20(extent: Extent) -> Row:
         started = time.perf_counter()
         lost, mixed, note = asyncio.run(_examined(data, model))
         seconds = time.perf_counter() - started
-    what = "model exchanged, kill -9 while embedding and building"
-    return Row("F20", what, kills, lost, mixed, 0, seconds, f"{note}; twice: mixed rows; seconds: until whole")
+    return Row(kills, lost, mixed, 0, seconds, f"{note}; twice: mixed rows; seconds: until whole")
 
 
 async def _remembered(data: Path) -> None:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from array import array
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def a21(extent: Extent) -> Row:
         row = asyncio.run(_forgotten(Path(folder) / "data", count))
         texts, vectors = _left_by_bare_chroma(Path(folder) / "bare", count)
     note = f"{row.note}; bare Chroma keeps {texts} of {count} texts and {vectors} of {count} vectors"
-    return Row(row.row, row.what, row.injected, row.lost, 0, row.stuck, row.seconds, note, row.failed)
+    return replace(row, note=note)
 
 
 async def _forgotten(data: Path, count: int) -> Row:
@@ -66,7 +67,7 @@ async def _forgotten(data: Path, count: int) -> Row:
     left = _found(data, looked_for) + open_left
     note = f"{before} of {len(looked_for)} traces were on disk; {erased.events} events gone, {erased.reworded} reworded"
     failed = before < len(looked_for) // 2 or not others or not is_gone
-    return Row("A21", "forget somebody, then scan every byte", len(looked_for), left, 0, 0, seconds, note, failed)
+    return Row(len(looked_for), left, 0, 0, seconds, note, failed)
 
 
 async def _planted(memory: core.CognitiveMemory, canaries: Sequence[str]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -21,15 +19,10 @@ HEADERS = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json, text
 LIES = ({}, {"X-Memory-User": "2400002"}, {"X-Memory-Agent": "default"}, {"Mcp-Session-Id": "another"})
 
 
-def a23b(extent: Extent) -> Row:
+async def a23b(extent: Extent) -> Row:
     """Let an agent read portraits by tools and resources, and its person's bot as well; one count must bound both."""
-    return asyncio.run(_asked(extent))
-
-
-async def _asked(extent: Extent) -> Row:
     import httpx  # noqa: PLC0415  # the row loads NoneBot
 
-    started = time.perf_counter()
     members, requests = extent.of(MEMBERS, 40), extent.of(REQUESTS, 60)
     async with theatre.opened() as memory:
         ids = [str(2_410_001 + number) for number in range(members)]
@@ -48,12 +41,9 @@ async def _asked(extent: Extent) -> Row:
         f"bot's tools in turn: portraits of others an hour {per_hour} of {members}"
     )
     return Row(
-        "A23b",
-        "an agent over MCP has everybody's portrait read",
         loot.asked,
         len(loot.foreign),
         max(per_hour - allowed, 0),
-        seconds=time.perf_counter() - started,
         note=note,
         failed=not per_hour,
     )

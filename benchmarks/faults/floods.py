@@ -23,9 +23,29 @@ STEP = 0.01  # seconds between two checks
 Flood = Callable[[Siege, "_Share"], Awaitable[None]]
 
 
-def a17(extent: Extent) -> Row:
+async def a17(extent: Extent) -> Row:
     """Flood one group in three ways; at the published size the others' times are compared with no flood."""
-    return asyncio.run(_flooded(extent))
+    others, number = _Others(extent.of(20, 8), extent.of(10, 1)), extent.of(300, 12)
+    await _shared(_Others(1, 1), None)  # the first use of a process loads modules and is no measure
+    alone = await _shared(others, None)
+    floods = {
+        f"{number} turns and dialogues of 1 MB and 10,000 mentions": await _shared(others, _endless(number)),
+        f"{TURNS_A_SECOND} turns/s": await _shared(others, _turns),
+        f"those and {MESSAGES_A_SECOND} messages/s": await _shared(others, _turns_and_messages),
+    }
+    said = [f"{name}: {share.against(alone)}, {share.offered}" for name, share in floods.items()]
+    calls = max(share.calls for share in floods.values())
+    figures = f"{'; '.join(said)}; model calls at most {calls} <= {BUDGET}"
+    note = f"1 attacker, {others.people} others, their p95 beside: {figures}"
+    shares = floods.values()
+    is_bad = any(share.is_miscounted or (not extent.quick and share.is_bad(alone)) for share in shares)
+    return Row(
+        sum(share.handed for share in shares),
+        sum(share.lost for share in shares),
+        seconds=max(share.stored.p95 for share in shares) / 1000,
+        note=note,
+        failed=is_bad,
+    )
 
 
 @dataclass(frozen=True)
@@ -78,32 +98,6 @@ class _Share:
     def is_miscounted(self) -> bool:
         """Return whether the call budget was exceeded, or status counts other refusals than callers received."""
         return self.calls > BUDGET or self.counted != self.refused
-
-
-async def _flooded(extent: Extent) -> Row:
-    others, number = _Others(extent.of(20, 8), extent.of(10, 1)), extent.of(300, 12)
-    await _shared(_Others(1, 1), None)  # the first use of a process loads modules and is no measure
-    alone = await _shared(others, None)
-    floods = {
-        f"{number} turns and dialogues of 1 MB and 10,000 mentions": await _shared(others, _endless(number)),
-        f"{TURNS_A_SECOND} turns/s": await _shared(others, _turns),
-        f"those and {MESSAGES_A_SECOND} messages/s": await _shared(others, _turns_and_messages),
-    }
-    said = [f"{name}: {share.against(alone)}, {share.offered}" for name, share in floods.items()]
-    calls = max(share.calls for share in floods.values())
-    figures = f"{'; '.join(said)}; model calls at most {calls} <= {BUDGET}"
-    note = f"1 attacker, {others.people} others, their p95 beside: {figures}"
-    shares = floods.values()
-    is_bad = any(share.is_miscounted or (not extent.quick and share.is_bad(alone)) for share in shares)
-    return Row(
-        "A17",
-        "flood of long messages, of turns, and of messages beside them, by one",
-        sum(share.handed for share in shares),
-        sum(share.lost for share in shares),
-        seconds=max(share.stored.p95 for share in shares) / 1000,
-        note=note,
-        failed=is_bad,
-    )
 
 
 async def _shared(others: _Others, flood: Flood | None) -> _Share:

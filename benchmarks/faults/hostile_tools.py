@@ -54,7 +54,7 @@ def a1(extent: Size) -> Row:
         f"answers of another form {count.misshapen}"
     )
     is_bad = bool(count.raised or count.misshapen)
-    return Row("A1", "tools with hostile arguments", count.calls, changed, count.leaked, note=note, failed=is_bad)
+    return Row(count.calls, changed, count.leaked, note=note, failed=is_bad)
 
 
 async def _besieged(calls: int, dice: random.Random) -> tuple[_Count, int]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import secrets
 import tempfile
-import time
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,13 +23,9 @@ from ..fault_row import Extent, Row
 from .http_bots import CANARY, EXACT, TOKEN, load_plugin
 
 
-def a16(extent: Extent) -> Row:
+async def a16(extent: Extent) -> Row:
     """Call every route with the token and the ids of another agent's things; none may be read or changed."""
-    return asyncio.run(_foreign_ids(extent))
-
-
-async def _foreign_ids(extent: Extent) -> Row:
-    started, dice = time.perf_counter(), random.Random(extent.seed)
+    dice = random.Random(extent.seed)
     counts: Counter[str] = Counter()
     firsts: list[str] = []
     wanted = extent.of(10_000, 400)
@@ -54,12 +48,9 @@ async def _foreign_ids(extent: Extent) -> Row:
         changed = sum(1 for now, then in zip(await _others(memory), before, strict=True) if now != then)
     statuses = ", ".join(f"{status} {counts[status]}" for status in sorted(one for one in counts if one.isdigit()))
     return Row(
-        "A16",
-        "ids of another agent's things, with the token",
         counts["sent"],
         counts["read"],
         changed,
-        seconds=time.perf_counter() - started,
         failed=bool(counts["unlike"]) or counts["500"] > 0,
         note=f"lost: foreign reads; twice: lists of the other agents that changed; {counts['foreign']} with an id that "
         f"exists elsewhere, the others guessed or mutated; answers {statuses}; 404s unlike that of nothing "

@@ -12,16 +12,16 @@ LEAST = 600  # scenes of a quick run: some for every read path and store
 
 def a2(extent: Extent) -> Row:
     """Read in random scenes by every path; nothing foreign may be shown, nor returned by a store."""
-    return _row("A2", "random scenes, every way of reading", plans(extent.of(100_000, LEAST), extent.seed))
+    return _row(plans(extent.of(100_000, LEAST), extent.seed))
 
 
 def a3(extent: Extent) -> Row:
     """Ask in groups about what was told in private; it may appear only in a profile that its person shared."""
     wanted = plans(extent.of(20_000, LEAST), extent.seed + SCENES, only_private=True)
-    return _row("A3", "groups ask for what was told in private", wanted)
+    return _row(wanted)
 
 
-def _row(row: str, what: str, wanted: Sequence[Plan]) -> Row:
+def _row(wanted: Sequence[Plan]) -> Row:
     """Sum up: leaks count as twice, missing as lost, and rows that only the last check removed as stuck."""
     total = Tally()
     for tally in tallied(wanted).values():
@@ -32,4 +32,4 @@ def _row(row: str, what: str, wanted: Sequence[Plan]) -> Row:
         f"{total.dropped} {total.example}"
     )
     leaked, missing = total.leaked.total(), total.missing.total()
-    return Row(row, what, total.asked.total(), missing, leaked, total.dropped, note=note.strip())
+    return Row(total.asked.total(), missing, leaked, total.dropped, note=note.strip())

@@ -57,8 +57,7 @@ def f1(extent: Extent) -> Row:
     accepted = sum(len(life.ledger.accepted) for life in lives)
     note = f"{accepted} turns accepted, work done in {at_work} of {cycles} lives, torn files {torn}; seconds: to reopen"
     is_idle = at_work * 2 < cycles
-    what = "kill -9 at random moments, whole pipeline"
-    return Row("F1", what, cycles, total.lost, total.twice, total.stuck, reopened, note, bool(torn or is_idle))
+    return Row(cycles, total.lost, total.twice, total.stuck, reopened, note, bool(torn or is_idle))
 
 
 def _lived(folder: Path, cycles: int, seed: int) -> Life:
@@ -126,8 +125,7 @@ def f6(extent: Extent) -> Row:
         seconds = [_recovered(Path(folder) / str(number)) for number in range(rounds)]
     done = [value for value in seconds if value is not None]
     note = f"a job in hand, killed, started again after {REST:g} s; seconds: from opening until it was done"
-    what = "crash with a job in processing, restart after 1 s"
-    return Row("F6", what, rounds, stuck=rounds - len(done), seconds=max(done, default=0.0), note=note)
+    return Row(rounds, stuck=rounds - len(done), seconds=max(done, default=0.0), note=note)
 
 
 def _recovered(data: Path) -> float | None:
@@ -162,7 +160,7 @@ def f7(extent: Extent) -> Row:
     most = core.Settings().queue.job_max_retries + 2
     note = f"quarantined after {deaths} deaths (at most {most}); others done {done} of {HARMLESS}; seconds: all of it"
     is_bad = deaths > most or failed != 1
-    return Row("F7", "job that ends the process each time", deaths, HARMLESS - done, 0, 0, seconds, note, is_bad)
+    return Row(deaths, HARMLESS - done, 0, 0, seconds, note, is_bad)
 
 
 async def _poisoned(data: Path) -> None:

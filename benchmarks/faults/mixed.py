@@ -90,8 +90,7 @@ def f33(extent: Extent) -> Row:
     )
     lost, twice = counts.lost + of_backups.lost, counts.twice + of_backups.twice
     is_bad = bool(soaked.crashes or torn or differing or not soaked.backups or not soaked.ledger.accepted)
-    what = "hours of mixed faults at 1 %, backups restored elsewhere"
-    return Row("F33", what, injected, lost, twice, counts.stuck, time.monotonic() - started, note, is_bad)
+    return Row(injected, lost, twice, counts.stuck, time.monotonic() - started, note, is_bad)
 
 
 def lived(folder: Path, seconds: float, seed: int) -> Soaked:

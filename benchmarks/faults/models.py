@@ -48,12 +48,9 @@ NO_TRIES = {"job_max_retries": 1}  # a job that is tried in vain more than once 
 # F14.
 
 
-def f14(extent: Extent) -> Row:
+async def f14(extent: Extent) -> Row:
     """Let a fifth of the requests hang or drip; all others are answered, and in the end these are too."""
-    return asyncio.run(_hung(extent.of(100, 20)))
-
-
-async def _hung(number: int) -> Row:
+    number = extent.of(100, 20)
     struck = frozenset(range(0, number, HUNG_EVERY))
     calm = await _paced(number, frozenset())
     hung = await _paced(number, struck)
@@ -66,8 +63,6 @@ async def _hung(number: int) -> Row:
     )
     total = hung.counts
     return Row(
-        "F14",
-        "chat model hangs, drips",
         len(struck),
         total.lost,
         total.twice,
@@ -144,8 +139,7 @@ async def _broken(kinds: Sequence[str], seconds: float) -> Row:
         f"{seconds:g} s each, {_TURNS} turns wait; calls made: {', '.join(calls)}; budget {_budget(seconds)}; "
         f"seconds: the longest from mended to done"
     )
-    what = "chat model answers 500, 502, 503, 401, resets, no TLS, no DNS"
-    return Row("F15", what, len(calls), total.lost, total.twice, total.stuck, max(waits), note, over > 0)
+    return Row(len(calls), total.lost, total.twice, total.stuck, max(waits), note, over > 0)
 
 
 _TURNS = 10
@@ -187,12 +181,9 @@ async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
 # F36.
 
 
-def f36(extent: Extent) -> Row:
+async def f36(extent: Extent) -> Row:
     """Refuse key, account and model: the operator is told, jobs wait, and after a time the rules take them."""
-    return asyncio.run(_refused(extent.of(20, 3), float(extent.of(10, 2))))
-
-
-async def _refused(number: int, seconds: float) -> Row:
+    number, seconds = extent.of(20, 3), float(extent.of(10, 2))
     total, told, made, hour = Counts(), list[float](), list[str](), backed_by_rules.REFUSED_FOR
     done_early = unmarked = 0
     for code in (401, 403, 404):
@@ -216,8 +207,7 @@ async def _refused(number: int, seconds: float) -> Row:
         f"over {done_early}, unmarked {unmarked}; seconds: until the operator was told, of 60 allowed"
     )
     is_bad = bool(done_early or unmarked) or max(told) > LONGEST_WISH
-    what = "provider refuses the key or the model"
-    return Row("F36", what, 3 * number, total.lost, total.twice, total.stuck, max(told), note, is_bad)
+    return Row(3 * number, total.lost, total.twice, total.stuck, max(told), note, is_bad)
 
 
 # F16.
@@ -234,12 +224,9 @@ WISHES: Sequence[Wish] = (
 LONG_WISH: Wish = ("86400", lambda: {"Retry-After": "86400"}, LONGEST_WISH)
 
 
-def f16(extent: Extent) -> Row:
+async def f16(extent: Extent) -> Row:
     """Send every form of Retry-After; the historian waits as long as asked, and never more than a minute."""
-    return asyncio.run(_patient([*WISHES, LONG_WISH] if not extent.quick else WISHES))
-
-
-async def _patient(wishes: Sequence[Wish]) -> Row:
+    wishes = [*WISHES, LONG_WISH] if not extent.quick else WISHES
     total, early, longest, said = Counts(), 0, 0.0, list[str]()
     for name, headers, wished in wishes:
         counts, within, pause = await _refused_once(headers, wished)
@@ -247,8 +234,7 @@ async def _patient(wishes: Sequence[Wish]) -> Row:
         said.append(f"{name}: {pause:.1f} s")
     note = f"asked too early {early}; longest pause {longest:.1f} s ({'; '.join(said)})"
     is_bad = early > 0 or longest > LONGEST_WISH + 10
-    what = "chat model answers 429 with Retry-After"
-    return Row("F16", what, len(wishes), total.lost, total.twice, total.stuck, longest, note, is_bad)
+    return Row(len(wishes), total.lost, total.twice, total.stuck, longest, note, is_bad)
 
 
 async def _refused_once(headers: Callable[[], Mapping[str, str]], wished: float) -> tuple[Counts, int, float]:
@@ -323,8 +309,6 @@ def f17(extent: Extent) -> Row:
     )
     is_bad = crashes > 0 or accepted > 0 or worst > SLOWEST
     return Row(
-        "F17",
-        "chat model writes nonsense",
         executions + kinds,
         total.lost,
         total.twice,
@@ -486,7 +470,7 @@ def f18(extent: Extent) -> Row:
     kept, struck = asyncio.run(_profile_kept(extent.of(12, 3)))
     note = f"{tried} cut answers, taken {taken}; over HTTP {struck} merges cut off, the profile stood {kept} times"
     is_bad = kept < struck or not merges
-    return Row("F18", "answer that replaces a profile is cut off", tried + struck, taken, note=note, failed=is_bad)
+    return Row(tried + struck, taken, note=note, failed=is_bad)
 
 
 def _cut(good: str, step: int) -> Iterator[str]:

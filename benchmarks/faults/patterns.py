@@ -49,7 +49,7 @@ def a18(extent: Extent) -> Row:
                 steep.append(f"{name} of {text[:6]!a}")
     note = f"worst {1000 * worst:.0f} ms ({culprit}); more than linear: {len(steep)} {'; '.join(steep[:3])}"
     is_bad = worst > SLOWEST
-    return Row("A18", "patterns at their longest and worst text", tried, seconds=worst, note=note, failed=is_bad)
+    return Row(tried, seconds=worst, note=note, failed=is_bad)
 
 
 def _texts(longest: int, step: int) -> Iterator[str]:

@@ -55,6 +55,7 @@ from . import tracer
 from .steps import PROFILE_STEPS
 from .struck import Injection, spread
 from .syscalls import published
+from .tally import Summed
 
 POWER = "power cut"  # a fault kind in addition to those of the tests
 SIDE_BY_SIDE = 2  # drivers
@@ -63,7 +64,7 @@ SIDE_BY_SIDE = 2  # drivers
 
 
 @dataclass
-class Count:
+class Count(Summed):
     """The summed results of the faults of one kind of write."""
 
     points: int = 0
@@ -71,15 +72,6 @@ class Count:
     harm: Harm = field(default_factory=Harm)
     unsynced: list[str] = field(default_factory=list[str])
     examples: list[str] = field(default_factory=list[str])
-
-    def __add__(self, other: Count) -> Count:
-        return Count(
-            self.points + other.points,
-            self.missed + other.missed,
-            self.harm + other.harm,
-            self.unsynced + other.unsynced,
-            self.examples + other.examples,
-        )
 
 
 @dataclass(frozen=True)
@@ -128,7 +120,6 @@ class Rehearsal:
 
 def f22(extent: Extent) -> Row:
     """Interrupt every kind of profile write: by a kill, a disk error, or a power cut."""
-    started = time.monotonic()
     by_disk = asyncio.run(_on_failing_disks(extent.of(1, 7)))
     killed = _killed(extent.of(10_000, 5)) if tracer.is_there() else Count()
     total = by_disk + killed
@@ -142,8 +133,7 @@ def f22(extent: Extent) -> Row:
         f"{total.missed}; seconds: the whole row"
     )
     lost = total.harm.torn + total.harm.unwhole + total.harm.neither
-    what = "profile write crashes between snapshot and replace"
-    return Row("F22", what, total.points, lost, seconds=time.monotonic() - started, note=note, failed=_is_bad(total))
+    return Row(total.points, lost, note=note, failed=_is_bad(total))
 
 
 def _is_bad(total: Count) -> bool:
@@ -270,9 +260,8 @@ def f23(extent: Extent) -> Row:
     )
     print(modelled.said, *total.lost, sep="\n", file=sys.stderr)
     is_idle = not (total.overtaken and total.edits) or modelled.runs < extent.of(200, 15)
-    what = "two merges of one profile at once, an admin edits meanwhile"
     injected, lost = modelled.steps + total.merges + total.edits, len(total.lost) + modelled.wrong
-    return Row("F23", what, injected, lost, 0, total.stuck, time.monotonic() - started, note, is_idle)
+    return Row(injected, lost, 0, total.stuck, time.monotonic() - started, note, is_idle)
 
 
 @dataclass
@@ -313,7 +302,7 @@ def _modelled(runs: int, steps: int) -> Modelled:
 
 
 @dataclass
-class Met:
+class Met(Summed):
     """The result of a round with two mergers and an admin."""
 
     merges: int = 0
@@ -321,15 +310,6 @@ class Met:
     overtaken: int = 0
     stuck: int = 0
     lost: list[str] = field(default_factory=list[str])
-
-    def __add__(self, other: Met) -> Met:
-        return Met(
-            self.merges + other.merges,
-            self.edits + other.edits,
-            self.overtaken + other.overtaken,
-            self.stuck + other.stuck,
-            self.lost + other.lost,
-        )
 
 
 class AdminsDisk(FaultyDisk):

@@ -74,8 +74,7 @@ def f8(extent: Extent) -> Row:
         seconds = time.perf_counter() - started
     note = f"{len(kinds)} kinds, in pending, in processing and while it runs; hangs {stuck}, loops {loops}"
     note += f", turns refused meanwhile {refused}"
-    what = "files that make no job, dropped by hand"
-    return Row("F8", what, 3 * len(kinds), lost, loops, stuck, seconds, note)
+    return Row(3 * len(kinds), lost, loops, stuck, seconds, note)
 
 
 async def _dropped(data: Path, kinds: dict[str, bytes | None]) -> tuple[int, int, int, int]:
@@ -140,7 +139,7 @@ def f10(extent: Extent) -> Row:
     refused = sum(1 for line in said if line.startswith(REFUSED) and "LOCALSTORE_USE_CWD=true" in line)
     note = f"refused {refused} of {rounds}, data {'untouched' if before == after else 'TOUCHED'}; seconds: all rounds"
     is_bad = refused < rounds or before != after
-    return Row("F10", "second bot process on the same directory", rounds, 0, 0, 0, seconds, note, is_bad)
+    return Row(rounds, 0, 0, 0, seconds, note, is_bad)
 
 
 def _second_owner(data: Path) -> str:
@@ -168,8 +167,7 @@ def f21(extent: Extent) -> Row:
     )
     counts = Counts(figures["lost"], figures["twice"], figures["stuck"])
     is_bad = figures["refused"] != figures["counted"] or figures["other"] != "accepted"
-    seconds, what = figures["drained"], "queue flooded"
-    return Row("F21", what, figures["handed"], counts.lost, counts.twice, counts.stuck, seconds, note, is_bad)
+    return Row(figures["handed"], counts.lost, counts.twice, counts.stuck, figures["drained"], note, is_bad)
 
 
 class BusyDisk(Disk):
@@ -200,7 +198,7 @@ class BusyDisk(Disk):
 
 def f32(extent: Extent) -> Row:
     """Run every queue step on a disk where each file is in use briefly or permanently; check all file names."""
-    started, total, refused, silent = time.perf_counter(), Counts(), 0, 0
+    total, refused, silent = Counts(), 0, 0
     for winerror in WINERRORS:
         for times in (1, TRIES - 1, TRIES):
             for step in QUEUE_STEPS.values():
@@ -209,8 +207,7 @@ def f32(extent: Extent) -> Row:
                 silent += said != (times == TRIES)
     bad_names = asyncio.run(_bad_names())
     note = f"sharing violations met {refused}, each tried at most {TRIES} times; bad names {bad_names}; wrong {silent}"
-    seconds, what = time.perf_counter() - started, "Windows: files in use, names"
-    return Row("F32", what, refused, total.lost, total.twice, 0, seconds, note, bool(bad_names or silent))
+    return Row(refused, total.lost, total.twice, note=note, failed=bool(bad_names or silent))
 
 
 async def _walked(step: Step, winerror: int, times: int) -> tuple[Counts, int, bool]:

@@ -1,11 +1,13 @@
-"""The list of rows: a row is a function of its extent. Rows of the vector store are in faults_chroma.py."""
+"""The list of rows: each is a function of its extent, named like the row. Some are in faults_chroma.py."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
+import inspect
 import tempfile
-from collections.abc import Callable
+import time
+from dataclasses import replace
 from pathlib import Path
 
 from ..fault_row import Extent, Row
@@ -25,95 +27,97 @@ LONGEST = {  # seconds
 }
 
 
-def _here(module: str, name: str) -> Callable[[Extent], Row]:
-    """Return a row of this folder; its module is loaded by the process that runs it."""
-
-    def run(extent: Extent) -> Row:
-        row: Row = getattr(importlib.import_module(f"benchmarks.faults.{module}"), name)(extent)
-        return row
-
-    return run
-
-
-def _of_chroma(name: str, option: str, published: float, quick: float) -> Callable[[Extent], Row]:
-    """Return a row of the vector store, at one of two sizes, in an empty folder."""
-
-    def run(extent: Extent) -> Row:
-        module = importlib.import_module("benchmarks.faults_chroma")
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            size = {option: quick if extent.quick else published}
-            row: Row = asyncio.run(getattr(module, name)(Path(folder), **size))
-        return row
-
-    return run
-
-
-ROWS: dict[str, Callable[..., Row]] = {
-    "F1": _here("kills", "f1"),
-    "F2": _here("syscalls", "f2"),
-    "F3": _here("syscalls", "f3"),
-    "F4": _here("syscalls", "f4"),
-    "F5": _here("syscalls", "f5"),
-    "F6": _here("kills", "f6"),
-    "F7": _here("kills", "f7"),
-    "F8": _here("queueing", "f8"),
-    "F9": _here("syscalls", "f9"),
-    "F10": _here("queueing", "f10"),
-    "F10b": _of_chroma("f10b", "rounds", 50, 3),
-    "F11": _of_chroma("f11", "rounds", 50, 5),
-    "F12": _of_chroma("f12", "mutants", 200, 6),
-    "F13": _of_chroma("f13", "seconds", 60.0, 8.0),
-    "F14": _here("models", "f14"),
-    "F15": _here("models", "f15"),
-    "F16": _here("models", "f16"),
-    "F17": _here("models", "f17"),
-    "F18": _here("models", "f18"),
-    "F19": _here("embedding", "f19"),
-    "F20": _here("embedding", "f20"),
-    "F21": _here("queueing", "f21"),
-    "F22": _here("profile_writes", "f22"),
-    "F23": _here("profile_writes", "f23"),
-    "F24": _here("group_runs", "f24"),
-    "F25": _here("clocks", "f25"),
-    "F26": _here("limits", "f26"),
-    "F27": _here("signals", "f27"),
-    "F28": _here("upgrades", "f28"),
-    "F29": _of_chroma("f29", "rows", 10_000, 1_500),
-    "F30": _here("drift", "f30"),
-    "F31": _here("syscalls", "f31"),
-    "F32": _here("queueing", "f32"),
-    "F33": _here("mixed", "f33"),
-    "F34": _here("cancelled", "f34"),
-    "F36": _here("models", "f36"),
-    "F37": _here("starved", "f37"),
-    "A1": _here("hostile_tools", "a1"),
-    "A2": _here("isolation", "a2"),
-    "A3": _here("isolation", "a3"),
-    "A5": _here("forged", "a5"),
-    "A6": _here("puppets", "a6"),
-    "A7": _here("puppets", "a7"),
-    "A8": _here("puppets", "a8"),
-    "A9": _here("puppets", "a9"),
-    "A10": _here("puppets", "a10"),
-    "A11": _here("puppets", "a11"),
-    "A12": _here("puppets", "a12"),
-    "A13": _here("permissions", "a13"),
-    "A14": _here("http_tokens", "a14"),
-    "A14b": _here("web_doors", "a14b"),
-    "A15": _here("http_gates", "a15"),
-    "A15b": _here("web_doors", "a15b"),
-    "A16": _here("http_foreign", "a16"),
-    "A16b": _here("web_doors", "a16b"),
-    "A17": _here("floods", "a17"),
-    "A18": _here("patterns", "a18"),
-    "A20": _here("strangers", "a20"),
-    "A21": _here("erasure", "a21"),
-    "A23": _here("extraction", "a23"),
-    "A23b": _here("extraction_by_agents", "a23b"),
-    "A25": _here("beliefs_deleted", "a25"),
-    "A27": _here("supply", "a27"),
-    "A28": _here("outgoing", "a28"),
-    "A29": _here("tampering", "a29"),
-    "A32": _here("opted_out", "a32"),
-    "A33": _here("half_sent", "a33"),
+OF_CHROMA = {  # the option that gives the size, published and quick, and what is injected
+    "F10b": ("rounds", 50, 3, "the bot is killed while its child writes"),
+    "F11": ("rounds", 50, 5, "an upsert without an answer is repeated"),
+    "F12": ("mutants", 200, 6, "a damaged directory"),
+    "F13": ("seconds", 60.0, 8.0, "another process holds the write lock"),
+    "F29": ("rows", 10_000, 1_500, "filtered search after 40 % of the rows are deleted"),
 }
+ROWS = {  # the module, and what is injected
+    "F1": ("kills", "kill -9 at random moments, whole pipeline"),
+    "F2": ("syscalls", "SIGKILL at every system call of every publishing way"),
+    "F3": ("syscalls", "ENOSPC, EIO, EACCES at every call, once and for good"),
+    "F4": ("syscalls", "fsync fails once"),
+    "F5": ("syscalls", "file synced before its rename, folder after it"),
+    "F6": ("kills", "crash with a job in processing, restart after 1 s"),
+    "F7": ("kills", "job that ends the process each time"),
+    "F8": ("queueing", "files that make no job, dropped by hand"),
+    "F9": ("syscalls", "crash between any two effects of the historian"),
+    "F10": ("queueing", "second bot process on the same directory"),
+    "F14": ("models", "chat model hangs, drips"),
+    "F15": ("models", "chat model answers 500, 502, 503, 401, resets, no TLS, no DNS"),
+    "F16": ("models", "chat model answers 429 with Retry-After"),
+    "F17": ("models", "chat model writes nonsense"),
+    "F18": ("models", "answer that replaces a profile is cut off"),
+    "F19": ("embedding", "embedding endpoint answers badly"),
+    "F20": ("embedding", "model exchanged, kill -9 while embedding and building"),
+    "F21": ("queueing", "queue flooded"),
+    "F22": ("profile_writes", "profile write crashes between snapshot and replace"),
+    "F23": ("profile_writes", "two merges of one profile at once, an admin edits meanwhile"),
+    "F24": ("group_runs", "group evolution crashes half-way through keep/update/create/delete"),
+    "F25": ("clocks", "clock back 1 h, ahead 10 years, at 1970"),
+    "F26": ("limits", "no file handles, no memory"),
+    "F27": ("signals", "SIGTERM with a hanging model; cancellation at every await"),
+    "F28": ("upgrades", "data of each earlier format opened, migration killed, later format refused"),
+    "F30": ("drift", "index and ledger diverge"),
+    "F31": ("syscalls", "crash while all of 500 buried jobs are revived"),
+    "F32": ("queueing", "Windows: files in use, names"),
+    "F33": ("mixed", "hours of mixed faults at 1 %, backups restored elsewhere"),
+    "F34": ("cancelled", "background loops cancelled by somebody else"),
+    "F36": ("models", "provider refuses the key or the model"),
+    "F37": ("starved", "fifty messages a second with a fifth of a core"),
+    "A1": ("hostile_tools", "tools with hostile arguments"),
+    "A2": ("isolation", "random scenes, every way of reading"),
+    "A3": ("isolation", "groups ask for what was told in private"),
+    "A5": ("forged", "forged events of superusers and admins"),
+    "A6": ("puppets", "names that claim to be somebody"),
+    "A7": ("puppets", "names and lines with hidden signs"),
+    "A8": ("puppets", "YAML in names, tags and profiles"),
+    "A9": ("puppets", "orders among what is said, stored and recalled"),
+    "A10": ("puppets", "B is a thief, fifty times from five accounts"),
+    "A11": ("puppets", "profile overwritten by what a merge answers"),
+    "A12": ("puppets", "model steered to other groups and people"),
+    "A13": ("permissions", "commands of people who may not, and of those who may"),
+    "A14": ("http_tokens", "HTTP without the token"),
+    "A14b": ("web_doors", "console and MCP without session or token"),
+    "A15": ("http_gates", "around the gates of HTTP"),
+    "A15b": ("web_doors", "forms of other sites, other hosts"),
+    "A16": ("http_foreign", "ids of another agent's things, with the token"),
+    "A16b": ("web_doors", "an agent that wants to leave its place"),
+    "A17": ("floods", "flood of long messages, of turns, and of messages beside them, by one"),
+    "A18": ("patterns", "patterns at their longest and worst text"),
+    "A20": ("strangers", "the bot's own words, other accounts, anonymous members, bots answering bots"),
+    "A21": ("erasure", "forget somebody, then scan every byte"),
+    "A23": ("extraction", "a member has everybody's portrait read"),
+    "A23b": ("extraction_by_agents", "an agent over MCP has everybody's portrait read"),
+    "A25": ("beliefs_deleted", "group evolution told to delete true memories, and who its admin is"),
+    "A27": ("supply", "code out of data, dependencies that drift, connections outwards"),
+    "A28": ("outgoing", "codes, Markdown and HTML in memory"),
+    "A29": ("tampering", "bytes flipped in ledger, profiles, jobs, overrides.json"),
+    "A32": ("opted_out", "named by card, former card and nickname after opting out; a word of others as the last card"),
+    "A33": ("half_sent", "half-sent log-ins and bodies"),
+}
+
+
+def run_row(name: str, extent: Extent) -> Row:
+    """Run a row; one that gives no time of its own took as long as the whole of it."""
+    started = time.perf_counter()
+    if name in OF_CHROMA:
+        return _of_chroma(name, extent)
+    module, what = ROWS[name]
+    found = getattr(importlib.import_module(f"benchmarks.faults.{module}"), name.lower())(extent)
+    row: Row = asyncio.run(found) if inspect.iscoroutine(found) else found
+    return replace(row, row=name, what=what, seconds=row.seconds or time.perf_counter() - started)
+
+
+def _of_chroma(name: str, extent: Extent) -> Row:
+    """Run a row of the vector store in an empty folder."""
+    option, published, quick, what = OF_CHROMA[name]
+    module, size = importlib.import_module("benchmarks.faults_chroma"), {option: quick if extent.quick else published}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        row: Row = asyncio.run(getattr(module, name.lower())(Path(folder), **size))
+    return replace(row, row=name, what=what)
+
+
+NAMES = sorted([*OF_CHROMA, *ROWS], key=lambda name: (name[0] == "A", int("".join(filter(str.isdigit, name))), name))

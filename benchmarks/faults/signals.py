@@ -80,8 +80,8 @@ def f27(extent: Extent) -> Row:
     )
     print(*broken.lost, *broken.twice, *broken.locked, sep="\n", file=sys.stderr)
     is_bad = bool(broken.locked)
-    what, injected = "SIGTERM with a hanging model; cancellation at every await", broken.stops + broken.points.total()
-    return Row("F27", what, injected, len(broken.lost), len(broken.twice), 0, broken.slowest, note, is_bad)
+    injected = broken.stops + broken.points.total()
+    return Row(injected, len(broken.lost), len(broken.twice), 0, broken.slowest, note, is_bad)
 
 
 def terminated(data: Path, kind: str, broken: Broken) -> None:

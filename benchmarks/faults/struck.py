@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .steps import STEPS, Step
+from .tally import Summed
 from .tracer import Driver, Outcome, Point, driver
 from .world import Tokens
 
@@ -31,7 +32,7 @@ class Injection:
 
 
 @dataclass
-class Tally:
+class Tally(Summed):
     """The summed effects of the faults. ``crashed``: ended or raised in a way it must not; ``examples`` say where."""
 
     injected: int = 0
@@ -45,11 +46,6 @@ class Tally:
     kept: int = 0
     behind: int = 0
     examples: list[str] = field(default_factory=list)
-
-    def __add__(self, other: Tally) -> Tally:
-        numbers = ("injected", "missed", "lost", "twice", "torn", "crashed", "stopped", "acked", "kept", "behind")
-        added = {name: getattr(self, name) + getattr(other, name) for name in numbers}
-        return Tally(**added, examples=self.examples + other.examples)
 
 
 @dataclass(frozen=True)

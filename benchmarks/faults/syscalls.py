@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from pathlib import Path
@@ -31,44 +30,39 @@ FAKE_DISK = "tests/unit/adapters/test_file_faults.py"
 _PASSED = re.compile(r"(\d+) passed")
 
 
-def by_strace(what: str) -> Callable[[Callable[[Extent], Row]], Callable[[Extent], Row]]:
+def by_strace(row: Callable[[Extent], Row]) -> Callable[[Extent], Row]:
     """Run a row if strace is installed; otherwise run its counterparts over the tests' fake disk."""
 
-    def decorated(function: Callable[[Extent], Row]) -> Callable[[Extent], Row]:
-        @wraps(function)
-        def run(extent: Extent) -> Row:
-            return function(extent) if tracer.is_there() else _by_fake_disk(function.__name__.upper(), what)
+    @wraps(row)
+    def run(extent: Extent) -> Row:
+        return row(extent) if tracer.is_there() else _by_fake_disk()
 
-        return run
-
-    return decorated
+    return run
 
 
-@by_strace("SIGKILL at every system call")
+@by_strace
 def f2(extent: Extent) -> Row:
     """Kill at every call of every step."""
-    started = time.monotonic()
     tally = struck(WAYS, _killing(extent.of(10_000, 5)))
     note = f"{len(WAYS)} ways, every writing call of each"
-    return _row("F2", "SIGKILL at every system call of every publishing way", tally, started, note)
+    return _row(tally, note)
 
 
-@by_strace("ENOSPC, EIO, EACCES at every system call")
+@by_strace
 def f3(extent: Extent) -> Row:
     """Let every call of every step fail once, and persistently, with each code; then fill a disk, then lock it."""
-    started = time.monotonic()
     tally = struck(WAYS, _failing(extent.of(10_000, 2)), goes_on=True)
     room = without_room()
     refused = tally.injected - tally.acked
     note = f"refused {refused}, {tally.kept} of them there all the same; crashes {tally.crashed}; {room.note}"
     tally += Tally(injected=room.refused, lost=room.lost, stopped=room.stuck)
-    return _row("F3", "ENOSPC, EIO, EACCES at every call, once and for good", tally, started, note)
+    return _row(tally, note)
 
 
-@by_strace("fsync fails once")
+@by_strace
 def f4(extent: Extent) -> Row:
     """Let each sync fail once: the operation is refused, and no sync is retried."""
-    started, retried, unsaid = time.monotonic(), list[str](), list[str]()
+    retried, unsaid = list[str](), list[str]()
 
     def watch(scene: Scene, injection: Injection, outcome: Outcome) -> None:
         failed = next(call for call in outcome.calls if "(INJECTED)" in call.arguments)
@@ -83,39 +77,36 @@ def f4(extent: Extent) -> Row:
         f"acknowledged and lost {tally.lost}, tried again {len(retried)}, silent {len(unsaid)}; refused "
         f"{tally.injected - tally.acked}, the rest were moves and folders whose undoing loses nothing"
     )
-    return _row("F4", "fsync fails once", tally, started, note, failed=bool(retried or unsaid))
+    return _row(tally, note, failed=bool(retried or unsaid))
 
 
-@by_strace("fsync of the file before its rename, of the folder after it")
+@by_strace
 def f5(extent: Extent) -> Row:
     """Check with strace that contents and names are synced, in this order, before the acknowledgement."""
-    started = time.monotonic()
     scenes = rehearsed(PUBLISHING)
     checked = [published(scene.unharmed.calls, scene.standing) for scene in scenes]
     missing = [f"{scene.name}: {name}" for scene, (_, names) in zip(scenes, checked, strict=True) for name in names]
     note = f"{len(scenes)} ways, {sum(count for count, _ in checked)} files; missing syncs {len(missing)}"
     tally = Tally(injected=len(scenes), lost=len(missing), examples=missing)
-    return _row("F5", "file synced before its rename, folder after it", tally, started, note)
+    return _row(tally, note)
 
 
-@by_strace("crash between any two effects of the historian")
+@by_strace
 def f9(extent: Extent) -> Row:
     """Kill the historian at every call from the claim to the end; the next process reaches the same state."""
-    started = time.monotonic()
     tally = struck(["historian"], _killing(extent.of(10_000, 20)))
     note = f"state differs {tally.lost + tally.twice} times from that of an unharmed run, row by row"
-    return _row("F9", "crash between any two effects of the historian", tally, started, note)
+    return _row(tally, note)
 
 
-@by_strace("crash while all of 500 buried jobs are revived")
+@by_strace
 def f31(extent: Extent) -> Row:
     """Kill while all jobs are revived."""
-    started = time.monotonic()
     tally = struck(["revive 500"], _killing(extent.of(60, 6)))
-    return _row("F31", "crash while all of 500 buried jobs are revived", tally, started, "every job in one place")
+    return _row(tally, "every job in one place")
 
 
-def _row(row: str, what: str, tally: Tally, started: float, note: str, *, failed: bool = False) -> Row:
+def _row(tally: Tally, note: str, *, failed: bool = False) -> Row:
     said = [
         note,
         *([f"did not strike {tally.missed}"] if tally.missed else []),
@@ -125,8 +116,7 @@ def _row(row: str, what: str, tally: Tally, started: float, note: str, *, failed
     ]
     print(*tally.examples, sep="\n", file=sys.stderr)
     is_bad = failed or bool(tally.torn or tally.crashed)
-    seconds = time.monotonic() - started
-    return Row(row, what, tally.injected, tally.lost, tally.twice, tally.stopped, seconds, "; ".join(said), is_bad)
+    return Row(tally.injected, tally.lost, tally.twice, tally.stopped, note="; ".join(said), failed=is_bad)
 
 
 def _killing(most: int) -> Plan:
@@ -219,13 +209,11 @@ def _unsynced(path: str, calls: list[Call], what: str) -> list[str]:
     return [] if is_synced else [f"{what} not synced"]
 
 
-def _by_fake_disk(row: str, what: str) -> Row:
+def _by_fake_disk() -> Row:
     """Run the small counterparts in the test suite."""
-    started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:nonebug", "-o", f"cache_dir={folder}", FAKE_DISK]
         ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     passed = _PASSED.search(ended.stdout)
     note = f"no strace here: the fake disk of {FAKE_DISK}, {passed[0] if passed else 'none passed'}"
-    seconds = time.monotonic() - started
-    return Row(row, what, int(passed[1]) if passed else 0, seconds=seconds, note=note, failed=bool(ended.returncode))
+    return Row(int(passed[1]) if passed else 0, note=note, failed=bool(ended.returncode))

@@ -67,8 +67,7 @@ def f28(extent: Extent) -> Row:
     print(*found.lost, sep="\n", file=sys.stderr)
     is_bad = found.refused != 2 or bool(found.touched)  # with and without a write-ahead log
     seconds = time.monotonic() - started
-    what = "data of each earlier format opened, migration killed, later format refused"
-    return Row("F28", what, injected, len(found.lost), 0, found.stuck, seconds, note, is_bad)
+    return Row(injected, len(found.lost), 0, found.stuck, seconds, note, is_bad)
 
 
 def _open_whole(folder: Path, name: str, found: Found) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import secrets
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -84,23 +83,23 @@ LIES: Sequence[Sequence[Header]] = (
 )
 
 
-def a14b(extent: Extent) -> Row:
+async def a14b(extent: Extent) -> Row:
     """Open pages, forms and tools without a session or a token; none may be answered."""
-    return asyncio.run(_run("A14b", "console and MCP without session or token", _strangers, extent.of(1, 12)))
+    return await _run(_strangers, extent.of(1, 12))
 
 
-def a15b(extent: Extent) -> Row:
+async def a15b(extent: Extent) -> Row:
     """Send forms of other sites in a logged-in browser, and its cookie to other hosts; nothing may be carried out."""
-    return asyncio.run(_run("A15b", "forms of other sites, other hosts", _other_sites, extent.of(1, 12)))
+    return await _run(_other_sites, extent.of(1, 12))
 
 
-def a16b(extent: Extent) -> Row:
+async def a16b(extent: Extent) -> Row:
     """Let an agent ask for another group by arguments, ids and headers; nothing of it may be read or changed."""
-    return asyncio.run(_run("A16b", "an agent that wants to leave its place", _leaving, extent.of(1, 4)))
+    return await _run(_leaving, extent.of(1, 4))
 
 
-async def _run(row: str, what: str, attempts: Any, every: int) -> Row:
-    started, seen = time.perf_counter(), Seen()
+async def _run(attempts: Any, every: int) -> Row:
+    seen = Seen()
     async with a_bot(ENV) as bot:
         session = await _session(bot.port) if attempts is _other_sites else ""
         before = rows(bot)
@@ -110,8 +109,7 @@ async def _run(row: str, what: str, attempts: Any, every: int) -> Row:
                 seen.note(f"{name} {request.target[:60]!r}", answer, is_bad=is_bad(answer))
         changed = rows(bot) != before
     note = f"lost: answered; twice: 500s and changes; answers {seen.told}; first: {seen.first}"
-    taken = time.perf_counter() - started
-    return Row(row, what, seen.sent, seen.passed, seen.crashed + changed, seconds=taken, note=note)
+    return Row(seen.sent, seen.passed, seen.crashed + changed, note=note)
 
 
 async def _paced(request: RawRequest, port: int) -> RawAnswer:

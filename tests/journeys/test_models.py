@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from benchmarks.fault_row import Extent, Row
-from benchmarks.faults.floods import a17
-from benchmarks.faults.models import f14, f15, f16, f17, f18
-from benchmarks.faults.patterns import a18
-from benchmarks.faults.puppets import a6, a7, a8, a9, a10, a11, a12
+from benchmarks.fault_row import Extent
+from benchmarks.faults.rows import run_row
 from tests.support.sizes import IS_NIGHTLY, sized
 
 EXTENT = Extent(quick=not IS_NIGHTLY)
@@ -18,21 +13,17 @@ EXTENT = Extent(quick=not IS_NIGHTLY)
 LONG = pytest.mark.nightly  # rows that wait as long as a model demands
 
 
-def _name(row: Callable[[Extent], Row]) -> str:
-    return row.__name__
-
-
 @pytest.mark.timeout(sized(240, 3600))
-@pytest.mark.parametrize("row", [f14, *(pytest.param(row, marks=LONG) for row in (f15, f16)), f17, f18], ids=_name)
-def test_a_bad_model_costs_no_memory(row: Callable[[Extent], Row]) -> None:
+@pytest.mark.parametrize("row", ["F14", *(pytest.param(row, marks=LONG) for row in ("F15", "F16")), "F17", "F18"])
+def test_a_bad_model_costs_no_memory(row: str) -> None:
     """A chat model that hangs, breaks, is rate limited or returns nonsense loses, doubles and blocks no memory."""
-    found = row(EXTENT)
+    found = run_row(row, EXTENT)
     assert not found.is_bad, found
 
 
 @pytest.mark.timeout(sized(240, 3600))
-@pytest.mark.parametrize("row", [a6, a7, a8, a9, a10, a11, a12, a17, a18], ids=_name)
-def test_a_model_that_obeys_the_attacker_wins_nothing(row: Callable[[Extent], Row]) -> None:
+@pytest.mark.parametrize("row", ["A6", "A7", "A8", "A9", "A10", "A11", "A12", "A17", "A18"])
+def test_a_model_that_obeys_the_attacker_wins_nothing(row: str) -> None:
     """Names, instructions, rumours and endless texts change nothing of other people, even if the model obeys them."""
-    found = row(EXTENT)
+    found = run_row(row, EXTENT)
     assert not found.is_bad, found
