@@ -17,9 +17,8 @@ from .domain.note import Memo, Pin
 from .domain.profile import Profile
 from .domain.scope import Incognito, PlaceSwitch, Scene, Scope, Switch
 from .domain.turn import Dialogue, Turn
-from .store.consent import ConsentBook
+from .store.consent import ConsentBook, IncognitoBook
 from .store.erasure.eraser import Eraser
-from .store.incognito import IncognitoBook
 from .store.names import NameBook
 from .text.safety.redaction import Redaction
 

@@ -30,8 +30,7 @@ from .ports.vectors import EmbeddedEvent
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
 from .settings import Live, Settings
-from .store.erasure.eraser import ErasedRows, Eraser
-from .store.erasure.event_eraser import EventEraser
+from .store.erasure.eraser import ErasedRows, Eraser, EventEraser
 from .store.events import EventLedger
 from .store.ledger import Ledger
 from .store.names import MOST_NAMES, Alias

@@ -27,8 +27,8 @@ from .reads import without_forgotten
 from .recall.one_pass import Sources
 from .recall.recall import Recall
 from .settings import Live, Settings
-from .store.clock_state import ClockState
 from .store.database.integrity import LedgerExamination
+from .store.housekeeping import ClockState
 from .store.ledger import Ledger
 from .transfer import checked_target, exported
 

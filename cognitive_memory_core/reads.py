@@ -38,13 +38,13 @@ from .recall.profile_reader import ProfileReader
 from .recall.recall import Recall, SearchResult
 from .recall.trace import Explanation
 from .settings import Settings
-from .store.erasure.event_eraser import EventEraser
+from .store.erasure.eraser import EventEraser
 from .store.events import EventLedger
 from .store.listings import OperatorLists
 from .store.messages import MessageLog
-from .store.missed_events import MissedBook
 from .store.notes import NoteBook
-from .store.profile_index import ProfileIndex
+from .store.profiles import ProfileIndex
+from .store.quality import MissedBook
 from .text.names import clean_text
 from .text.safety.retold_events import untelling
 

@@ -20,9 +20,8 @@ from ..ports.clock import Clock
 from ..ports.models import Embedder, Vector
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
-from ..store.beliefs import BeliefBook
+from ..store.beliefs import BeliefBook, DecisionBook
 from ..store.events import EventLedger
-from ..store.suggestion_decisions import DecisionBook
 from ..text.failures import described
 from ..text.names import one_line
 from ..text.statements.problems import ProblemReading

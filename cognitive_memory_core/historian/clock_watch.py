@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from .. import sentences
 from ..errors import UnavailableError
 from ..ports.clock import Clock
-from ..store.clock_state import ClockState, ClockStore
+from ..store.housekeeping import ClockState, ClockStore
 from ..tasks import BackgroundLoop, ErrorState
 
 JUMP = timedelta(days=2)  # a larger difference means that the clock was set, or that nothing ran for as long

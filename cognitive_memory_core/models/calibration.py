@@ -14,7 +14,7 @@ from statistics import median
 from .. import sentences
 from ..ports.models import Calibration, Vector
 from ..settings import Live
-from ..store.similarity_calibrations import CalibrationBook
+from ..store.housekeeping import CalibrationBook
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from .embedding_queue import EmbeddingQueue
 

@@ -15,7 +15,7 @@ from ..errors import BadAnswer, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Ask, Chat
 from ..settings import Live, Settings
-from ..store.accounts import Accounts
+from ..store.housekeeping import Accounts
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from .breaker import Breaker
 

@@ -29,9 +29,8 @@ from ..ports.clock import Clock
 from ..ports.tally import REFUSED, RETRIED
 from ..settings import Live, Settings
 from ..store.facts import FactBook
-from ..store.missed_events import MissedBook
 from ..store.names import NameBook
-from ..store.quality import ExaminedEvent, LineCount, LoggedDay, QualityLedger, StoredCount
+from ..store.quality import ExaminedEvent, LineCount, LoggedDay, MissedBook, QualityLedger, StoredCount
 from .comparing import FREED, examined
 from .counting import BOUNDS, TOOK
 

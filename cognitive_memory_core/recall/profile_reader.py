@@ -21,7 +21,7 @@ from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.database.table import Snapshot, at_once
 from ..store.facts import FactBook
-from ..store.profile_index import IndexedProfile, ProfileIndex
+from ..store.profiles import IndexedProfile, ProfileIndex
 from ..text.names import clean_name, clean_text
 from ..text.terms import index_terms, query_terms
 from .deadlines import AWAY, PATIENCE, with_timeout

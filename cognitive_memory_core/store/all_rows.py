@@ -18,9 +18,8 @@ from ..domain.note import Memo, Pin
 from ..domain.scope import PlaceSwitch, Scope
 from ..ports.vectors import EmbeddedEvent
 from ..text.time.instants import EARLIEST
-from . import beliefs, duplicates, event_rows
-from . import suggestion_decisions as decisions
-from .consent import add_opt_out, add_sharing, add_switch, switch_of
+from . import beliefs, event_rows
+from .consent import add_opt_out, add_sharing, add_switch, opted_out, switch_of, tombstones_of
 from .database.rows import (
     BELIEF_COLUMNS,
     CHANGE_COLUMNS,
@@ -48,7 +47,6 @@ from .names import Alias, add_alias, add_told
 from .notes import add_memo, add_pin
 from .search.read_filter_sql import GONE
 from .search.vectors import dimensions_of, has_direction, put
-from .tombstones import tombstones_of
 
 PAGE = 500  # rows read at a time
 
@@ -121,7 +119,7 @@ class Archive(Table):
         """
         opt_outs = [row for row in rows if isinstance(row, OptOut)]
         new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
-        left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+        left_out, erased = opted_out(connection), tombstones_of(connection)
         revision, lengths = next_revision(connection), _lengths(connection, rows)
 
         def is_admitted(row: _Owned) -> bool:
@@ -239,7 +237,7 @@ def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tomb
         case Belief() | Change():
             return beliefs.import_rows(connection, row, erased)
         case SuggestionDecision():
-            return decisions.add(connection, row, erased)
+            return beliefs.add_decision(connection, row, erased)
 
 
 def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, erased: Tombstones) -> bool:
@@ -248,8 +246,8 @@ def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, era
     An equal event is not counted again, so that importing a file twice changes nothing.
     """
     event = row.event
-    event = event_rows.with_admitted_quotes(connection, event, event_rows.opted_out(connection), erased) or event
-    if event_rows.is_known(connection, event) or duplicates.active_duplicate(connection, event) is not None:
+    event = event_rows.with_admitted_quotes(connection, event, opted_out(connection), erased) or event
+    if event_rows.is_known(connection, event) or event_rows.active_duplicate(connection, event) is not None:
         return False
     sources = event_rows.sources_left(connection, event)
     if not event.retired_at and (withdrawn_at := event_rows.withdrawn_at(connection, event, sources)):
@@ -323,5 +321,5 @@ _TABLES = (
     _ArchiveTable("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id, r.author_id"),
     _ArchiveTable("beliefs r", _of_r(BELIEF_COLUMNS), belief_of),
     _ArchiveTable("belief_changes r", _of_r(CHANGE_COLUMNS), change_of),
-    _ArchiveTable("decisions r", f"{_of_r(DECISION_COLUMNS)}, {decisions.EVIDENCE}", decisions.decision_of),
+    _ArchiveTable("decisions r", f"{_of_r(DECISION_COLUMNS)}, {beliefs.EVIDENCE}", beliefs.decision_of),
 )

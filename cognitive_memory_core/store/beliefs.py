@@ -1,7 +1,8 @@
-"""Beliefs with their versions, vectors and changes, and which messages evolution has read."""
+"""Beliefs with their versions, vectors and changes, which messages evolution has read, and decisions on suggestions."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +20,7 @@ from ..domain.belief import (
     BeliefPage,
     Change,
     Listing,
+    SuggestionDecision,
     is_applicable,
     relinked,
     superseded,
@@ -30,9 +32,12 @@ from ..domain.scope import Scope
 from ..errors import BadArgument
 from ..ports.models import Vector
 from ..text.caches import cleared_on_erasure
+from .consent import tombstones_of
 from .database.rows import (
     BELIEF_COLUMNS,
     CHANGE_COLUMNS,
+    DECISION_COLUMNS,
+    Row,
     belief_of,
     belief_values,
     bound,
@@ -41,13 +46,13 @@ from .database.rows import (
     digest,
     instant_of,
     micros,
+    moment_of,
     vector_of,
 )
-from .database.statements import LISTED, bounded, delete, insert, listed, select, update
+from .database.statements import LISTED, bounded, delete, insert, listed, new_seq, select, update
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import Filter
 from .search.vectors import has_direction
-from .tombstones import tombstones_of
 
 _FIELDS = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
 _LOGGED = ", ".join(CHANGE_COLUMNS)
@@ -346,3 +351,66 @@ def _store(connection: Connection, fingerprint: str, belief: Belief, vector: Vec
 @lru_cache(maxsize=4_096)  # the beliefs of a group are compared with every question
 def _known(row: tuple[Any, ...]) -> Belief:
     return belief_of(row)
+
+
+_IN_ORDER = select(
+    "e.id AS id", "decision_events d JOIN events e ON e.seq = d.event_seq", "d.decision_seq = r.seq", "ORDER BY e.seq"
+)
+EVIDENCE = f"({select('json_group_array(id)', f'({_IN_ORDER})', 'TRUE')})"
+_DECIDED = ", ".join((*(f"r.{name}" for name in DECISION_COLUMNS), EVIDENCE))
+
+
+class DecisionBook(Table):
+    """What admins decided on suggestions. A decision is deleted with the last event that it rests on."""
+
+    @writes
+    def decide(self, connection: Connection, decision: SuggestionDecision) -> None:
+        """Store a decision; does nothing if its id is known or none of its events is stored."""
+        add_decision(connection, decision)
+
+    @reads
+    def decisions(self, connection: Connection, scope: Scope) -> list[SuggestionDecision]:
+        """Return the decisions of a place, oldest first, each with those of its events that are still stored."""
+        query = select(_DECIDED, "decisions r", "r.scope = ?", "ORDER BY r.seq")
+        return [decision_of(row) for row in connection.execute(query, (scope.key,))]
+
+
+def add_decision(connection: Connection, decision: SuggestionDecision, erased: Tombstones | None = None) -> bool:
+    """Write a decision unless it is stored already or the ledger has none of its events; return whether it was written.
+
+    The person who decided is omitted if they were erased after the decision.
+    """
+    if erased is not None and erased.covers_person(decision.decided_by, decision.decided_at):
+        decision = replace(decision, decided_by="")
+    query = select("seq", "events", f"scope = ? AND id IN {LISTED}")
+    events = connection.execute(query, (decision.scope.key, listed(bound(*decision.event_ids)))).fetchall()
+    known = connection.execute(select("1", "decisions", "id = ?"), bound(decision.id)).fetchone()
+    if known or not events:
+        return False
+    seq = new_seq(connection.execute(insert("decisions", DECISION_COLUMNS), _decision_values(decision)))
+    rows = [(seq, event[0]) for event in events]
+    connection.executemany(insert("decision_events", ("decision_seq", "event_seq")), rows)
+    return True
+
+
+def decision_of(row: Row) -> SuggestionDecision:
+    """Convert a row to a suggestion's decision."""
+    decision_id, scope, kind, is_accepted, decided_at, decided_by, evidence = row
+    return SuggestionDecision(
+        decision_id,
+        Scope.of_key(scope),
+        kind,
+        bool(is_accepted),
+        moment_of(decided_at),
+        decided_by,
+        tuple(json.loads(evidence)),
+    )
+
+
+def _decision_values(decision: SuggestionDecision) -> Row:
+    return (
+        *bound(decision.id, decision.scope.key, decision.kind),
+        int(decision.is_accepted),
+        decision.decided_at.isoformat(),
+        *bound(decision.decided_by),
+    )

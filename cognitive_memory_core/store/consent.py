@@ -1,14 +1,62 @@
-"""Opt-outs, profile sharing and switches of places."""
+"""Who may be remembered: opt-outs, sharing, switches, incognito periods, and tombstones of what was erased."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.scope import PlaceSwitch, Scope
+from ..domain.erasure import Tombstones, covered_until
+from ..domain.figures import PurgeState
+from ..domain.scope import Incognito, PlaceSwitch, Scope
 from .database.rows import Row, bound, instant_of, micros
+from .database.statements import delete
 from .database.table import Table, reads, writes
-from .event_rows import opted_out
+
+
+def tombstones_of(connection: Connection) -> Tombstones:
+    """Read all tombstones; cheap while there are none."""
+    found = connection.execute("SELECT digest, at_us FROM erasures").fetchall()
+    marks = {digest: instant_of(at_us) for digest, at_us in found}
+    return Tombstones(_key(connection), marks) if marks else Tombstones()
+
+
+def keyed_tombstones(connection: Connection) -> Tombstones:
+    """Read all tombstones with the key of their hashes, which is created if there is none yet."""
+    return Tombstones(_key(connection), tombstones_of(connection).marks)
+
+
+def record_erasure(connection: Connection, digest: str, at: datetime) -> None:
+    """Record an erasure, and that a purge is due."""
+    standing = tombstones_of(connection).marks.get(digest)
+    query = "INSERT INTO erasures VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at_us = excluded.at_us"
+    connection.execute(query, (digest, micros(covered_until(at, standing))))
+    record_purge_due(connection, at)
+
+
+def record_purge_due(connection: Connection, at: datetime) -> None:
+    """Record that a purge (removal of erased bytes from the files) is due because of an erasure at ``at``."""
+    connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
+
+
+def purge_state(connection: Connection) -> PurgeState:
+    """Return when the oldest erasure was whose bytes are still on disk, and when the last purge was."""
+    return PurgeState(_moment(connection, "purge_due_us"), _moment(connection, "purged_us"))
+
+
+def purged(connection: Connection, at: datetime) -> None:
+    """Record that the bytes of all erased rows are removed."""
+    connection.execute("UPDATE meta SET value = NULL WHERE key = 'purge_due_us'")
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'purged_us'", (micros(at),))
+
+
+def _key(connection: Connection) -> bytes:
+    return bytes.fromhex(connection.execute("SELECT value FROM meta WHERE key = 'erasure_key'").fetchone()[0])
+
+
+def _moment(connection: Connection, key: str) -> datetime | None:
+    value = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0]
+    return None if value is None else instant_of(value)
 
 
 class ConsentBook(Table):
@@ -81,3 +129,50 @@ def switch_of(row: Row) -> PlaceSwitch:
     """Convert a row of scope, switch and ``until_us`` to the switch of a place."""
     key, switch, until_us = row
     return PlaceSwitch(Scope.of_key(key), switch, None if until_us is None else instant_of(until_us))
+
+
+def opted_out(connection: Connection) -> frozenset[str]:
+    """Return the ids of all persons who opted out."""
+    return frozenset(row[0] for row in connection.execute("SELECT user_id FROM opt_outs"))
+
+
+class IncognitoBook(Table):
+    """Periods in which people asked not to be recorded in a place."""
+
+    @writes
+    def keep(self, connection: Connection, period: Incognito) -> None:
+        """Store a period, or replace the end of the one with the same place, person and start."""
+        connection.execute(
+            "INSERT INTO incognito (scope, user_id, starts_at, ends_at, ends_us) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (scope, user_id, starts_at)"
+            " DO UPDATE SET ends_at = excluded.ends_at, ends_us = excluded.ends_us",
+            bound(
+                period.scope.key,
+                period.user_id,
+                period.starts_at.isoformat(),
+                period.ends_at.isoformat(),
+                micros(period.ends_at),
+            ),
+        )
+
+    @reads
+    def periods(self, connection: Connection) -> list[Incognito]:
+        """Return all incognito periods (times in which nothing is recorded), oldest first."""
+        rows = connection.execute("SELECT scope, user_id, starts_at, ends_at FROM incognito ORDER BY seq")
+        return [
+            Incognito(Scope.of_key(key), user_id, datetime.fromisoformat(start), datetime.fromisoformat(end))
+            for key, user_id, start, end in rows
+        ]
+
+    @writes
+    def drop(self, connection: Connection, before: datetime) -> None:
+        """Delete the periods that ended before an instant."""
+        connection.execute("DELETE FROM incognito WHERE ends_us < ?", bound(micros(before)))
+
+    @writes
+    def erase(self, connection: Connection, periods: Collection[Incognito], at: datetime) -> None:
+        """Erase periods because their person or place was erased; a purge is due afterwards."""
+        named = [bound(one.scope.key, one.user_id, one.starts_at.isoformat()) for one in periods]
+        connection.executemany(delete("incognito", "scope = ? AND user_id = ? AND starts_at = ?"), named)
+        if named:
+            record_purge_due(connection, at)

@@ -1,24 +1,20 @@
-"""Insertion, update and retirement of event rows."""
+"""Insertion, update and retirement of event rows; a repeated statement is one event with a count."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import Tombstones, texts_of
-from ..domain.event import Event, Quote, exchange, without_quotes
+from ..domain.event import Event, Quote, exchange, with_absolute_text, without_quotes
 from ..domain.ids import derived_id
-from . import replaced_facts
-from .database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of, moment_of
+from . import facts
+from .database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, digest, event_of, event_values, instant_of, moment_of
 from .database.statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update
 from .search import words
-
-
-def opted_out(connection: Connection) -> frozenset[str]:
-    """Return the ids of all persons who opted out."""
-    return frozenset(row[0] for row in connection.execute("SELECT user_id FROM opt_outs"))
 
 
 def is_known(connection: Connection, event: Event) -> bool:
@@ -149,7 +145,7 @@ def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
         " WHERE retired_at IS NULL AND seq IN (SELECT value FROM json_each(?))",
         (at.isoformat(), next_revision(connection), listed(retired)),
     ).rowcount
-    replaced_facts.settle(connection, retired)
+    facts.settle(connection, retired)
     return count
 
 
@@ -168,3 +164,68 @@ def _add_subjects(connection: Connection, seq: int, event: Event) -> None:
     connection.executemany(
         "INSERT OR IGNORE INTO event_subjects VALUES (?, ?)", [bound(seq, subject) for subject in event.subjects]
     )
+
+
+def active_duplicate(connection: Connection, event: Event) -> int | None:
+    """Return the seq of the active event with the same text, scope and sender."""
+    twin = connection.execute(
+        "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL",
+        bound(event.scope.key, event.sender_id, digest(event.text)),
+    ).fetchone()
+    return None if twin is None else twin[0]
+
+
+def active_event_of_id(connection: Connection, event: Event, event_id: str | None) -> int | None:
+    """Return the seq of the active event with this id, if its scope and sender are the same; None without an id."""
+    if event_id is None:
+        return None
+    query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
+    twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
+    return None if twin is None else twin[0]
+
+
+def is_counted(connection: Connection, event: Event, named: int | None = None) -> bool:
+    """Return whether all messages of an event are already sources of an equal event, active or retired.
+
+    The event at the seq ``named`` counts as equal, whatever its text.
+    """
+    if not event.message_ids:
+        return False
+    sources = select("json_group_array(message_id)", "event_sources s", "s.seq = e.seq")
+    alike = "(e.scope = ? AND e.sender_id = ? AND e.duplicate_key = ?) OR e.seq = ?"
+    query = select(f"e.message_ids, ({sources})", "events e", alike)
+    rows = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text), named))
+    return any({*json.loads(named_ids), *json.loads(left)}.issuperset(event.message_ids) for named_ids, left in rows)
+
+
+def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:
+    """Count a repeated statement in the active event at ``seq`` and add the messages in ``sources`` to its sources.
+
+    The event's ``message_ids`` become those of both, or none if one of the two has none.
+    """
+    stored = _at(connection, seq)
+    seen = max(event.last_seen_at or event.happened_at, stored.last_seen_at or stored.happened_at)
+    both = stored.message_ids and event.message_ids
+    joined = dict.fromkeys((*stored.message_ids, *event.message_ids)) if both else ()
+    connection.execute(
+        "UPDATE events SET count = count + ?, last_seen_at = ?, message_ids = ? WHERE seq = ?",
+        (event.count, seen.isoformat(), listed(joined), seq),
+    )
+    add_sources(connection, seq, sources)
+
+
+def replace_relative_text(connection: Connection, seq: int, event: Event) -> str | None:
+    """Replace the text of the active event at ``seq`` by that of its repetition if only the repetition is absolute.
+
+    Returns the id of the changed event; None if nothing changed. Nothing changes if another active event has the text.
+    """
+    stored = _at(connection, seq)
+    better = with_absolute_text(stored, event)
+    if better is stored or active_duplicate(connection, event) not in (None, seq):
+        return None
+    put_anew(connection, seq, stored, better, next_revision(connection))
+    return stored.id
+
+
+def _at(connection: Connection, seq: int) -> Event:
+    return event_of(connection.execute(select(", ".join(EVENT_FIELDS), "events", "seq = ?"), (seq,)).fetchone())

@@ -14,13 +14,13 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from ..errors import UnknownEvent
 from ..ports.clock import Clock
-from . import duplicates, event_rows, facts, hidden_lines, replaced_facts
+from . import event_rows, facts, hidden_lines
+from .consent import opted_out, tombstones_of
 from .database.database import Database
 from .database.rows import EVENT_FIELDS, bound, event_of, micros
 from .database.statements import LISTED, bounded, listed, next_revision, select
 from .database.table import Table, reads, writes
 from .search.corpus import EVENTS
-from .tombstones import tombstones_of
 
 _FIELDS = ", ".join(EVENT_FIELDS)
 
@@ -58,7 +58,7 @@ class EventLedger(Table):
             return
         if draft.corrects and not _fetch(connection, [draft.corrects]):
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+        left_out, erased = opted_out(connection), tombstones_of(connection)
         written: dict[str, _CommittedEvent] = {}
         for drafted in draft.events:
             event = event_rows.with_admitted_quotes(connection, drafted, left_out, erased) or drafted
@@ -72,7 +72,7 @@ class EventLedger(Table):
             is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
             if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
                 facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
-        replaced_facts.settle_draft(connection, draft, [entry.seq for entry in written.values()])
+        facts.settle_draft(connection, draft, [entry.seq for entry in written.values()])
         if written and draft.corrects:
             hidden_lines.forget(connection, draft.corrects, now, "correction")
             hidden_lines.put_back(connection, [entry.seq for entry in written.values()])
@@ -151,7 +151,7 @@ class EventLedger(Table):
             return event
         if event_rows.rests_on_nothing(connection, event):
             return None
-        twin = duplicates.active_duplicate(connection, event)
+        twin = event_rows.active_duplicate(connection, event)
         if twin is not None:
             hidden_lines.unhide(connection, event_id)
             return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
@@ -160,7 +160,7 @@ class EventLedger(Table):
             (next_revision(connection), *bound(event_id)),
         )
         restored = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
-        replaced_facts.settle(connection, restored)
+        facts.settle(connection, restored)
         return replace(event, retired_at=None)
 
 
@@ -181,15 +181,15 @@ def _store_or_count(
     """Write an event, or count it in an equal one; None if it was ignored or written as retired."""
     if event_rows.is_known(connection, event):
         return None
-    active_event_of_id = duplicates.active_event_of_id(connection, event, named)
-    if not corrects and duplicates.is_counted(connection, event, active_event_of_id):
+    active_event_of_id = event_rows.active_event_of_id(connection, event, named)
+    if not corrects and event_rows.is_counted(connection, event, active_event_of_id):
         return None
     sources = event_rows.sources_left(connection, event)
     retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
-    twin = None if retired_at else active_event_of_id or duplicates.active_duplicate(connection, event)
+    twin = None if retired_at else active_event_of_id or event_rows.active_duplicate(connection, event)
     if twin is not None:
-        duplicates.count_again(connection, twin, event, sources)
-        return _CommittedEvent(twin, duplicates.replace_relative_text(connection, twin, event))
+        event_rows.count_again(connection, twin, event, sources)
+        return _CommittedEvent(twin, event_rows.replace_relative_text(connection, twin, event))
     seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
     return None if retired_at else _CommittedEvent(seq, event.id)
 

@@ -10,31 +10,25 @@ from sqlite3 import Connection
 from ..ports.clock import Clock, SystemClock
 from ..tasks import completed
 from . import hidden_lines
-from .accounts import Accounts
 from .all_rows import Archive
-from .beliefs import BeliefBook
-from .clock_state import ClockStore
-from .consent import ConsentBook
+from .beliefs import BeliefBook, DecisionBook
+from .consent import ConsentBook, IncognitoBook
 from .database.database import Check, Database
 from .database.integrity import LedgerExaminer
-from .erasure.eraser import Eraser
-from .erasure.event_eraser import EventEraser
+from .erasure.eraser import Eraser, EventEraser
 from .events import EventLedger
 from .facts import FactBook
-from .incognito import IncognitoBook
+from .housekeeping import Accounts, CalibrationBook, ClockStore
 from .listings import OperatorLists
 from .messages import MessageLog
-from .missed_events import MissedBook
 from .names import NameBook
 from .notes import NoteBook
-from .profile_index import ProfileIndex
-from .quality import QualityLedger
+from .profiles import ProfileIndex
+from .quality import MissedBook, QualityLedger
 from .search import words
 from .search.exact_search import SqliteExactSearch
 from .search.lexical import SqliteLexical
 from .search.vectors import CheckpointBook, VectorLedger
-from .similarity_calibrations import CalibrationBook
-from .suggestion_decisions import DecisionBook
 
 
 class Ledger:

@@ -9,13 +9,75 @@ from ..domain.event import Event
 from ..domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.scope import Scope
-from . import place_lists
 from .database.rows import EVENT_FIELDS, bound, event_of, instant_of, micros, moment_of
-from .database.statements import bounded, escaped, select
+from .database.statements import bounded, escaped, listed, select
 from .database.table import Table, reads
-from .profile_index import PROFILE_FIELDS, profile_of
-from .profile_keys import KEY_COLUMNS, key_values
+from .profiles import KEY_COLUMNS, PROFILE_FIELDS, key_values, profile_of
 from .search.read_filter_sql import listing_filter
+
+_SEPARATOR = "\x1f"  # between the parts of a scope's key
+_ACTIVE = "retired_at IS NULL AND"
+
+
+def _scopes(name: str, table: str, where: str = "") -> str:
+    """Return a WITH clause ``name`` that lists the scopes of a table from ``:begin`` up to ``:end``."""
+    first = select("min(scope)", table, f"{where} scope >= :begin AND scope < :end")
+    following = select("min(scope)", table, f"{where} scope > {name}.scope AND scope < :end")
+    return f"{name} (scope) AS ({first} UNION ALL {select(f'({following})', name, f'{name}.scope IS NOT NULL')})"
+
+
+_GROUP_NAME = select("group_name", "messages m", "m.scope = p.scope", "ORDER BY m.at_us DESC LIMIT 1")
+_PERSON_NAME = select("name", "names n", "n.scope = p.scope", "ORDER BY n.last_us DESC LIMIT 1")
+_OF_GROUP = "agent = :agent AND entity_type = 'group' AND group_id = substr(p.scope, length(:group) + 1)"
+_GROUP = f"ifnull(nullif(({_GROUP_NAME}), ''), ({select('name', 'profiles', _OF_GROUP)}))"
+_NAME = f"ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN ({_PERSON_NAME}) ELSE {_GROUP} END, '')"
+_LAST = " UNION ALL ".join(select("max(at_us) AS at", table, "scope = p.scope") for table in ("messages", "events"))
+_FOUND = " UNION ".join(select("scope", name, "scope IS NOT NULL") for name in ("told", "spoken"))
+_NEWEST = " UNION ALL ".join(
+    select("scope, at_us", f"({select('scope, at_us', table, where, 'ORDER BY seq DESC LIMIT :newest')})", "TRUE")
+    for table, where in (("events", "retired_at IS NULL"), ("messages", "TRUE"))
+)
+_BETWEEN = "scope >= :begin AND scope < :end GROUP BY scope"
+_AMONG_NEWEST = f"WITH p (scope, last) AS ({select('scope, max(at_us)', f'({_NEWEST})', _BETWEEN)}) "
+_WITH = f"WITH RECURSIVE {_scopes('told', 'events', _ACTIVE)}, {_scopes('spoken', 'messages')}, p AS ({_FOUND}) "
+_IDS, _HIDDEN = (select("value", f"json_each({name})", "TRUE") for name in (":ids", ":without"))
+_IS_ASKED = f"(:text = '' OR p.scope IN ({_IDS}) OR {_NAME} LIKE '%' || :like || '%' ESCAPE '\\')"
+_FITS = f"{_IS_ASKED} AND p.scope NOT IN ({_HIDDEN})"
+_ORDER = "ORDER BY last DESC, p.scope LIMIT :limit OFFSET :offset"
+_LATEST = select("max(at)", f"({_LAST})", "TRUE")
+_PLACES = _WITH + select(f"p.scope, ({_LATEST}) AS last", "p", _FITS, _ORDER)
+_QUICK_PAGE = _AMONG_NEWEST + select("p.scope, p.last AS last", "p", _FITS, _ORDER)
+_THIS = f"({select(':scope AS scope', '(VALUES (0))', 'TRUE')}) p"
+_NAME_OF = select(_NAME, _THIS, "TRUE")
+_COUNTS = (  # from indexes alone
+    select("count(*)", "events INDEXED BY events_standing", "scope = ? AND retired_at IS NULL"),
+    select("count(*)", "messages", "scope = ?"),
+)
+
+
+def _place_values(agent: str, listing: PlaceListing) -> dict[str, str]:
+    """Return the parameters of a listing's query, among them the range of scope keys that its places can have."""
+    begin = _SEPARATOR.join((agent, listing.kind, "") if listing.kind else (agent, ""))
+    end = begin[:-1] + chr(ord(_SEPARATOR) + 1)
+    if listing.place is not None:
+        begin, end = listing.place.key, f"{listing.place.key}\x01"
+    values = {
+        "begin": begin,
+        "end": end,
+        "private": f"{escaped(_private(agent, ''))}%",
+        "agent": agent,
+        "group": Scope(agent, "group", "").key,
+        "text": listing.text,
+        "like": escaped(listing.text),
+        "ids": listed([Scope(agent, "group", listing.text).key, _private(agent, listing.text)]),
+        "without": listed(_private(agent, person) for person in sorted(listing.without)),
+    }
+    return dict(zip(values, bound(*values.values()), strict=True))
+
+
+def _private(agent: str, person: str) -> str:
+    return Scope(agent, "private", person).key
+
 
 _PAGE = "LIMIT ? OFFSET ?"
 _EVENTS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
@@ -64,7 +126,16 @@ class OperatorLists(Table):
 
         Events and lines are counted only for the places of the returned page.
         """
-        return place_lists.places(connection, agent, listing, (bounded(limit), bounded(offset)))
+        values = _place_values(agent, listing)
+        numbers = {"limit": bounded(limit), "offset": bounded(offset), "newest": bounded(listing.newest_rows)}
+        query = _QUICK_PAGE if listing.newest_rows else _PLACES
+        entries: list[PlaceEntry] = []
+        for key, last in connection.execute(query, {**values, **numbers}).fetchall():
+            name = connection.execute(_NAME_OF, {**values, "scope": key}).fetchone()[0]
+            counted = _COUNTS if listing.is_counted else ()
+            counts = [connection.execute(count, (key,)).fetchone()[0] for count in counted]
+            entries.append(PlaceEntry(Scope.of_key(key), name, *counts, last_at=instant_of(last)))
+        return entries
 
     @reads
     def people(self, connection: Connection, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:

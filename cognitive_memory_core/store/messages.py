@@ -1,4 +1,4 @@
-"""The recent-message log."""
+"""The recent-message log: its lines, its size, and which of them are deleted first."""
 
 from __future__ import annotations
 
@@ -8,17 +8,32 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import stays_out
-from ..domain.message import Message, Passage
+from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT, Message, Passage
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
-from . import beliefs, event_rows, hidden_lines, log_size
+from . import beliefs, event_rows, hidden_lines
+from .consent import record_purge_due, tombstones_of
 from .database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, found_message, message_of, message_values, micros
 from .database.statements import LISTED, bounded, insert, listed, new_seq, select
 from .database.table import Table, reads, writes
 from .search import words
 from .search.passages import passages_around
 from .search.read_filter_sql import NOT_HIDDEN
-from .tombstones import record_purge_due, tombstones_of
+
+WEIGHED_TOGETHER = 20_000  # messages per read
+LogPlace = tuple[int, int]  # at_us and seq: the order of the log
+BEGINNING: LogPlace = (-(2**63), 0)
+_WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
+
+
+def _kept_from(connection: Connection, scope: str, kept_per_place: int) -> LogPlace:
+    """Return where the ``kept_per_place`` newest messages of a scope begin; older ones may be deleted."""
+    if kept_per_place <= 0:
+        return (2**63 - 1, 0)
+    query = select("at_us, seq", "messages", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT 1 OFFSET ?")
+    row = connection.execute(query, (scope, kept_per_place - 1)).fetchone()
+    return BEGINNING if row is None else (row[0], row[1])
+
 
 log = logging.getLogger(__name__)
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
@@ -122,7 +137,7 @@ class MessageLog(Table):
         The ``kept_per_place`` newest messages of each place stay, however much they weigh. The weight of a message is
         :attr:`Message.weight`. Records of withdrawals and done marks of jobs stay.
         """
-        excess, place, shrunk = await self._weight() - most, log_size.BEGINNING, 0
+        excess, place, shrunk = await self._weight() - most, BEGINNING, 0
         while excess > 0 and place is not None:
             excess, place, dropped = await self.database.write(_shrink_some, excess, place, kept_per_place)
             shrunk += dropped
@@ -130,9 +145,18 @@ class MessageLog(Table):
 
     async def _weight(self) -> int:
         """Return the size of the log in bytes; it is read in slices, so that other reads wait for one slice at most."""
-        last = await self.database.read(log_size.last)
-        firsts = range(0, last + 1, log_size.WEIGHED_TOGETHER)
-        return sum([await self.database.read(log_size.weight, first) for first in firsts])
+        firsts = range(0, await self._last() + 1, WEIGHED_TOGETHER)
+        return sum([await self._weight_from(first) for first in firsts])
+
+    @reads
+    def _last(self, connection: Connection) -> int:
+        return connection.execute(select("coalesce(max(seq), 0)", "messages", "TRUE")).fetchone()[0]
+
+    @reads
+    def _weight_from(self, connection: Connection, first: int) -> int:
+        """Return the bytes of the :data:`WEIGHED_TOGETHER` row numbers from ``first`` on."""
+        query = select(f"coalesce(sum({_WEIGHT}), 0)", "messages", "seq >= ? AND seq < ?")
+        return connection.execute(query, (first, first + WEIGHED_TOGETHER)).fetchone()[0]
 
 
 def append(connection: Connection, messages: Iterable[Message]) -> int:
@@ -181,14 +205,23 @@ def _prune_some(connection: Connection, before_us: int) -> int:
 
 
 def _shrink_some(
-    connection: Connection, excess: int, place: log_size.LogPlace, kept_per_place: int
-) -> tuple[int, log_size.LogPlace | None, int]:
+    connection: Connection, excess: int, place: LogPlace, kept_per_place: int
+) -> tuple[int, LogPlace | None, int]:
     """Delete the oldest messages after ``place``, at most ``excess`` bytes of those read at once.
 
-    Returns the bytes still to delete, where to continue (None at the end of the log), and how many were deleted.
+    The ``kept_per_place`` newest messages of each scope stay. Returns the bytes still to delete, where to continue
+    (None at the end of the log), and how many were deleted.
     """
-    found = log_size.oldest(connection, place, excess, kept_per_place, limit=PRUNED_TOGETHER)
-    return excess - found.weight, found.next, drop(connection, found.seqs)
+    query = select(f"seq, at_us, scope, {_WEIGHT}", "messages", "(at_us, seq) > (?, ?)", "ORDER BY at_us, seq LIMIT ?")
+    rows = connection.execute(query, (*place, PRUNED_TOGETHER)).fetchall()
+    kept_from = {scope: _kept_from(connection, scope, kept_per_place) for scope in {row[2] for row in rows}}
+    seqs: list[int] = []
+    for seq, at_us, scope, weight in rows:
+        if excess > 0 and (at_us, seq) < kept_from[scope]:
+            seqs.append(seq)
+            excess -= weight
+    following = (rows[-1][1], rows[-1][0]) if len(rows) == PRUNED_TOGETHER else None
+    return excess, following, drop(connection, seqs)
 
 
 def drop(connection: Connection, seqs: Sequence[int]) -> int:

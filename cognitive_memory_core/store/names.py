@@ -10,10 +10,10 @@ from sqlite3 import Connection
 from ..domain.erasure import is_covered
 from ..domain.people import NamePeriod, Person, person_of
 from ..domain.scope import Scope
+from .consent import tombstones_of
 from .database.rows import bound, micros
 from .database.statements import LISTED, insert, listed, select
 from .database.table import Table, reads
-from .tombstones import tombstones_of
 
 MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
 MOST_ALIASES = 8  # of one person in one place that are returned beside their name

@@ -9,10 +9,10 @@ from ..domain.erasure import stays_out
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.scope import Scope
+from .consent import tombstones_of
 from .database.rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, micros, pin_of, pin_values
 from .database.statements import LISTED, bounded, delete, insert, listed, select
 from .database.table import Table, reads, writes
-from .tombstones import tombstones_of
 
 _WRITTEN_AGAIN = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id = excluded.author_id"
 SHORTEST_QUOTE = 5  # characters; a shorter line is quoted by a memo that has no other words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cognitive_memory_core.store.clock_state import ClockState
+from cognitive_memory_core.store.housekeeping import ClockState
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later
 

@@ -9,7 +9,7 @@ import pytest
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.facts import PendingFacts
-from cognitive_memory_core.store.profile_index import IndexedProfile
+from cognitive_memory_core.store.profiles import IndexedProfile
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON

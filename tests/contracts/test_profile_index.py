@@ -11,7 +11,7 @@ import pytest
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.store.profile_index import IndexedProfile
+from cognitive_memory_core.store.profiles import IndexedProfile
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector, later

@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core import CaptureSettings, CognitiveMemory, Message, ProfileKey, Scene, Settings, UnknownEvent
 from cognitive_memory_core.historian.clock_watch import STEADY
-from cognitive_memory_core.store.clock_state import ClockState
+from cognitive_memory_core.store.housekeeping import ClockState
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet

@@ -16,7 +16,7 @@ from ...profiles.files import FileProfiles, Overtaken
 from ...settings import Live, Settings
 from ...store.facts import FactBook
 from ...store.names import NameBook
-from ...store.profile_index import ProfileIndex
+from ...store.profiles import ProfileIndex
 from ...tasks import both, completed
 from ...text.names import clean_name
 from ...text.statements.withdrawn_claims import WithdrawnClaim

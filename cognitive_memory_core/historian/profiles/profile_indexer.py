@@ -11,7 +11,7 @@ from ...domain.profile import Profile, ProfileKey
 from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
 from ...ports.models import Embedder, Vector
 from ...profiles.files import FileProfiles
-from ...store.profile_index import ProfileIndex
+from ...store.profiles import ProfileIndex
 from ...tasks import BackgroundLoop, ErrorState, latest, together
 from ...text.failures import described
 from ...text.statements.markdown_sections import sections_of

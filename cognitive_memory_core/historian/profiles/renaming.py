@@ -12,7 +12,7 @@ from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError
 from ...profiles.files import FileProfiles
 from ...store.names import Alias
-from ...store.profile_index import ProfileIndex
+from ...store.profiles import ProfileIndex
 from ...tasks import ErrorState
 from ...text.names import clean_name
 from .profile_indexer import taken_in

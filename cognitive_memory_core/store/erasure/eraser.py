@@ -1,32 +1,67 @@
-"""Permanent erasure of persons and places."""
+"""Forgetting of people, places and single events, and removal of their bytes from every file of the ledger."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Protocol
 
+from ... import sentences
 from ...domain.erasure import Tombstones
+from ...domain.event import Event
 from ...domain.figures import PurgeState
 from ...domain.scope import Scope
+from ...errors import StorageRefused
 from ...text.safety.redaction import hides_alone
-from .. import facts, tombstones
-from ..database import copies
+from .. import beliefs, consent, event_rows, facts, hidden_lines
+from ..database import copies, migrations
 from ..database.copies import Copy
 from ..database.database import Database
-from ..database.rows import bound, micros
-from ..database.statements import delete, next_revision, select
-from ..database.table import Table, reads
-from ..profile_keys import OF_KEY, key_values, keys_in
-from ..search.read_filter_sql import Filter
+from ..database.rows import EVENT_FIELDS, bound, event_of, micros
+from ..database.statements import LISTED, delete, listed, next_revision, select
+from ..database.table import Table, reads, writes
+from ..messages import drop
+from ..profiles import OF_KEY, key_values, keys_in
+from ..search import words
+from ..search.read_filter_sql import GONE, RESTS_ON_NOTHING, Filter
 from . import row_deletion
-from .byte_purge import purge
-from .person_search import PersonSearch
-from .rewording import Rewording
+from .row_deletion import PersonSearch, Rewording
+
+SPARE_STEPS = 8
+MERGED_TOGETHER = 1000  # index pages per transaction, which bounds how long writes wait behind a purge
+
+
+async def purge(database: Database, *, together: int = MERGED_TOGETHER) -> None:
+    """Remove deleted bytes from the word index, the write-ahead log and the copies kept by migrations.
+
+    `secure_delete` alone is not enough: when SQLite splits a page, copies of the moved rows stay in the free space and
+    outlive the rows. Therefore the file is rewritten.
+    """
+    await _tidy(database, together)
+    await database.rewrite()
+    await database.empty_log()
+    await asyncio.to_thread(_remove_copies, database.path)
+
+
+async def _tidy(database: Database, together: int) -> None:
+    pages = await database.write(words.begin_tidying, together)
+    for _ in range(2 * (pages // together) + SPARE_STEPS):
+        if not await database.write(words.tidy_some, together):
+            return
+    await database.write(words.tidy)  # concurrent writes kept the steps from finishing
+
+
+def _remove_copies(path: Path) -> None:
+    try:
+        for copy in migrations.copies_of(path):
+            copy.unlink(missing_ok=True)
+    except OSError as refused:
+        raise StorageRefused(sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
+
 
 _TABLES = ("events", "messages", "memos", "pins", "names", "withdrawals")
 _COPIES = ("merge_failures", "profiles")
@@ -94,7 +129,7 @@ class Eraser(Table):
     @reads
     def tombstones(self, connection: Connection) -> Tombstones:
         """Return all tombstones with the key of their hashes."""
-        return tombstones.keyed(connection)
+        return consent.keyed_tombstones(connection)
 
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
         """Remove the bytes of erased data from every file of the ledger, including migration copies.
@@ -104,12 +139,12 @@ class Eraser(Table):
         async with self._copying, self._erasing:
             await purge(self.database)
             if is_over:
-                await self.database.write(tombstones.purged, at)
+                await self.database.write(consent.purged, at)
 
     @reads
     def purge_due(self, connection: Connection) -> PurgeState:
         """Return since when erased bytes remain on disk, if any, and when the last purge was."""
-        return tombstones.purge_state(connection)
+        return consent.purge_state(connection)
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
         """Write a consistent, durable copy of the ledger to a new file.
@@ -144,7 +179,7 @@ class Eraser(Table):
 
 
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
-    tombstones.record(connection, tombstones.keyed(connection).of_person(user_id), at)
+    consent.record_erasure(connection, consent.keyed_tombstones(connection).of_person(user_id), at)
     name_search = PersonSearch(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
     places = _places(connection, user_id)
     deleted = _delete_rows(connection, _of_person(user_id))
@@ -166,7 +201,7 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
 
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
-    tombstones.record(connection, tombstones.keyed(connection).of_place(scope), at)
+    consent.record_erasure(connection, consent.keyed_tombstones(connection).of_place(scope), at)
     fed = facts.keys_with_facts_of(connection, scope)
     if scope.kind == "group":  # a person has facts from other places, too
         row_deletion.rows(connection, "facts", keys_in(scope))
@@ -224,3 +259,102 @@ def _places(connection: Connection, user_id: str) -> list[str]:
     seen = [*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id")]
     queries = [select("DISTINCT scope", table, f"{person} = ?") for table, person in seen]
     return sorted({row[0] for query in queries for row in connection.execute(query, bound(user_id))})
+
+
+_FIELDS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
+_WITHDRAWN = (
+    "INSERT OR IGNORE INTO withdrawals SELECT scope, id, ? FROM messages WHERE seq IN (SELECT value FROM json_each(?))"
+)
+_SOURCES_WITHDRAWN = (
+    "INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? FROM event_sources s"
+    " JOIN events e ON e.seq = s.seq WHERE e.seq IN (SELECT value FROM json_each(?))"
+)
+
+
+_PLACES = (
+    "SELECT scope, id FROM messages WHERE seq IN (SELECT value FROM json_each(?))"
+    " UNION SELECT e.scope, s.message_id FROM event_sources s JOIN events e ON e.seq = s.seq"
+    " WHERE e.seq IN (SELECT value FROM json_each(?))"
+)
+
+
+class EventEraser(Table):
+    """Forgetting of single events: hidden while they can be restored, erased afterwards.
+
+    While an event is forgotten, no read returns log lines that it was made from or that retell it (:func:`retells`),
+    including lines appended later; :meth:`MessageLog.append` still accepts them. :meth:`EventLedger.restore` shows them
+    again. A line that is appended while an equal event is active is not hidden.
+    """
+
+    def __init__(self, database: Database, *caches: RowCache) -> None:
+        """Erase from a database; after each erasure the ``caches`` are cleared."""
+        super().__init__(database)
+        self._caches = caches
+
+    @writes
+    def forget(self, connection: Connection, event_id: str, at: datetime, cause: hidden_lines.Cause = "author") -> None:
+        """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
+        hidden_lines.forget(connection, event_id, at, cause)
+
+    @reads
+    def unrepeatable(self, connection: Connection) -> list[Event]:
+        """Return the events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
+
+        An event is left out if an equal one is active again.
+        """
+        query = select(_FIELDS, "events e", f"{GONE} AND NOT EXISTS ({hidden_lines.STANDS_AGAIN})", "ORDER BY e.seq")
+        return [event_of(row) for row in connection.execute(query)]
+
+    @reads
+    def forgotten(self, connection: Connection, user_id: str, since: datetime) -> list[Event]:
+        """Return a person's restorable events that were forgotten at ``since`` or later, the latest first.
+
+        These are events that the person said and events of their private chats, not corrected or withdrawn ones, nor
+        those that somebody else had forgotten.
+        """
+        noted = "(e.sender_id = '' AND e.quotes <> '[]')"  # by the bot, in a turn with the person
+        own = f"e.sender_id = ? OR (e.user_id = ? AND (e.request_type = 'private' OR {noted}))"
+        clause = f"f.cause = 'author' AND ({own}) AND NOT ({RESTS_ON_NOTHING})"
+        query = select(_FIELDS, "forgotten f JOIN events e ON e.seq = f.seq", clause, "ORDER BY e.seq DESC")
+        found = [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
+        recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
+        return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
+
+    @reads
+    def expired(self, connection: Connection, before: datetime) -> list[Event]:
+        """Return the events retired before an instant, and all withdrawn ones that no profile tells any more."""
+        told = select("1", "facts f", "f.event_seq = e.seq AND f.merged")
+        is_over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
+        query = select(f"{_FIELDS}, ({is_over})", "events e", "e.retired_at IS NOT NULL", "ORDER BY e.seq")
+        found = [(event_of(row[:-1]), row[-1]) for row in connection.execute(query)]
+        return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
+
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
+        """Erase retired events and the lines hidden because of them; neither can be stored again.
+
+        Active events are skipped. A purge is due afterwards.
+        """
+        try:
+            return await self.database.write(_erase, event_ids, at)
+        finally:
+            for caches in self._caches:
+                caches.clear_caches()
+
+
+def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
+    named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
+    seqs = row_deletion.seqs_of(connection, "events e", (named, (listed(event_ids),)))
+    if not seqs:
+        return ErasedRows()
+    gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {GONE}", (listed(event_ids),)))
+    lines, told = (hidden_lines.hidden_seqs(connection, some) for some in (seqs, gone))
+    for scope, message_id in connection.execute(_PLACES, (listed(told), listed(gone))).fetchall():
+        beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
+        event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
+    connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
+    connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(gone)))  # also of lines pruned from the log
+    messages = drop(connection, lines)
+    erased = row_deletion.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
+    event_rows.keep_out(connection, erased)
+    consent.record_purge_due(connection, at)
+    return ErasedRows(events=len(erased), messages=messages, event_ids=tuple(erased))

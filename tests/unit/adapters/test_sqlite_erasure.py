@@ -28,8 +28,8 @@ from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.database import migrations, schema
 from cognitive_memory_core.store.database.copies import Copy
-from cognitive_memory_core.store.erasure.byte_purge import purge
-from cognitive_memory_core.store.erasure.person_search import FEW, PersonSearch
+from cognitive_memory_core.store.erasure.eraser import purge
+from cognitive_memory_core.store.erasure.row_deletion import FEW, PersonSearch
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.search.vectors import VectorRow
@@ -263,8 +263,8 @@ from pathlib import Path
 
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.database import schema
-from cognitive_memory_core.store.erasure.person_search import FEW, PersonSearch
-from cognitive_memory_core.store.erasure.byte_purge import purge
+from cognitive_memory_core.store.erasure.row_deletion import FEW, PersonSearch
+from cognitive_memory_core.store.erasure.eraser import purge
 
 seen = []
 

@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.database import migrations, schema
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.profile_index import _OF_OTHER_MODELS, _readable_filter
+from cognitive_memory_core.store.profiles import _OF_OTHER_MODELS, _readable_filter
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.costs import LINEAR, spent_off_loop

@@ -17,7 +17,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.cli.bot_directory import BotDirectory
 from cognitive_memory_core.cli.doctor import machine, storage
 from cognitive_memory_core.cli.doctor.findings import ExaminedBot, Finding
-from cognitive_memory_core.store.clock_state import ClockState
+from cognitive_memory_core.store.housekeeping import ClockState
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.bot_homes import ENV, BotHome, end
 from tests.support.model_server import Reply, status, well

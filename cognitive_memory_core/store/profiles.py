@@ -1,4 +1,4 @@
-"""A searchable copy of the profiles."""
+"""Profiles for search: their keys as columns, their rows and vectors."""
 
 from __future__ import annotations
 
@@ -10,15 +10,30 @@ from sqlite3 import Connection
 from .. import sentences
 from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
-from ..domain.scope import Scene
+from ..domain.scope import Scene, Scope
 from ..errors import BadArgument
 from ..ports.models import Vector
 from .database.rows import Row, bound, moment_of, vector_of
 from .database.statements import LISTED, bounded, delete, insert, listed, select, update
 from .database.table import Table, reads, writes
-from .profile_keys import KEY_COLUMNS, OF_KEY, key_values
 from .search.read_filter_sql import Filter
 from .search.vectors import has_direction
+
+KEY_COLUMNS = ("agent", "entity_type", "group_id", "user_id")
+OF_KEY = " AND ".join(f"{name} = ?" for name in KEY_COLUMNS)
+
+
+def key_values(key: ProfileKey) -> tuple[str, ...]:
+    """Return a key's values in the order of :data:`KEY_COLUMNS`."""
+    return bound(key.agent, key.entity_type, key.group_id, key.user_id)
+
+
+def keys_in(scope: Scope) -> Filter:
+    """Return the SQL condition for profiles of a place: a group with its members, or the person of a private chat."""
+    if scope.kind == "group":
+        return "agent = ? AND entity_type IN ('group', 'member') AND group_id = ?", bound(scope.agent, scope.place_id)
+    return "agent = ? AND entity_type = 'user' AND user_id = ?", bound(scope.agent, scope.place_id)
+
 
 PROFILE_FIELDS = (*KEY_COLUMNS, "name", "tags", "summary", "updated_at", "source_event_id", "version")
 _COLUMNS = (*PROFILE_FIELDS, "words")
