@@ -35,8 +35,8 @@ class Command:
 COMMANDS: Mapping[str, Command] = {
     command.name: command
     for command in (
-        Command("help", ("帮助",), "help_and_status.show_help"),
-        Command("status", ("状态",), "help_and_status.show_status", _AS_TEXT),
+        Command("help", ("帮助",), "places.show_help"),
+        Command("status", ("状态",), "places.show_status", _AS_TEXT),
         Command("list", ("列表",), "events.list_events", rf"(?P<text>已忘|忘掉的|(?i:forgotten))?\s*(?:{_NUMBER})?"),
         Command("show", ("详情",), "events.show_item", _NUMBER),
         Command("search", ("搜索", "查找"), "events.search_events", _TEXT),
@@ -63,21 +63,21 @@ COMMANDS: Mapping[str, Command] = {
         Command("evolve", ("演化",), "beliefs.evolve", f"(?:{_NUMBER})?", "admins", "group"),
         Command("retire", ("淘汰",), "beliefs.retire", _NUMBER, "admins", "group"),
         Command("restore", ("恢复",), "beliefs.restore", _NUMBER),  # of a belief: admins
-        Command("suggestions", ("建议",), "suggestions.suggest", _TEXT, "admins", "group"),
+        Command("suggestions", ("建议",), "beliefs.suggest", _TEXT, "admins", "group"),
         Command("summarize", ("总结",), "places.summarize", f"(?:{_NUMBER})?", "admins"),
         Command("pin", ("置顶",), "pins.add_pin", _TEXT, "admins", "group"),
         Command("clear", ("清空",), "places.clear", who="admins"),
-        Command("stats", ("统计",), "superuser.show_stats", _AS_TEXT, "superusers"),
-        Command("queue", ("队列",), "superuser.show_queue", who="superusers"),
-        Command("failed", ("失败",), "superuser.show_failed", who="superusers"),
-        Command("retry", ("重试",), "superuser.retry", r"(?P<text>\S*)", "superusers"),
-        Command("reindex", ("重建索引",), "superuser.reindex", who="superusers"),
+        Command("stats", ("统计",), "operating.show_stats", _AS_TEXT, "superusers"),
+        Command("queue", ("队列",), "operating.show_queue", who="superusers"),
+        Command("failed", ("失败",), "operating.show_failed", who="superusers"),
+        Command("retry", ("重试",), "operating.retry", r"(?P<text>\S*)", "superusers"),
+        Command("reindex", ("重建索引",), "operating.reindex", who="superusers"),
         Command("view", ("查看",), "profiles.view_profile", _TEXT, "superusers"),
         Command("rollback", ("回滚",), "profiles.roll_back", _TEXT, "superusers"),
-        Command("config", ("配置",), "configuring.configure", _TEXT, "superusers"),
-        Command("pause", ("停",), "superuser.pause", who="superusers"),
-        Command("resume", ("启",), "superuser.resume", who="superusers"),
-        Command("console", ("控制台",), "console.give_code", who="superusers", place="private"),
+        Command("config", ("配置",), "operating.configure", _TEXT, "superusers"),
+        Command("pause", ("停",), "operating.pause", who="superusers"),
+        Command("resume", ("启",), "operating.resume", who="superusers"),
+        Command("console", ("控制台",), "operating.give_code", who="superusers", place="private"),
     )
 }
 LONGEST_WORD = 32  # characters of an unknown subcommand that are compared

@@ -1,4 +1,4 @@
-"""Commands of admins on the group's beliefs: list, history, changes, evolve, retire, restore."""
+"""Commands of admins on the group's beliefs and suggestions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ..config import setup
 from ..lifecycle import get_memory
 from .authority import objection
 from .entry import Call
-from .forgotten import restored, shown_forgotten
-from .numbers import ListedItem, ShownLists
+from .lists import ListedItem, ShownLists, restored, shown_forgotten
 
 PAGE = 10
 LAST_PAGE = 100
@@ -87,3 +86,24 @@ def _show(scene: core.Scene, beliefs: Sequence[core.Belief], first: int = 1) -> 
     """Store these beliefs as the list shown last, numbered from ``first``."""
     shown_forgotten.drop(scene)
     shown_beliefs.show(scene, beliefs, first)
+
+
+MOST_SHOWN = 10
+shown_suggestions = ShownLists()
+
+
+async def suggest(call: Call) -> str:
+    """List the open suggestions, or accept or dismiss one of the list shown last."""
+    if not call.text:
+        found = (await get_memory().suggestions(call.here))[:MOST_SHOWN]
+        shown_suggestions.show(call.here, found)
+        return replies.suggestions.listed(found, setup.settings.zone)
+    word, _, number = call.text.partition(" ")
+    accept = replies.suggestions.DECISIONS.get(word.casefold())
+    if accept is None or not number.strip().isdecimal():
+        return call.usage
+    shown = shown_suggestions.find(call.here, int(number.strip()[:9]))
+    if shown is None:
+        return replies.suggestions.NUMBER_UNKNOWN
+    await get_memory().decide_suggestion(call.here, shown.id, accept)
+    return replies.suggestions.ACCEPTED if accept else replies.suggestions.DISMISSED

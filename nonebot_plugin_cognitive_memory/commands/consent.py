@@ -20,8 +20,8 @@ from ..erasure import erased_person
 from ..lifecycle import get_memory
 from ..onebot import v11, v12
 from .authority import contradiction
-from .confirmations import call_id, confirmations
 from .entry import Call
+from .pacing import call_id, confirmations
 
 FILE = "memory.jsonl"
 SHOWN = 12_000  # characters of an export that are sent where no file can be

@@ -26,10 +26,8 @@ from ..message_text import spoken, worded
 from ..scene import find_scene
 from ..throttled_log import complain
 from .authority import objection, superuser_objection
-from .confirmations import confirmations
-from .long_text import send_long
-from .pictures import PictureAnswer, is_shown
-from .rate_limit import CommandRate
+from .pacing import CommandRate, confirmations
+from .sending import PictureAnswer, is_shown, send_long
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

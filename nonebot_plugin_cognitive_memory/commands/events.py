@@ -15,14 +15,11 @@ from ..config import setup
 from ..lifecycle import get_memory
 from .authority import objection
 from .entry import Call
-from .forgotten import list_forgotten, showing
-from .numbers import shown_lists
+from .lists import LAST_PAGE, PAGE, list_forgotten, showing, shown_lists
 
 if TYPE_CHECKING:
-    from .numbers import Item
+    from .lists import Item
 
-PAGE = 10
-LAST_PAGE = 1_000
 KINDS = ("event", "preference", "knowledge", "experience")
 FOUND, MOST_FOUND = 5, 20
 _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")

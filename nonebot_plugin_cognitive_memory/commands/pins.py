@@ -17,7 +17,7 @@ from ..onebot import v11, v12
 from ..platform_names import name_of
 from ..scene import agent_of, find_scene, qq_id, scene_at
 from .entry import Call
-from .numbers import shown_lists
+from .lists import shown_lists
 
 
 async def add_pin(call: Call) -> str:

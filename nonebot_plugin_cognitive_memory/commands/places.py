@@ -1,19 +1,23 @@
-"""Commands on a place: switch, considering now, summary, erasing."""
+"""Commands on a place: help and status, switch, considering now, summary, erasing."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Literal
 
+from nonebot.permission import SUPERUSER
+
 import cognitive_memory_core as core
 
 from .. import record_end_of_turn, replies
+from ..auto_consider import considerer
 from ..config import setup
 from ..erasure import erased_place
-from ..lifecycle import get_memory
-from .authority import contradiction
-from .confirmations import call_id, confirmations
+from ..lifecycle import get_memory, lifetime
+from .authority import contradiction, find_admin
 from .entry import Call
+from .pacing import call_id, confirmations
+from .sending import PictureAnswer
 
 LINES, MOST_LINES = 50, 200
 SUMMARY_TOKENS = 600
@@ -70,3 +74,30 @@ async def clear(call: Call) -> str:
     if not confirmations.is_confirmed(scene, "clear", (newest, pins), call_id(call.event)):
         return replies.commands.CONFIRM_CLEAR_GROUP if scene.group_id else replies.commands.CONFIRM_CLEAR_PRIVATE
     return replies.commands.erased(await erased_place(scene))
+
+
+async def show_help(call: Call) -> str:
+    """Reply with the commands that the asker may use."""
+    is_superuser = await SUPERUSER(call.bot, call.event)
+    decides = is_superuser or call.here.kind == "private" or bool(await find_admin(call.bot, call.event))
+    return replies.usage.help_text(call.here, decides=decides, is_superuser=is_superuser)
+
+
+async def show_status(call: Call) -> str | PictureAnswer:
+    """Reply with the state of the memory."""
+    memory, scene = get_memory(), call.here
+    now, here, pins = await memory.status(), await memory.activity(scene), len(await memory.pins(scene))
+    remarks = [
+        *replies.status.switch_remarks(await memory.place_switch(scene), setup.settings.zone),
+        *replies.status.status_remarks(now, considerer.waiting_count(scene)),
+    ]
+    if refused := lifetime.refused:
+        too_early = replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)
+        remarks += replies.status.toned("bad", [too_early])
+    text = replies.status.status(now, here, pins, remarks)
+    if call.text:
+        return text
+    title, at = replies.status.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
+    from ..cards.contents import status_card  # noqa: PLC0415  # cards load with the first one
+
+    return PictureAnswer(text, status_card(title, here, pins, remarks, at))

@@ -15,7 +15,7 @@ from ..heard_names import heard_names
 from ..lifecycle import get_memory
 from ..message_text import worded
 from .entry import Call, call_parts
-from .pictures import PictureAnswer
+from .sending import PictureAnswer
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 _PLACE = re.compile(replies.commands.VERSION)

@@ -13,9 +13,9 @@ from .sources import CORE, ROOT
 
 HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
 AFTER_OPENING = ("wiring", "models", "recall.recall", "recall.one_pass", "historian")  # of the core
-SUBCOMMANDS = ("beliefs", "configuring", "consent", "console", "events", "forgotten", "help")
+SUBCOMMANDS = ("beliefs", "consent", "events", "lists", "operating", "pins", "places", "profiles")
 OFF = (  # rooms of the plugin that a bot needs only after it has switched them on, or when somebody asks
-    *(f"commands.{family}" for family in (*SUBCOMMANDS, "numbers", "pins", "places", "profiles", "sub", "super")),
+    *(f"commands.{family}" for family in SUBCOMMANDS),
     *("http.", "console.", "agents.", "metrics.", "bridges.", "cards", "tool_actions"),
     *(f"replies.{reader}" for reader in ("http", "console", "metrics", "cards", "quality", "beliefs", "suggestions")),
     *(f"replies.{reader}" for reader in ("memories", "status", "usage")),

@@ -80,11 +80,11 @@ async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start each test with an open memory and an unused command limit."""
     from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory.cards import Studio
-    from nonebot_plugin_cognitive_memory.commands import entry, pictures
+    from nonebot_plugin_cognitive_memory.commands import entry, sending
 
     monkeypatch.setattr(entry, "_pace", entry.CommandRate())
     undrawn = Studio(None, has_library=False)  # a card would be no text to compare
-    monkeypatch.setattr(pictures, "studio", lambda: undrawn)
+    monkeypatch.setattr(sending, "studio", lambda: undrawn)
     for _ in range(1_200):  # the bot's start waits only two seconds for it
         if get_memory().is_running:
             break

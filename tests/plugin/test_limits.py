@@ -24,7 +24,7 @@ def events(count: int) -> list[core.Event]:
 
 def test_numbers_grow_old(app: object) -> None:
     """Ten minutes after a list was shown its numbers expire."""
-    from nonebot_plugin_cognitive_memory.commands.numbers import ShownLists
+    from nonebot_plugin_cognitive_memory.commands.lists import ShownLists
 
     clock, scene = Seconds(), core.Scene.group("10001", "2000001")
     lists = ShownLists(clock)
@@ -36,7 +36,7 @@ def test_numbers_grow_old(app: object) -> None:
 
 def test_lists_are_bounded(app: object) -> None:
     """Only the latest lists are kept if very many people ask."""
-    from nonebot_plugin_cognitive_memory.commands.numbers import SCENES, ShownLists
+    from nonebot_plugin_cognitive_memory.commands.lists import SCENES, ShownLists
 
     lists = ShownLists()
     for n in range(SCENES + 10):
@@ -50,7 +50,7 @@ def test_pace_is_of_a_minute(app: object) -> None:
 
     Pages have a limit of their own.
     """
-    from nonebot_plugin_cognitive_memory.commands.rate_limit import CommandRate
+    from nonebot_plugin_cognitive_memory.commands.pacing import CommandRate
 
     clock = Seconds()
     rate = CommandRate(clock)

@@ -48,11 +48,11 @@ async def lifetime(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Replace the plugin's lifetime by an unstarted one over a test folder."""
     from nonebot_plugin_cognitive_memory import capture_outgoing, lifecycle, record_end_of_turn, toolbox
     from nonebot_plugin_cognitive_memory.auto_consider import considerer
-    from nonebot_plugin_cognitive_memory.commands import help_and_status
+    from nonebot_plugin_cognitive_memory.commands import places
 
     life = lifetime_of(tmp_path / "data", vector_store={"backend": "exact"})
     life.on_late_line(considerer.note)
-    for module in (lifecycle, record_end_of_turn, capture_outgoing, toolbox, help_and_status):
+    for module in (lifecycle, record_end_of_turn, capture_outgoing, toolbox, places):
         monkeypatch.setattr(module, "lifetime", life)
     monkeypatch.setattr(lifecycle, "PATIENCE", 0.01)
     yield life

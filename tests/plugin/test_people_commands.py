@@ -163,7 +163,7 @@ async def test_clearing_asks_again_when_the_content_changed(stage: Stage, group:
 @pytest.mark.parametrize(("seconds", "is_confirmed"), [(59.0, True), (61.0, False)])
 def test_a_confirmation_is_valid_for_a_minute(seconds: float, is_confirmed: bool) -> None:
     """After sixty seconds the question has to be asked again; a confirmation counts once."""
-    from nonebot_plugin_cognitive_memory.commands.confirmations import Confirmations
+    from nonebot_plugin_cognitive_memory.commands.pacing import Confirmations
 
     now = [0.0]
     confirmations, scene = Confirmations(lambda: now[0]), core.Scene.private("2000001")
@@ -541,7 +541,7 @@ async def test_a_summary_of_the_latest_lines(stage: Stage, group: int) -> None:
 
 def test_the_same_message_confirms_nothing() -> None:
     """A call that is delivered twice asks twice; the next message confirms it."""
-    from nonebot_plugin_cognitive_memory.commands.confirmations import Confirmations
+    from nonebot_plugin_cognitive_memory.commands.pacing import Confirmations
 
     confirmations, scene = Confirmations(), core.Scene.private("2000001")
     assert not confirmations.is_confirmed(scene, "clear", 1, "m1")

@@ -1,16 +1,21 @@
-"""Commands of the bot's superusers: figures, the queue, failed jobs, the index, and pausing the historian."""
+"""Commands of the bot's superusers: figures, jobs, index, pausing, settings, and the console's code."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from nonebot import get_driver
+
 import cognitive_memory_core as core
 
 from .. import replies
 from ..config import setup
+from ..console import access
+from ..console.mounting import ADDRESS
+from ..hot_settings import hot_settings
 from ..lifecycle import get_memory
 from .entry import Call
-from .pictures import PictureAnswer
+from .sending import PictureAnswer
 
 FAILED = 10  # failed jobs in one answer
 ID_LENGTH = 8  # characters of a job's id that are shown
@@ -76,3 +81,55 @@ async def resume(_call: Call) -> str:
     """Let the historian work again."""
     await get_memory().resume()
     return replies.commands.RESUMED
+
+
+async def configure(call: Call) -> str:
+    """Show settings, change or reset hot ones, or read the files again, as the words after the command say."""
+    word, _, rest = call.text.partition(" ")
+    action = replies.settings.ACTIONS.get(word.casefold(), "" if word else "get")
+    name, _, value = rest.strip().partition(" ")
+    if action == "get":
+        return _shown(name)
+    if action == "set":
+        return await _changed(name, value.strip().removeprefix("=").strip())
+    if action == "reset":
+        return _told(await hot_settings.reset(name)) or replies.settings.RELOADED
+    if action == "reload":
+        return _told(await hot_settings.reload()) or replies.settings.RELOADED
+    return replies.settings.USAGE
+
+
+def _shown(name: str) -> str:
+    if not name:
+        return replies.settings.changed_settings(hot_settings.overridden, hot_settings.problems)
+    group = [key for key in core.setting_keys() if key.startswith(f"{name.strip('.*').lower()}.")]
+    if group:
+        return replies.settings.group_of_settings([hot_settings.value(key) for key in group])
+    state = hot_settings.value(name)
+    return replies.settings.setting(state, is_dormant=core.is_dormant(state.key))
+
+
+async def _changed(name: str, value: str) -> str:
+    if not name:
+        return replies.settings.KEY_WANTED
+    name, equals, behind = name.partition("=")
+    result = await hot_settings.change(name, f"{behind} {value}".strip() if equals else value)
+    return _told(result) or replies.settings.same_value(hot_settings.value(name))
+
+
+def _told(result: core.SettingsMoved) -> str:
+    return replies.settings.moved(result, hot_settings.values([*result.changed, *result.shadowed]))
+
+
+async def give_code(_call: Call) -> str:
+    """Send a one-time code for opening the console; only to a superuser, and only in a private chat."""
+    if access is None:
+        return replies.console.CLOSED
+    from ..console.sessions import CODE_SECONDS  # noqa: PLC0415  # loaded with an open console
+
+    return replies.console.CODE.format(
+        code=access.codes.issue(),
+        minutes=round(CODE_SECONDS / 60),
+        path=ADDRESS,
+        address=f"http://127.0.0.1:{get_driver().config.port}{ADDRESS}",
+    )

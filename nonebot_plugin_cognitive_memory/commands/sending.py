@@ -1,4 +1,4 @@
-"""Answers that are a picture if one can be drawn and sent, else a text with the same content."""
+"""Sends answers: as a picture if one can be drawn and sent, as a text, in parts if it is long."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nonebot.exception import AdapterException
 
 from .. import replies
 from ..config import setup
+from ..message_text import spoken
 from ..onebot import v11, v12
 from ..throttled_log import complain
 
@@ -59,3 +60,46 @@ async def _segment(bot: Bot, png: bytes) -> Any:
         return v11.MessageSegment.image(png)
     uploaded = await bot.call_api("upload_file", type="data", name="memory.png", data=png)
     return v12.MessageSegment.image(uploaded["file_id"])
+
+
+PART = 800  # characters
+MOST_PARTS = 12
+
+
+async def send_long(bot: Bot, event: Event, text: str) -> None:
+    """Send a text of any length in up to twelve parts; if that is too few, the last part says that the text is cut."""
+    parts = parts_of(text)
+    if isinstance(event, v11.MessageEvent) and await _is_forwarded(bot, event, parts):
+        return
+    for part in parts:
+        await bot.send(event, spoken(bot, part))
+
+
+def parts_of(text: str) -> list[str]:
+    """Split a text at line ends into parts of at most 800 characters."""
+    parts: list[str] = []
+    for line in _pieces(text):
+        if parts and len(parts[-1]) + 1 + len(line) <= PART:
+            parts[-1] += f"\n{line}"
+        else:
+            parts.append(line)
+    return parts if len(parts) <= MOST_PARTS else [*parts[: MOST_PARTS - 1], replies.commands.CUT]
+
+
+def _pieces(text: str) -> list[str]:
+    return [line[start : start + PART] for line in text.split("\n") for start in range(0, max(len(line), 1), PART)]
+
+
+async def _is_forwarded(bot: Bot, event: v11.MessageEvent, parts: list[str]) -> bool:
+    name, account = replies.label.PLUGIN_NAME, int(bot.self_id)
+    nodes = [
+        v11.MessageSegment.node_custom(account, name, v11.Message(v11.MessageSegment.text(part))) for part in parts
+    ]
+    try:
+        if isinstance(event, v11.GroupMessageEvent):
+            await bot.call_api("send_group_forward_msg", group_id=event.group_id, messages=nodes)
+        else:
+            await bot.call_api("send_private_forward_msg", user_id=event.user_id, messages=nodes)
+    except AdapterException:
+        return False
+    return True
