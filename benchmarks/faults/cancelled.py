@@ -25,7 +25,7 @@ async def f34(extent: Extent) -> Row:
             await asyncio.sleep(PAUSE)
             loops = _names(others)
             for number in numbers:
-                line = core.Message(f"m{number}", turns.scene(number), f"我喜欢喝第 {number} 号茶", turns.now())
+                line = core.Message(f"m{number}", turns.scene(number), f"我喜欢喝第{number}号茶", turns.now())
                 await memory.observe(line)
                 await memory.consider(line.scene, [line])
                 for task in asyncio.all_tasks() - others:
@@ -56,4 +56,4 @@ def _names(others: set[asyncio.Task[object]]) -> set[str]:
 async def _is_merged(memory: core.CognitiveMemory, number: int) -> bool:
     scene = turns.scene(number)
     profile = await memory.get_profile(scene, "user", scene.user_id)
-    return profile is not None and f"第 {number} 号茶" in profile.summary
+    return profile is not None and f"第{number}号茶" in profile.summary
