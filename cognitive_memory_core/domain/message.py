@@ -38,7 +38,7 @@ class Message:
         if self.reply_to is not None:
             checked_id(self.reply_to, "reply_to")
 
-    @property
+    @cached_property  # asked for several times a line
     def sender_id(self) -> str:
         """Who said it; "" for the bot itself."""
         return "" if self.is_bot else self.scene.user_id

@@ -17,7 +17,7 @@ from .database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, found_message
 from .database.statements import LISTED, bounded, insert, listed, new_seq, select
 from .database.table import Table, reads, writes
 from .search import words
-from .search.passages import passages_around
+from .search.corpus import passages_around
 from .search.read_filter_sql import NOT_HIDDEN
 
 WEIGHED_TOGETHER = 20_000  # messages per read

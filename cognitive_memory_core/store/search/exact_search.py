@@ -434,12 +434,16 @@ class SqliteExactSearch:
 
     def _advanced(self, connection: Connection, place: VectorPlace, form: Form) -> Slice:
         """Apply the next changes of a place's vectors to its slice in memory; return the new slice."""
-        return self._cache.fresh(
-            (form, place),
-            lambda: _unread(connection, place, form),
-            lambda old: _renewed(connection, place, form, old),
-            partial(catch_up, connection),
-        )
+
+        def empty() -> Slice:
+            columns = form(np.empty(0, np.int64), np.empty((0, place.dimensions), np.float32))
+            return Slice.empty(columns, count_of(connection, place.filter))
+
+        def renewed(old: Slice) -> Slice:
+            changes = changes_of(connection, place, form, old.until, is_more=not old.is_whole)
+            return old if changes is None else old.after(changes)
+
+        return self._cache.fresh((form, place), empty, renewed, partial(catch_up, connection))
 
 
 @dataclass(frozen=True)
@@ -488,16 +492,6 @@ def _direction(vector: Vector) -> Cosines | None:
     asked = np.array(vector, np.float64)
     length = float(np.linalg.norm(asked))
     return (asked / length).astype(np.float32) if math.isfinite(length) and length > 0 else None
-
-
-def _unread(connection: Connection, place: VectorPlace, form: Form) -> Slice:
-    columns = form(np.empty(0, np.int64), np.empty((0, place.dimensions), np.float32))
-    return Slice.empty(columns, count_of(connection, place.filter))
-
-
-def _renewed(connection: Connection, place: VectorPlace, form: Form, old: Slice) -> Slice:
-    changes = changes_of(connection, place, form, old.until, is_more=not old.is_whole)
-    return old if changes is None else old.after(changes)
 
 
 def _admitted(connection: Connection, read_filter: ReadFilter, first: Mapping[int, float]) -> list[tuple[Event, float]]:

@@ -19,9 +19,8 @@ from ..database.database import Database
 from ..database.rows import bound, micros
 from ..database.snapshots import catch_up
 from ..database.statements import LISTED, bounded, listed, select
-from .corpus import EVENTS, MESSAGES, Corpus
+from .corpus import EVENTS, MESSAGES, Corpus, passages_around
 from .lines import PARTS, FoundLine, FoundLines, LineKey, LineRows, LineSearch, ScoredLines, scored_lines
-from .passages import passages_around
 from .read_filter_sql import Filter
 from .rows import EventRows, PlaceCache, Rows, best
 from .words import latest_removal, match, removed_between
