@@ -608,7 +608,9 @@ class CognitiveMemory:
         opened = self._opened
         await opened.profile_indexer.refresh()
         opened.profile_reader.forget()
-        return await opened.reconciler.rebuild()
+        if opened.reconciler:
+            return await opened.reconciler.rebuild()
+        return len(await opened.ledger.vectors.embedded_ids(opened.embedder.fingerprint))
 
     async def export(self, path: Path, *, user_id: str | None = None) -> int:
         """Write everything, or what one person said and pinned, as JSON Lines; return the number of rows.

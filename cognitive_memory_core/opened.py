@@ -64,7 +64,6 @@ from .tasks import BackgroundLoop, completed
 from .vectors.chroma.place import clear_generations
 from .vectors.chroma.store import ChromaStore
 from .vectors.indexer import Indexer
-from .vectors.null_reconciler import NullReconciler
 from .vectors.reconciler import IndexReconciler
 from .wiring.chat_models import chat_models_of
 
@@ -185,15 +184,12 @@ class Opened:
         self.memos = MemoWriter(ledger.notes, self.mirror)
         self.pinboard = Pinboard(ledger.notes, clock)
 
-        if self.store is None:
-            self.reconciler, wide = NullReconciler(ledger.vectors, embedder.fingerprint), None
-        else:
-            wide = IndexReconciler(self.store, ledger.vectors, ledger.book, embedder.fingerprint)
-            self.reconciler = wide
+        store = self.store
+        self.reconciler = store and IndexReconciler(store, ledger.vectors, ledger.book, embedder.fingerprint)
         self.indexer = Indexer(
             embedder,
             ledger.vectors,
-            on_stored=self.reconciler.nudge,
+            on_stored=self.reconciler.nudge if self.reconciler else lambda: None,
             batch=settings.models.embedding.batch_size,
         )
         self.name_observer = NameObserver(
@@ -233,7 +229,7 @@ class Opened:
             self.access,
             self.profile_reader,
             belief_search,
-            wide,
+            self.reconciler,
             self.reranking.reranker,
         )
         self.recall = Recall(
@@ -402,7 +398,7 @@ class Opened:
         """The loops that run while the memory forms new memories, beside those of worker and merging."""
         calibrating = self.embedding.calibrating
         own = self.takeover.loop, self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
-        return [*own, *self.reconciler.loops, *([calibrating.loop] if calibrating else [])]
+        return [*own, *(one.loop for one in (self.reconciler, calibrating) if one)]
 
     def start(self) -> None:
         """Start the background loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
@@ -462,7 +458,9 @@ class Opened:
     async def _is_idle(self) -> bool:
         if not self.worker.is_idle or await self.takeover.is_due():
             return False
-        lags = (self.indexer.lag, self.profile_indexer.has_lag, self.belief_indexer.has_lag, self.reconciler.lag)
+        lags = [self.indexer.lag, self.profile_indexer.has_lag, self.belief_indexer.has_lag]
+        if self.reconciler:
+            lags.append(self.reconciler.lag)
         try:
             if not self.merging.is_idle or await self.merging.waiting():
                 return False
@@ -480,7 +478,8 @@ class Opened:
             self.merging.wake_now()
             if self.merging.is_idle:
                 for loop in (self.indexer, self.profile_indexer, self.belief_indexer, self.reconciler):
-                    loop.wake_now()
+                    if loop:
+                        loop.wake_now()
 
     def reconsider(self) -> None:
         """Wake the loops that wait for a time computed from settings, after the settings changed."""
@@ -505,7 +504,8 @@ class Opened:
         self.profile_reader.forget()
         self.recall.sources.known.drop()
         self.indexer.nudge()
-        self.reconciler.nudge()
+        if self.reconciler:
+            self.reconciler.nudge()
         return absorbed
 
     def _name_of(self, key: ProfileKey) -> str:
@@ -530,7 +530,8 @@ class Opened:
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.note_stored()  # reworded texts have no vector, and profiles that lost a place are merged anew
-        await self.reconciler.remove_from_index(event_ids)
+        if self.reconciler:
+            await self.reconciler.remove_from_index(event_ids)
 
     async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
         for key in keys:
@@ -539,7 +540,8 @@ class Opened:
         self.profile_reader.forget()
 
     async def _rebuild_afresh(self) -> None:
-        await self.reconciler.rebuild(afresh=True)
+        if self.reconciler:
+            await self.reconciler.rebuild(afresh=True)
 
     async def _erase_due(self) -> None:
         await self.event_forgetting.erase_expired()

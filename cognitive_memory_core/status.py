@@ -108,7 +108,7 @@ async def collected_status(opened: Opened, *, reason: str) -> Status:
             totals=await opened.ledger.archive.totals(),
             index_lag=await opened.indexer.lag(),
             spent_today=tuple(await opened.ledger.accounts.spent(today)),
-            index=await opened.reconciler.state(),
+            index=await opened.reconciler.state() if opened.reconciler else IndexState(),
             purge=await opened.purge.state(),
             merges=await opened.merging.state(),
         )

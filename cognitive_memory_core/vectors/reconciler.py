@@ -1,7 +1,8 @@
 """Keeps a vector store equal to the ledger: applies the ledger's changes, and builds a new generation where needed.
 
-It also starts and stops the store (see :mod:`.index_sleep`). Changes made while the store was stopped are written
-before it answers searches again.
+It also starts the store for missing rows and large searches, and stops it when idle (:class:`IndexSleep`). Changes made
+while the store was stopped are written before it answers searches again. Rows are searched for by their own vectors,
+because a damaged index may list rows that no search finds.
 
 A new generation replaces one of another model or store version, one that is damaged or lost, and one that has erased
 rows. The old generation answers searches while the new one is built.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,13 +21,12 @@ from dataclasses import dataclass
 from .. import sentences
 from ..domain.figures import IndexActivity, IndexState
 from ..domain.read_filter import ReadFilter
+from ..domain.scope import Scene
 from ..errors import Busy, UnavailableError
 from ..ports.models import Vector
 from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
 from ..store.search.vectors import Checkpoint, CheckpointBook, VectorChange, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
-from .index_check import CHECKED_A_DAY, IndexCheck
-from .index_sleep import IndexSleep
 
 log = logging.getLogger(__name__)
 BATCH = 300  # rows per upsert: a search waits for one upsert
@@ -37,6 +38,14 @@ MAX_UNFINDABLE = (
     1  # rows of a slice that their own vectors do not find and that are rewritten; more mean a damaged index
 )
 MAX_REPAIRED = 0.1  # share of missing rows above which a rebuild is cheaper
+SAMPLE_SPOTS = 8  # equal parts of a generation; rows at the start of each are sampled when it is opened
+SAMPLED = 4  # rows sampled at each spot, and as many at the end
+SLICE = 20  # rows searched per step, while other users of the store wait
+CHECKED_A_DAY = 2_000
+ALIKE = 0.999
+ROWS_BEHIND = 500  # missing rows that start the store: writing them costs about as much processor time as a start
+SECONDS_BEHIND = 600.0  # since the first missing row, so that a store that cannot start shows before a query needs it
+IDLE_SECONDS = 120.0  # since the last need: queries come in bursts, and a start takes longer than a search
 
 
 @dataclass
@@ -46,6 +55,60 @@ class _GenerationInUse:
     generation: Generation
     checkpoint: Checkpoint
     rows: int = 0
+
+
+class IndexSleep:
+    """Decides when the vector store is started and stopped, by the number of missing rows, by queries and by time."""
+
+    def __init__(self, elapsed: Callable[[], float]) -> None:
+        """Start asleep; ``elapsed`` returns seconds of a monotonic clock."""
+        self._elapsed = elapsed
+        self._needed_at = elapsed()
+        self._behind_since: float | None = None
+        self._is_asked = False
+        self._is_woken = False
+        self.is_asleep = True
+
+    def note_question(self) -> None:
+        """Record a query that needs the store: a sleeping store is to be started, a running one to go on."""
+        self._is_asked = True
+        self.note_need()
+
+    def note_need(self) -> None:
+        """Record that the running store was needed, so that its idle time begins anew."""
+        self._needed_at = self._elapsed()
+
+    def wake_now(self) -> None:
+        """Make the next call of :meth:`sleep_left` return 0 if even one row is missing."""
+        self._is_woken = True
+
+    def wake(self) -> None:
+        """Record that the store is running."""
+        self.is_asleep = self._is_asked = self._is_woken = False
+        self._behind_since = None
+        self.note_need()
+
+    def fall_asleep(self) -> None:
+        """Record that the store has stopped."""
+        self.wake()
+        self.is_asleep = True
+
+    def sleep_left(self, behind: int) -> float:
+        """Return the seconds for which a store that lacks ``behind`` rows may stay stopped; 0 if it must start now."""
+        is_woken, self._is_woken = self._is_woken, False
+        if self._is_asked or behind >= ROWS_BEHIND or (is_woken and behind):
+            self._is_asked = False
+            return 0.0
+        if not behind:
+            self._behind_since = None
+            return math.inf
+        if self._behind_since is None:
+            self._behind_since = self._elapsed()
+        return max(0.0, self._behind_since + SECONDS_BEHIND - self._elapsed())
+
+    def idle_left(self) -> float:
+        """Return the seconds for which a running store without queries goes on; 0 if it should stop now."""
+        return max(0.0, self._needed_at + IDLE_SECONDS - self._elapsed())
 
 
 class IndexReconciler:
@@ -66,7 +129,6 @@ class IndexReconciler:
         self._ledger = ledger
         self._book = book
         self._fingerprint = fingerprint
-        self._check = IndexCheck(store, ledger, book, fingerprint)
         self._elapsed = elapsed
         self._sleep = IndexSleep(elapsed)
         self._complete_before_sleep = ""  # birth of the generation that was complete when the store was put to sleep
@@ -89,7 +151,6 @@ class IndexReconciler:
             "vector index", self.round, debounce=DEBOUNCE, longest_pause=LONGEST_PAUSE, on_failure=self._stop_serving
         )
         self.nudge = self.loop.nudge
-        self.loops = (self.loop,)
 
     def wake_now(self) -> None:
         """Request an up-to-date index now; the store is started if it lacks a row."""
@@ -196,13 +257,37 @@ class IndexReconciler:
         return 0
 
     async def _examined(self, serving: _GenerationInUse) -> int:
-        seen = await self._check.examine(serving.generation, serving.checkpoint)
-        self._failed_checks = 0
-        self._left_to_ask = 0 if seen.is_last and not seen.unfindable else self._left_to_ask - seen.asked
-        if seen.unfindable and not await self._is_repaired(serving, seen.unfindable):
-            log.warning("%s", sentences.log.ROWS_ASTRAY.format(unfindable=len(seen.unfindable), asked=seen.asked))
+        """Check the next slice of rows, and store the position, so that a new process continues there.
+
+        If a search does not find a row, the position stays; after the last slice the check starts over.
+        """
+        position = f"{serving.generation.build_id} asked"
+        at = await self._book.checkpoint(position) or Checkpoint()
+        changes = await self._ledger.changes(self._fingerprint, at, SLICE)
+        known = [change for change in changes if change.checkpoint <= serving.checkpoint]
+        rows = [change.row for change in known if change.row is not None]
+        unfindable = await self._unfindable(serving.generation, rows)
+        self._left_to_ask, self._failed_checks = self._left_to_ask - len(rows), 0
+        if not unfindable and len(known) < SLICE:
+            self._left_to_ask = 0
+            await self._book.note(position, Checkpoint())
+        elif not unfindable:
+            await self._book.note(position, known[-1].checkpoint)
+        elif not await self._is_repaired(serving, unfindable):
+            log.warning("%s", sentences.log.ROWS_ASTRAY.format(unfindable=len(unfindable), asked=len(rows)))
             self._give_up()
-        return seen.asked
+        return len(rows)
+
+    async def _unfindable(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> list[EmbeddedEvent]:
+        """Return the rows that a search by their own vectors does not find."""
+        unfindable: list[EmbeddedEvent] = []
+        for row in rows:
+            if row.vector is not None and len(row.vector) == generation.dimensions:
+                everything = ReadFilter(Scene.operator(row.event.agent))
+                nearest = await self._store.nearest(generation, row.vector, everything, 1)
+                if not nearest or nearest[0][1] <= ALIKE:
+                    unfindable.append(row)
+        return unfindable
 
     async def _is_repaired(self, serving: _GenerationInUse, unfindable: Sequence[EmbeddedEvent]) -> bool:
         """Rewrite a row that no search finds and return whether it is found now; False for several rows (damage)."""
@@ -210,7 +295,7 @@ class IndexReconciler:
             return False
         await self._store.remove(serving.generation, [row.event.id for row in unfindable])
         await self._store.upsert(serving.generation, unfindable)
-        return not await self._check.unfindable(serving.generation, unfindable)
+        return not await self._unfindable(serving.generation, unfindable)
 
     def _give_up(self) -> None:
         self._serving, self._must_go = None, True
@@ -275,7 +360,25 @@ class IndexReconciler:
         return True
 
     async def _is_whole(self, copy: _GenerationInUse) -> bool:
-        return await self._check.sample_is_found(copy.generation, copy.checkpoint) and (await self._compared(copy))[1]
+        return await self._sample_is_found(copy) and (await self._compared(copy))[1]
+
+    async def _sample_is_found(self, copy: _GenerationInUse) -> bool:
+        """Return whether a search finds the first rows, the last rows and some between, of those that are listed.
+
+        Rows that were written together share a revision; their ``seq`` tells them apart.
+        """
+        listed, last = await self._store.listed(copy.generation), copy.checkpoint
+        changes = await self._ledger.changes(self._fingerprint, Checkpoint(), SAMPLED)
+        if changes:
+            first = changes[0].checkpoint
+            revisions, seqs = last.revision - first.revision, last.seq - first.seq
+            spots = [(first.revision + revisions * part // SAMPLE_SPOTS, first.seq + seqs * part // SAMPLE_SPOTS)
+                     for part in range(1, SAMPLE_SPOTS)]  # fmt: skip
+            for revision, seq in (*spots, (last.revision, last.seq - SAMPLED)):
+                changes += await self._ledger.changes(self._fingerprint, Checkpoint(revision, max(seq, 0)), SAMPLED)
+        rows = {row.event.id: row for row in (change.row for change in changes if change.checkpoint <= last)
+                if row is not None and row.event.id in listed}  # fmt: skip
+        return not await self._unfindable(copy.generation, list(rows.values()))
 
     async def _dimensions(self) -> int:
         return await self._ledger.dimensions(self._fingerprint)

@@ -108,7 +108,7 @@ async def opened(
     ledger: Any = engine.ledger
     ledger.lexical, ledger.index = Watched(ledger.lexical, witness), Watched(ledger.index, witness)
     engine.compose()
-    if isinstance(engine.reconciler, IndexReconciler):
+    if engine.reconciler:
         engine.recall.sources.wide = WatchedStore(engine.reconciler, ledger, witness)
         index: Any = ledger.index
         index.is_wide = lambda _connection, _read_filter: True

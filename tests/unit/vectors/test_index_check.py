@@ -13,8 +13,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
-from cognitive_memory_core.vectors.index_check import SLICE
-from cognitive_memory_core.vectors.reconciler import IndexReconciler
+from cognitive_memory_core.vectors.reconciler import SLICE, IndexReconciler
 from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, Ledger, a_ledger, embedded
 from tests.support.vector_store import InMemoryVectorStore

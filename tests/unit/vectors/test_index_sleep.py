@@ -14,8 +14,13 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
-from cognitive_memory_core.vectors.index_sleep import IDLE_SECONDS, ROWS_BEHIND, SECONDS_BEHIND
-from cognitive_memory_core.vectors.reconciler import EVERY_DAY, IndexReconciler
+from cognitive_memory_core.vectors.reconciler import (
+    EVERY_DAY,
+    IDLE_SECONDS,
+    ROWS_BEHIND,
+    SECONDS_BEHIND,
+    IndexReconciler,
+)
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, Ledger, a_ledger, a_vector, embedded
