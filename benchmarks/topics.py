@@ -23,7 +23,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.models import Calibration
 
-from .workload import DIMENSIONS, SEED, Line, event_fields, group_years
+from .workload import DIMENSIONS, SEED, Line, event_fields
 
 TOPICS = 500
 DIRECTIONS = 128
@@ -86,23 +86,6 @@ def event_of(line: Line) -> Event:
     )
 
 
-def year_with_vectors(events: int, folder: Path) -> Path:
-    """Return the path of the workload's export file with vectors; write the file if it is missing."""
-    path = folder / f"{FINGERPRINT.replace(':', '-')}-{events}.jsonl"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
-        _write(group_years(events), draft)
-        draft.replace(path)
-    return path
-
-
-async def filled(memory: core.CognitiveMemory, events: int, folder: Path) -> None:
-    """Import the workload with its vectors and wait until it is indexed."""
-    await memory.import_(year_with_vectors(events, folder))
-    await whole(memory, events)
-
-
 async def whole(memory: core.CognitiveMemory, events: int, seconds: float = 3600) -> None:
     """Wait until every event is indexed; exit with an error if that fails, since the figures would be meaningless."""
     if not await memory.drain(seconds):
@@ -116,20 +99,9 @@ def write_part(lines: Sequence[Line], vectors: Matrix, path: Path) -> None:
     """Write some lines with their vectors as an export file."""
     with path.open("wb") as file:
         file.write(HEADER)
-        file.writelines(_written(line, vector) for line, vector in zip(lines, vectors, strict=True))
-
-
-def _write(lines: Iterable[Line], path: Path) -> None:
-    with path.open("wb") as file:
-        file.write(HEADER)
-        for batch in batches(lines):
-            rows = zip(batch, vectors_of([line.text for line in batch]), strict=True)
-            file.writelines(_written(line, vector) for line, vector in rows)
-
-
-def _written(line: Line, vector: Row) -> bytes:
-    fields = event_fields(line) | {"vector": vector, "embedding": FINGERPRINT}
-    return orjson.dumps(fields, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+        for line, vector in zip(lines, vectors, strict=True):
+            fields = event_fields(line) | {"vector": vector, "embedding": FINGERPRINT}
+            file.write(orjson.dumps(fields, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE))
 
 
 @cache

@@ -21,7 +21,7 @@ from tests.support.sowing import GROUPS, PEOPLE, Extent, Sower
 
 from ..fault_row import Extent as Size
 from ..fault_row import Row
-from ..isolation_scenes import load_plugin
+from ..isolation import load_plugin
 
 ODD: tuple[Any, ...] = (
     "*", "%", "", None, True, 0, -1, 10**400, float("nan"), [], {}, {"$ne": ""}, {"$gt": ""}, ["10001", "10002"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..fault_row import Extent, Row
-from ..isolation_scenes import SCENES, SHARES, Plan, Tally, plans, tallied
+from ..isolation import SCENES, SHARES, Plan, Tally, plans, tallied
 
 LEAST = 600  # scenes of a quick run: some for every read path and store
 
