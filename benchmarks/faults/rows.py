@@ -65,6 +65,7 @@ ROWS = {  # the module, and what is injected
     "F32": ("queueing", "Windows: files in use, names"),
     "F33": ("mixed", "hours of mixed faults at 1 %, backups restored elsewhere"),
     "F34": ("cancelled", "background loops cancelled by somebody else"),
+    "F35": ("rewritten_settings", ".env and overrides.json damaged while the bot runs"),
     "F36": ("models", "provider refuses the key or the model"),
     "F37": ("starved", "fifty messages a second with a fifth of a core"),
     "A1": ("hostile_tools", "tools with hostile arguments"),
@@ -95,6 +96,7 @@ ROWS = {  # the module, and what is injected
     "A27": ("supply", "code out of data, dependencies that drift, connections outwards"),
     "A28": ("outgoing", "codes, Markdown and HTML in memory"),
     "A29": ("tampering", "bytes flipped in ledger, profiles, jobs, overrides.json"),
+    "A31": ("one_queue", "a chat plugin answers messages of several places from one handler"),
     "A32": ("opted_out", "named by card, former card and nickname after opting out; a word of others as the last card"),
     "A33": ("half_sent", "half-sent log-ins and bodies"),
 }

@@ -21,8 +21,11 @@ PICTURE = "（图片）"
 
 
 @asynccontextmanager
-async def opened() -> AsyncGenerator[core.CognitiveMemory, None]:
-    """Start NoneBot with the plugin and its memory in a temporary folder; possible once in a process."""
+async def opened(**given: Any) -> AsyncGenerator[core.CognitiveMemory, None]:
+    """Start NoneBot with the plugin and its memory in a temporary folder; possible once in a process.
+
+    ``given`` are more arguments for ``nonebot.init``.
+    """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         nonebot.init(
             driver="~none",
@@ -31,6 +34,7 @@ async def opened() -> AsyncGenerator[core.CognitiveMemory, None]:
             command_start={"/"},
             localstore_data_dir=folder,
             cognitive_memory={"capture": {"announce": "off"}, "vector_store": {"backend": "exact"}},
+            **given,
         )
         from nonebot.adapters.onebot import v11, v12  # noqa: PLC0415  # adapters after nonebot.init
 

@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-import httpx
-import openai
 import pytest
 
-from tests.support.waiting import PATIENCE
-
+from .one_queue import MODULE, PLUGIN, prompts_of
 from .stage import ANON, Stage, loaded_plugin, message, new_id
 
-MODULE = "fake_chat_with_one_queue"
-FAKE = """
-import asyncio
-from nonebot import on_message
-
-heard, is_running, asked = asyncio.Queue(), False, None
-
-async def collect(event):
-    await heard.put(event)
-    return not is_running
-
-@on_message(rule=collect, priority=40, block=False).handle()
-async def answer_all():
-    global is_running
-    is_running = True
-    while event := await heard.get():
-        await asked(event)
-    is_running = False
-"""
 FACT = "周五在老地方聚餐"
 WHOLE = "晚上一起吃火锅吗"
 
@@ -44,7 +20,7 @@ def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """Load a chat plugin whose first handler answers all messages, and give it the memory."""
     from nonebot_plugin_cognitive_memory.bridges import openai_calls
 
-    with loaded_plugin(tmp_path_factory.mktemp("queue"), MODULE, FAKE) as module:
+    with loaded_plugin(tmp_path_factory.mktemp("queue"), MODULE, PLUGIN) as module:
         openai_calls.allow(MODULE)
         yield module
         openai_calls._allowed.discard(MODULE)
@@ -55,45 +31,6 @@ def _nothing_heard() -> None:
     from nonebot_plugin_cognitive_memory.bridges import openai_calls
 
     openai_calls._last_heard.clear()
-
-
-async def prompts_of(chat: ModuleType, stage: Stage, *heard: Any, form: str) -> list[str]:
-    """Let the plugin hear messages; return its request for each, made by the handler of the first one.
-
-    ``form`` is how the plugin writes a line for its model.
-    """
-    prompts: asyncio.Queue[str] = asyncio.Queue()
-
-    async def answered(request: httpx.Request) -> httpx.Response:
-        prompts.put_nowait(json.dumps(json.loads(request.content)["messages"], ensure_ascii=False))
-        return httpx.Response(400, json={})
-
-    client = openai.AsyncOpenAI(
-        api_key="x",
-        base_url="http://127.0.0.1:9/v1",
-        max_retries=0,
-        http_client=httpx.AsyncClient(transport=httpx.MockTransport(answered)),
-    )
-
-    async def ask(event: Any) -> None:
-        said: Any = [{"role": "user", "content": form.format(worded(event))}]
-        with pytest.raises(openai.BadRequestError):
-            await client.chat.completions.create(model="m", messages=said)
-
-    chat.asked = ask
-    first = asyncio.create_task(stage.hear(heard[0]))
-    found = [await asyncio.wait_for(prompts.get(), PATIENCE)]
-    for event in heard[1:]:
-        await stage.hear(event)
-        found.append(await asyncio.wait_for(prompts.get(), PATIENCE))
-    chat.heard.put_nowait(None)
-    await first
-    return found
-
-
-def worded(event: Any) -> str:
-    """Return a message as chat plugins write it, with mentions."""
-    return "".join(part.data["text"] if part.is_text() else "@小禾 " for part in event.get_message())
 
 
 def parts(*texts: str) -> list[dict[str, Any]]:
