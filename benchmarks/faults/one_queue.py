@@ -1,4 +1,4 @@
-"""A31: a chat plugin collects messages of several places in one queue, and one handler asks its model for all of them."""
+"""A31: a chat plugin collects messages of two places in one queue, and one handler asks its model for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""F35: .env and overrides.json are cut, emptied, mangled and deleted while the bot runs; people who are ignored talk on."""
+"""F35: .env and overrides.json are cut, emptied, mangled and deleted while people who are ignored talk on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ async def f35(extent: Extent) -> Row:
             from nonebot_plugin_cognitive_memory.hot_settings import hot_settings  # noqa: PLC0415  # as above
 
             await hot_settings.change("capture.ignore_groups", f"{SHUT_GROUP},750009")
-            assert setup.configuration and setup.configuration.path
+            assert setup.configuration
+            assert setup.configuration.path
             stage, files = theatre.a_stage(), (env, setup.configuration.path)
             warned: list[str] = []
             silent = heard = 0
