@@ -14,7 +14,7 @@ import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.event import Event, Quote
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, UnavailableError
@@ -346,6 +346,17 @@ async def test_what_an_event_was_before_leaves_no_trace(store: VectorStore, gene
     await store.upsert(generation, [row(event, EAST, group_id="", request_type="private")])
     assert await found(store, generation, GROUP) == []
     assert await found(store, generation, PRIVATE) == [event.id]
+
+
+async def test_an_event_without_others_words_follows_its_voice_again(
+    store: VectorStore, generation: Generation
+) -> None:
+    """An event that loses the quote of somebody else is found in a private chat with its voice."""
+    own, other = (Quote("1", PRIVATE.user_id, "乌龙茶"), Quote("2", "2000009", "你喝什么？"))
+    event = an_event(sender_id=PRIVATE.user_id)
+    for quotes, expected in (((own, other), []), ((own,), [event.id])):
+        await store.upsert(generation, [row(event, EAST, quotes=quotes)])
+        assert await found(store, generation, PRIVATE) == expected
 
 
 @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED.keys())

@@ -217,11 +217,12 @@ def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[lis
     """Return the rows to write and the ids to remove; if an id occurs twice, its last row counts."""
     last = {row.event.id: (row.event, _float32_bytes(row.vector, generation, row.event.id)) for row in rows}
     retired = [event.id for event, _ in last.values() if event.retired_at is not None]
+    unset = {"subjects": None, "others_words": None}  # an upsert keeps keys that it is not given
     standing: list[_Row] = [
-        (event.id, event.text[:LONGEST_TEXT], {"subjects": None, **event_metadata(event)}, vector)
+        (event.id, event.text[:LONGEST_TEXT], {**unset, **event_metadata(event)}, vector)
         for event, vector in last.values()
         if event.retired_at is None
-    ]  # None, because an upsert keeps keys that it is not given
+    ]
     return standing, retired
 
 
