@@ -7,7 +7,6 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnknownEvent
@@ -185,33 +184,6 @@ async def test_events_come_newest_first_page_by_page(ledger: Ledger) -> None:
     assert await ledger.events.recent(ReadFilter(GROUP), 0) == []
     assert await ledger.events.recent(ReadFilter(GROUP), -1, -1) == []
     assert len(await ledger.events.recent(ReadFilter(GROUP), 10**30, -5)) == 4
-
-
-async def test_a_reading_bounds_and_narrows_what_is_listed(ledger: Ledger) -> None:
-    """A listing respects scene, person, group, kind, time window and people left out."""
-    await committed(
-        ledger,
-        an_event("群里我说", happened_at=later(hours=1)),
-        an_event("群里别人说", sender_id="2000002", user_id="2000002", subjects=("2000003",), kind="preference"),
-        an_event("别的群我说", OTHER_GROUP),
-        an_event("私聊", PRIVATE),
-        an_event("别的私聊", Scene.private("2000002")),
-        an_event("别的主体", Scene.group("10001", "2000001", agent="another")),
-    )
-
-    async def texts(scene: Scene, **narrowing: object) -> set[str]:
-        return set(await shown(ledger, ReadFilter(scene, **narrowing)))
-
-    assert await texts(GROUP) == {"群里我说", "群里别人说"}
-    assert await texts(PRIVATE) == {"私聊", "群里我说", "别的群我说"}
-    assert await texts(PRIVATE, group_id="10002") == {"别的群我说"}
-    assert len(await texts(OPERATOR)) == 5
-    assert await texts(GROUP, user_id="2000003") == {"群里别人说"}
-    assert await texts(GROUP, kinds=("preference", "knowledge")) == {"群里别人说"}
-    assert await texts(GROUP, window=Interval(NOON, later(hours=1))) == {"群里别人说"}
-    assert await texts(GROUP, without=frozenset({"2000003"})) == {"群里我说"}
-    assert await texts(GROUP, without=frozenset({"2000001"})) == {"群里别人说"}
-    assert await texts(OPERATOR, group_id="10002") == {"别的群我说"}
 
 
 async def test_a_retired_event_is_out_of_every_reading_until_it_is_restored(ledger: Ledger) -> None:

@@ -69,24 +69,6 @@ async def test_nothing_asked_or_nothing_shared_finds_nothing(ledger: Ledger, ter
     assert await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), -3) == []
 
 
-async def test_a_scene_finds_only_what_it_may_read(ledger: Ledger) -> None:
-    """A search returns only what its scene may read, whether a group, a private chat or an operator asks."""
-    await committed(
-        ledger,
-        an_event("乌龙茶 群里"),
-        an_event("乌龙茶 群里别人", sender_id="2000002"),
-        an_event("乌龙茶 别的群", OTHER_GROUP),
-        an_event("乌龙茶 私聊", PRIVATE),
-        an_event("乌龙茶 别人私聊", Scene.private("2000002")),
-        an_event("乌龙茶 别的主体", Scene.private("2000001", agent="another")),
-    )
-    assert set(await found(ledger, "乌龙茶", GROUP)) == {"乌龙茶 群里", "乌龙茶 群里别人"}
-    assert set(await found(ledger, "乌龙茶", PRIVATE)) == {"乌龙茶 群里", "乌龙茶 别的群", "乌龙茶 私聊"}
-    assert len(await found(ledger, "乌龙茶", OPERATOR)) == 5
-    assert await found(ledger, "乌龙茶", ReadFilter(OPERATOR, group_id="10002")) == ["乌龙茶 别的群"]
-    assert await found(ledger, "乌龙茶", Scene.group("10003", "2000001")) == []
-
-
 async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outside(ledger: Ledger) -> None:
     """A narrow search returns the best matches inside it, however many better ones lie outside."""
     outside = [an_event("乌龙茶" * 5, sender_id=f"3{number}", kind="event") for number in range(60)]
@@ -132,33 +114,6 @@ async def test_the_log_is_searched_by_the_same_rules(ledger: Ledger) -> None:
     assert set(await logged(ledger, "乌龙茶", PRIVATE)) == {mine.text, private.text, private_bot.text}
     assert await logged(ledger, "小林", GROUP) == [others.text]
     assert await logged(ledger, "3月5日", OPERATOR, 1) == [private.text]
-
-
-async def test_the_log_is_narrowed_by_the_same_rules(ledger: Ledger) -> None:
-    """Message searches respect person, time, kind and people left out; a bot's line belongs to its addressee."""
-    mine = a_message("乌龙茶 我说", sent_at=later(hours=1))
-    to_me = a_message("乌龙茶 对我说", is_bot=True)
-    others = a_message("乌龙茶 别人说", Scene.group("10001", "2000002"))
-    await ledger.log.append([mine, to_me, others])
-    assert set(await logged(ledger, "乌龙茶", ReadFilter(GROUP, user_id="2000001"))) == {mine.text, to_me.text}
-    assert await logged(ledger, "乌龙茶", ReadFilter(GROUP, without=frozenset({"2000001"}))) == [others.text]
-    at_one = Interval(later(hours=1), later(hours=2))
-    assert await logged(ledger, "乌龙茶", ReadFilter(GROUP, window=at_one)) == [mine.text]
-    assert await logged(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("event",))) == []
-    assert len(await logged(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("event", "message")))) == 3
-    assert await logged(ledger, "乌龙茶", ReadFilter(OPERATOR, group_id="10002")) == []
-
-
-async def test_a_message_that_left_the_log_is_not_found(ledger: Ledger) -> None:
-    """Withdrawn and pruned messages are not found, all others still are."""
-    kept, withdrawn = a_message("乌龙茶 留"), a_message("乌龙茶 撤")
-    old = a_message("乌龙茶 旧", sent_at=later(days=-40))
-    await ledger.log.append([kept, withdrawn, old])
-    await ledger.log.withdraw(GROUP.scope, withdrawn.id, NOON)
-    await ledger.log.prune(later(days=-30))
-    assert await logged(ledger, "乌龙茶", OPERATOR) == [kept.text]
-    await ledger.log.append([a_message("乌龙茶 新")])
-    assert set(await logged(ledger, "乌龙茶", OPERATOR)) == {kept.text, "乌龙茶 新"}
 
 
 async def test_a_line_is_found_with_its_neighbours_before_and_after_its_place_is_in_memory(ledger: Ledger) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision, is_revision_id
+from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
@@ -101,51 +100,6 @@ async def test_every_id_has_a_profile_of_its_own(profiles: FileProfiles, identif
     assert top_names(tmp_path / "data") <= {"profiles", "agents"}
 
 
-async def test_whoever_read_an_older_profile_is_overtaken(profiles: FileProfiles) -> None:
-    """Writing from an outdated version raises Overtaken and changes nothing, also if the profile was removed."""
-    first = await changed(profiles, "一")
-    second = await changed(profiles, "二")
-    for late in (replace(first, summary="三"), a_profile("三")):
-        with pytest.raises(Overtaken):
-            await profiles.write(late)
-    assert await profiles.find(TANG) == second
-    assert await past(profiles) == ["一"]
-    with pytest.raises(Overtaken):
-        await profiles.write(replace(second, key=TANG_THERE))
-    assert await profiles.keys() == [TANG]
-
-
-async def test_parallel_writers_lose_nothing(profiles: FileProfiles) -> None:
-    """Of concurrent writers one succeeds and the others retry, so that no change is lost."""
-
-    async def add(word: str) -> None:
-        while True:
-            standing = await profiles.find(TANG) or a_profile("")
-            try:
-                await profiles.write(replace(standing, summary=f"{standing.summary} {word}".strip()))
-            except Overtaken:
-                continue
-            return
-
-    words = [f"词{number}" for number in range(8)]
-    await asyncio.gather(*map(add, words))
-    standing = await profiles.find(TANG)
-    assert standing is not None
-    assert sorted(standing.summary.split()) == words
-
-
-async def test_the_latest_revisions_are_kept(profiles: FileProfiles) -> None:
-    """The latest revisions are kept complete, newest first, with increasing ids."""
-    await changed(profiles, *"一二三四五六七八")
-    assert await past(profiles) == list("七六五四三")
-    revisions = await profiles.revisions(TANG)
-    assert revisions[0].profile == a_profile("七", at=NOON + timedelta(minutes=6))
-    assert [one.id for one in revisions] == sorted((one.id for one in revisions), reverse=True)
-    assert all(is_revision_id(one.id) for one in revisions)
-    assert revisions[-1].id >= "20260304T040000.000000Z"
-    assert await profiles.revisions(GROUP_KEY) == []
-
-
 async def test_no_revisions_are_kept_where_none_are_wanted(make: Make) -> None:
     """With a limit of 0 no revision is kept, with 1 the last one."""
     await changed(make(0), "一", "二")
@@ -172,18 +126,6 @@ async def test_the_same_profile_is_no_new_one(profiles: FileProfiles) -> None:
     assert await past(profiles) == []
 
 
-async def test_renames_leave_all_revisions(profiles: FileProfiles) -> None:
-    """Renaming changes name and version only and makes no revision, however often it happens."""
-    standing = await changed(profiles, *"一二三四五六")
-    for number in range(12):
-        renamed = await profiles.rename(TANG, f"名片{number}")
-        assert renamed == replace(standing, name=f"名片{number}")
-        assert renamed.version not in ("", standing.version)
-    assert await past(profiles) == list("五四三二一")
-    with pytest.raises(Overtaken):
-        await profiles.write(replace(standing, summary="七"))
-
-
 async def test_a_name_that_is_none_renames_nobody(profiles: FileProfiles) -> None:
     """A placeholder or blank name changes nothing, and other names are cleaned."""
     assert await profiles.rename(TANG, "新名") is None
@@ -195,22 +137,6 @@ async def test_a_name_that_is_none_renames_nobody(profiles: FileProfiles) -> Non
     renamed = await profiles.rename(TANG, "12345(管理员)\n---\nentity_id: 9\u202e")
     assert renamed is not None
     assert renamed.name == "12345〔管理员〕 --- entity_id: 9"
-
-
-async def test_a_rollback_can_be_rolled_back(profiles: FileProfiles, clock: FrozenClock) -> None:
-    """Restoring a revision brings back its text and tags under the current name, and can itself be undone."""
-    await profiles.write(a_profile("好的", tags=("茶",)))
-    await changed(profiles, "坏的")
-    await profiles.rename(TANG, "棠棠")
-    clock.advance(hours=1)
-    [good] = await profiles.revisions(TANG)
-    restored = await profiles.restore(TANG, good.id, clock.now())
-    assert restored == a_profile("好的", tags=("茶",), name="棠棠", at=clock.now())
-    assert await profiles.find(TANG) == restored
-    assert await past(profiles) == ["坏的", "好的"]
-    bad = (await profiles.revisions(TANG))[0]
-    assert (await profiles.restore(TANG, bad.id, clock.now())).summary == "坏的"
-    assert await past(profiles) == ["好的", "坏的", "好的"]
 
 
 async def test_an_unknown_revision_is_refused(profiles: FileProfiles) -> None:

@@ -190,43 +190,6 @@ async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: 
     assert await found(shop.store, again, GROUP) == [new.id]
 
 
-async def test_putting_in_use_twice_is_putting_in_use_once(store: VectorStore, generation: Generation) -> None:
-    """Putting a generation in use twice has the effect of once, and removes all others."""
-    event, other = an_event("甲"), an_event("乙")
-    await store.upsert(generation, rows([(event, EAST)]))
-    await store.put_in_use(generation)
-    growing = await store.begin(MODEL, 2)
-    await store.put_in_use(generation)
-    await refuses(store, growing, other)
-    assert await store.open() == generation
-    assert await store.listed(generation) == {event.id}
-
-
-async def test_writing_twice_is_writing_once(store: VectorStore, generation: Generation) -> None:
-    """Writing a row again replaces its vector."""
-    event, other = an_event("甲"), an_event("乙")
-    for _ in range(2):
-        await store.upsert(generation, rows([(event, EAST), (other, NORTH)]))
-    assert await found(store, generation, GROUP) == [event.id, other.id]
-    await store.upsert(generation, rows([(event, WEST)]))
-    assert await store.nearest(generation, EAST, ReadFilter(GROUP), 5) == [
-        (other.id, pytest.approx(0, abs=1e-5)),
-        (event.id, pytest.approx(-1, abs=1e-5)),
-    ]
-    assert await store.listed(generation) == {event.id, other.id}
-
-
-async def test_nothing_is_fine(store: VectorStore, generation: Generation) -> None:
-    """Calls without rows, without ids or with a limit of 0 are accepted."""
-    event, other = an_event("甲"), an_event("乙")
-    await store.upsert(generation, [])
-    await store.remove(generation, [])
-    await store.upsert(generation, rows([(event, EAST), (other, NORTH)]))
-    assert await found(store, generation, GROUP, 0) == []
-    assert await found(store, generation, GROUP, -1) == []
-    assert await found(store, generation, GROUP, 10**12) == [event.id, other.id]
-
-
 async def test_rows_are_taken_out(store: VectorStore, generation: Generation) -> None:
     """A removed row is neither listed nor found; removing it again or an unknown id has no effect."""
     gone, kept = an_event("甲"), an_event("乙")
@@ -246,26 +209,6 @@ async def test_a_retired_event_is_no_row(store: VectorStore, generation: Generat
     await store.upsert(generation, [row(stood, EAST, retired_at=NOON)])
     assert await store.listed(generation) == {kept.id}
     assert await found(store, generation, EVERYTHING) == [kept.id]
-
-
-async def test_nearest_is_cosine_best_first(store: VectorStore, generation: Generation) -> None:
-    """Results are ordered by cosine with exact values, whatever the lengths of the vectors."""
-    huge, tiny = an_event("戊"), an_event("己")
-    east, north, west, between = (an_event(text) for text in "甲乙丙丁")
-    vectors = [(north, NORTH), (east, a_vector(3, 0)), (west, WEST), (between, NORTHEAST)]
-    await store.upsert(generation, rows([*vectors, (huge, a_vector(2e30, -1e30)), (tiny, a_vector(2e-30, 4e-30))]))
-    expected = [
-        (east.id, 1),
-        (huge.id, 2 / math.sqrt(5)),
-        (between.id, math.sqrt(0.5)),
-        (tiny.id, 1 / math.sqrt(5)),
-        (north.id, 0),
-        (west.id, -1),
-    ]
-    for asked in (a_vector(2, 0), a_vector(1e-30, 0), a_vector(1e30, 0)):
-        given_back = await store.nearest(generation, asked, ReadFilter(GROUP), 10)
-        assert given_back == [(event_id, pytest.approx(cosine, abs=1e-5)) for event_id, cosine in expected]
-    assert await found(store, generation, GROUP, 2) == [east.id, huge.id]
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(store: VectorStore, generation: Generation) -> None:
@@ -298,21 +241,6 @@ def by_arithmetic(standing: dict[str, tuple[Event, Vector]], read_filter: ReadFi
     return sorted(cosines, key=lambda event_id: -cosines[event_id])[:50]
 
 
-async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(
-    store: VectorStore, generation: Generation
-) -> None:
-    """A narrow search finds admitted rows behind any number of nearer ones outside."""
-    near = [a_vector(1, number / 300) for number in range(300)]
-    outside = [(an_event(f"外{number}", OTHER_GROUP, sender_id=f"3{number}"), each) for number, each in enumerate(near)]
-    inside = an_event("内", sender_id="2000002", kind="knowledge", subjects=("2000003",))
-    await store.upsert(generation, rows([*outside, (inside, WEST)]))
-    assert await found(store, generation, GROUP, 3) == [inside.id]
-    assert await found(store, generation, ReadFilter(OPERATOR, user_id="2000003"), 3) == [inside.id]
-    assert await found(store, generation, ReadFilter(OPERATOR, kinds=("knowledge",)), 3) == [inside.id]
-    everybody_else = frozenset(event.sender_id for event, _ in outside)
-    assert await found(store, generation, ReadFilter(OPERATOR, without=everybody_else), 3) == [inside.id]
-
-
 @settings(max_examples=sized(4, 60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.tuples(THREE_PLACES, SIX_VOICES), st.tuples(THREE_SCENES, NARROWINGS))
 async def test_a_search_gives_exactly_what_the_reading_admits(
@@ -330,22 +258,6 @@ async def test_a_search_gives_exactly_what_the_reading_admits(
         for read_filter in (ReadFilter(scene), replace(narrowing, scene=scene)):
             answer = await found(store, generation, read_filter)
             assert sorted(answer) == sorted(event.id for event in events if read_filter.admits(event))
-
-
-async def test_what_an_event_was_before_leaves_no_trace(store: VectorStore, generation: Generation) -> None:
-    """A rewritten row is found by its current metadata only."""
-    event = an_event(subjects=("2000003", "2000004"), kind="preference", perspective="自述")
-    now = {"subjects": (), "kind": "event", "sender_id": "2000009", "user_id": "2000008", "perspective": None}
-    await store.upsert(generation, [row(event, EAST)])
-    await store.upsert(generation, [row(event, EAST, **now)])
-    for person in ("2000001", "2000003", "2000004"):
-        assert await found(store, generation, ReadFilter(GROUP, user_id=person)) == []
-    assert await found(store, generation, ReadFilter(GROUP, kinds=("preference",))) == []
-    assert await found(store, generation, ReadFilter(GROUP, user_id="2000009")) == [event.id]
-    assert await found(store, generation, ReadFilter(GROUP, without=frozenset({"2000003"}))) == [event.id]
-    await store.upsert(generation, [row(event, EAST, group_id="", request_type="private")])
-    assert await found(store, generation, GROUP) == []
-    assert await found(store, generation, PRIVATE) == [event.id]
 
 
 async def test_an_event_without_others_words_follows_its_voice_again(

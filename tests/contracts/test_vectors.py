@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
 
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
@@ -21,7 +19,6 @@ from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, later
 
 EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
-NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
 
 
 async def nearest(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
@@ -62,58 +59,6 @@ async def test_another_model_makes_every_event_wait_again_in_order(ledger: Ledge
     assert [event_id for event_id, _ in await ledger.vectors.waiting(MODEL, 4)] == [event.id for event in events[:4]]
     assert await ledger.vectors.lag(MODEL) == 6
     assert await ledger.vectors.lag("old") == 4
-
-
-async def test_nearest_is_exact_cosine_best_first(ledger: Ledger) -> None:
-    """Results are ordered by exact cosine, whatever the lengths of the vectors."""
-    east, north, west, between = (an_event(text) for text in "甲乙丙丁")
-    await embedded(ledger, [(north, NORTH), (east, a_vector(3, 0)), (west, WEST), (between, NORTHEAST)])
-    found = await ledger.index.nearest(a_vector(2, 0), ReadFilter(GROUP), 10)
-    assert [event for event, _ in found] == [east, between, north, west]
-    assert [cosine for _, cosine in found] == pytest.approx([1, math.sqrt(0.5), 0, -1], abs=1e-6)
-    assert await nearest(ledger, GROUP, 2) == [east.id, between.id]
-    assert await nearest(ledger, GROUP, 0) == []
-
-
-async def test_nearest_reads_only_what_the_scene_may_read(ledger: Ledger) -> None:
-    """A vector search returns only what its scene may read."""
-    mine, others = an_event("甲"), an_event("乙", sender_id="2000002")
-    elsewhere, private = an_event("丙", OTHER_GROUP), an_event("丁", PRIVATE)
-    foreign, other_agent = an_event("戊", Scene.private("2000002")), an_event("己", replace(PRIVATE, agent="another"))
-    await embedded(ledger, [(event, EAST) for event in (mine, others, elsewhere, private, foreign, other_agent)])
-    assert set(await nearest(ledger, GROUP)) == {mine.id, others.id}
-    assert set(await nearest(ledger, PRIVATE)) == {mine.id, elsewhere.id, private.id}
-    assert set(await nearest(ledger, OPERATOR)) == {mine.id, others.id, elsewhere.id, private.id, foreign.id}
-    assert await nearest(ledger, ReadFilter(OPERATOR, group_id="10002")) == [elsewhere.id]
-    assert await nearest(ledger, Scene.group("10003", "2000001")) == []
-
-
-async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(ledger: Ledger) -> None:
-    """A narrow search finds matches behind any number of nearer events outside."""
-    outside = [(an_event(f"外{number}", sender_id=f"3{number}"), EAST) for number in range(60)]
-    inside = an_event("内", sender_id="2000002", kind="knowledge", happened_at=later(days=1), subjects=("2000003",))
-    await embedded(ledger, [*outside, (inside, NORTH)])
-    assert await nearest(ledger, ReadFilter(GROUP, user_id="2000003"), 3) == [inside.id]
-    assert await nearest(ledger, ReadFilter(GROUP, kinds=("knowledge",)), 3) == [inside.id]
-    assert await nearest(ledger, ReadFilter(GROUP, window=Interval(later(hours=1), later(days=2))), 3) == [inside.id]
-    everybody_else = frozenset(event.sender_id for event, _ in outside)
-    assert await nearest(ledger, ReadFilter(GROUP, without=everybody_else), 3) == [inside.id]
-
-
-async def test_search_follows_every_write_at_once(ledger: Ledger) -> None:
-    """A new vector, retirement, restoration or withdrawal takes effect in the next search."""
-    first, second, third = an_event("甲"), an_event("乙", message_ids=("m-1",)), an_event("丙")
-    await embedded(ledger, [(first, EAST)])
-    assert await nearest(ledger, GROUP) == [first.id]
-    await embedded(ledger, [(second, NORTHEAST), (third, NORTH)])
-    assert await nearest(ledger, GROUP) == [first.id, second.id, third.id]
-    await ledger.events.retire(first.id, NOON)
-    assert await nearest(ledger, GROUP) == [second.id, third.id]
-    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    assert await nearest(ledger, GROUP) == [third.id]
-    await ledger.events.restore(first.id)
-    await ledger.vectors.store(MODEL, [VectorRow(first.id, WEST)])
-    assert await nearest(ledger, GROUP) == [third.id, first.id]
 
 
 async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None:

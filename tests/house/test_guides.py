@@ -86,9 +86,3 @@ def test_each_term_has_a_chinese_word_and_one_file() -> None:
     assert len(terms) == len({row[0].casefold() for row in terms})
     assert not [row[0] for row in terms if len(row) != 4 or not re.search(r"[\u4e00-\u9fff]", row[1])]
     assert not [row[0] for row in terms if not (ROOT / row[3].strip("`")).is_file()]
-
-
-@pytest.mark.parametrize("readme", ["README.md", "README.en.md"])
-def test_the_guides_are_linked(readme: str) -> None:
-    """Both READMEs link to every guide."""
-    assert set(GUIDES) <= set(LINK.findall(text_of(readme)))

@@ -73,18 +73,6 @@ def test_templates_are_filled_with_the_values_that_they_name() -> None:
     assert not wrong
 
 
-def test_every_exception_is_in_use() -> None:
-    """Every listed exception still contains Chinese text."""
-    idle = [
-        place
-        for place in ELSEWHERE
-        if not any(
-            HAN.search(text) for file in code() if file.startswith(place) for text in _texts(code()[file], set())
-        )
-    ]
-    assert not idle
-
-
 def _of_sentences() -> set[str]:
     return {file for file in code() if file.startswith(SENTENCES)}
 

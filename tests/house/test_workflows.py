@@ -43,13 +43,6 @@ def test_the_site_is_built_strictly_and_published() -> None:
     assert published["permissions"] == {"pages": "write", "id-token": "write"}
 
 
-def test_each_night_runs_the_larger_size() -> None:
-    """The nightly workflow runs on a schedule at the nightly size."""
-    nightly = read("nightly.yml")
-    assert nightly[True]["schedule"]  # YAML 1.1 reads the key "on" as true
-    assert "python -m tests nightly" in commands(nightly)
-
-
 def test_a_release_is_tested_and_needs_no_secret() -> None:
     """A tag is published only after the tests, by a job whose only permission is to identify itself."""
     release = read("release.yml")
@@ -80,10 +73,3 @@ def test_each_system_is_tested() -> None:
     }
     assert workflow["jobs"]["store"]["strategy"]["matrix"]["python"] == matrix["python"]
     assert "pip install -e '.[dev]' && python -m tests release" in commands(workflow)
-
-
-def test_hooks_use_the_installed_tools() -> None:
-    """Every hook runs the tool of the environment, so that no version is defined twice."""
-    repositories = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
-    assert [one["repo"] for one in repositories] == ["local"]
-    assert {hook["language"] for hook in repositories[0]["hooks"]} == {"system"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -177,35 +176,6 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
         assert (await memory.status()).index.behind == 0
     finally:
         await engine.close()
-
-
-async def test_a_deleted_index_is_built_anew(tmp_path: Path) -> None:
-    """If chromadb/ is deleted, while the bot is stopped or runs, no search fails and the index is rebuilt."""
-    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
-        await tell(memory, READING, *FACTS[:4])
-    shutil.rmtree(tmp_path / "chromadb")
-    async with CognitiveMemory.open(Settings(), tmp_path) as memory, asked_all_the_time(memory) as answers:
-        assert await memory.drain(PATIENCE)
-        shutil.rmtree(tmp_path / "chromadb", ignore_errors=True)
-        await memory.remember(Turn(READING, observations=FACTS[4:]))
-        assert await memory.drain(PATIENCE)
-        status = await memory.status()
-        assert status.index.generation > 0
-        assert status.index.behind == 0
-        assert (tmp_path / "chromadb" / "current").is_file()
-    assert set(answers) <= {4, 5}
-
-
-async def test_a_killed_store_process_is_started_again(tmp_path: Path) -> None:
-    """If the store process is killed, no search fails, and the process is restarted and completes the index."""
-    async with CognitiveMemory.open(Settings(), tmp_path) as memory, asked_all_the_time(memory) as answers:
-        await tell(memory, READING, *FACTS[:3])
-        for fact in FACTS[3:]:
-            for process in chroma_children():
-                process.kill()
-            await tell(memory, READING, fact)
-        assert (await memory.status()).index.behind == 0
-    assert max(answers) == 5
 
 
 async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cognitive_memory_core import CognitiveMemory, Settings
 from tests.support.disks import fill, set_read_only, small_disk
-from tests.support.onebot import GROUP, BotProcess, data_of, open_bot, prepare, running_bot
+from tests.support.onebot import GROUP, BotProcess, data_of, open_bot, running_bot
 from tests.support.waiting import until
 
 PROBE = """
@@ -34,20 +34,6 @@ ABSENT = "活着 remember=None end=None degraded=('disabled',) text="
 IMPATIENT = "COGNITIVE_MEMORY__HISTORIAN__SHUTDOWN_SECONDS=0"
 
 
-async def test_disabled(tmp_path: Path) -> None:
-    """With ``enabled=false`` the bot answers, observations create no job, and only memos are kept and shown."""
-    async with running_bot(tmp_path, {"probe": PROBE}, ["COGNITIVE_MEMORY__ENABLED=false"]) as (bot, client):
-        await client.ask_until("准备好了吗", "【近期备忘】", group=GROUP)
-        assert "end=None degraded=('disabled',)" in await client.ask("第一句", group=GROUP)
-        answer = await client.ask("第二句", group=GROUP)
-        assert answer.startswith("活着")
-        assert "【近期备忘】" in answer
-        assert "第一句" in answer
-        assert "【相关回忆】" not in answer
-        assert not list(bot.data.glob("queues/*/*"))
-    assert "第一句" in (data_of(tmp_path) / "end_summaries.json").read_text("utf-8")
-
-
 async def test_locked_out(tmp_path: Path) -> None:
     """If another process holds the directory, the bot answers without a memory, and its log says how to fix it."""
     async with CognitiveMemory.open(Settings(), data_of(tmp_path), background=False):
@@ -59,16 +45,6 @@ async def test_locked_out(tmp_path: Path) -> None:
         assert _files(data_of(tmp_path)) == before
 
 
-async def test_directory_blocked(tmp_path: Path) -> None:
-    """If a file is where a folder should be, the bot answers without a memory and logs it."""
-    prepare(tmp_path, {})
-    data_of(tmp_path).mkdir(parents=True)
-    (data_of(tmp_path) / "queues").touch()
-    async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
-        assert await client.ask("在吗", group=GROUP) == ABSENT
-        await _logged(bot, "[认知记忆]")
-
-
 async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
     """On a disk that is read-only from the start, the bot answers without a memory and its log names the directory."""
     with small_disk(tmp_path / "data", 4) as disk:
@@ -77,24 +53,6 @@ async def test_started_on_a_read_only_disk(tmp_path: Path) -> None:
         async with running_bot(tmp_path, {"probe": PROBE}) as (bot, client):
             assert await client.ask("在吗", group=GROUP) == ABSENT
             await _logged(bot, str(data_of(tmp_path)))
-
-
-async def test_queue_becomes_unwritable(tmp_path: Path) -> None:
-    """If jobs cannot be written, remember raises StorageRefused and leaves no partial file; later it works again."""
-    async with open_bot(tmp_path, {"probe": PROBE}) as (bot, client):
-        assert "StorageRefused" not in await client.ask("第一句说苹果", group=GROUP)
-        assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)
-        pending, aside = bot.data / "queues" / "pending", bot.data / "queues" / "aside"
-        pending.rename(aside)
-        pending.touch()
-        answer = await client.ask("第二句说香蕉", group=GROUP)
-        assert "remember=StorageRefused" in answer
-        assert "end=None" in answer
-        pending.unlink()
-        aside.rename(pending)
-        assert not [name for name in _files(bot.data) if "tmp" in name]
-        assert "StorageRefused" not in await client.ask("第三句说橘子", group=GROUP)
-        assert "第三句说橘子" in await client.ask_until("橘子", "- [", group=GROUP)
 
 
 async def test_disk_full(tmp_path: Path) -> None:

@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Scene, Turn
-from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.context import Hit
 from cognitive_memory_core.domain.event import MEMORY_KINDS
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
-from tests.support.ledgers import a_ledger
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE
 
@@ -134,15 +131,6 @@ async def test_a_line_is_found_the_moment_after_and_only_where_it_was_said(
             assert len(await memory.search_events(OPERATOR, "白板", kinds=kinds)) == 1
 
 
-async def test_in_private_one_finds_ones_own_lines_of_groups_alone(tmp_path: Path) -> None:
-    """A private search shows the asker's own group messages, and others' neither as hits nor as neighbours."""
-    async with opened(tmp_path) as memory:
-        await said(memory, "我也去学陶艺")
-        await said(memory, "陶艺课开了", scene=MAN)
-        (hit,) = await memory.search_events(PRIVATE, "陶艺", kinds=("message",))
-        assert (hit.event.text, hit.neighbours) == ("我也去学陶艺", ())
-
-
 async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path) -> None:
     """有人接了没 finds the reply 我去吧 beside it, both with their neighbours, and nothing of another day."""
     async with opened(tmp_path) as memory:
@@ -187,53 +175,6 @@ async def test_no_line_is_found_where_the_log_is_not_named(tmp_path: Path) -> No
         assert await memory.search_events(GROUP, "谁在学陶艺") == []
 
 
-async def test_what_is_withdrawn_is_no_line_and_no_neighbour(tmp_path: Path) -> None:
-    """A message that was withdrawn in the chat is neither a hit nor a neighbour."""
-    async with opened(tmp_path) as memory:
-        for at, text in enumerate(("陶艺课开了", "陶艺密码是一二三", "好")):
-            await memory.observe(a_message(text, GROUP, NOON + timedelta(minutes=at - 9), id=f"w{at}"))
-        assert len(await found(memory, "陶艺")) == 3
-        await memory.recall_message(GROUP, "w1")
-        hits = await memory.search_events(GROUP, "陶艺", kinds=("message",))
-        assert [hit.event.text for hit in hits] == ["陶艺课开了", "好"]
-        assert [line.text for line in hits[0].neighbours] == ["好"]
-
-
-async def test_who_opted_out_is_nowhere_in_a_hit(tmp_path: Path) -> None:
-    """Messages of a person who opted out are not returned, and their name is hidden in others' messages."""
-    async with opened(tmp_path) as memory:
-        lines = [(MAN, "小满学陶艺"), (GROUP, "小满(2000002)带我学陶艺"), (MAN, "不谢"), (GROUP, "小满真好")]
-        for at, (scene, text) in enumerate(lines):
-            await memory.observe(a_message(text, scene, NOON + timedelta(minutes=at - 9)))
-        assert "小满学陶艺" in await found(memory, "陶艺")
-        await memory.opt_out("2000002")
-        hits = await memory.search_events(GROUP, "陶艺", kinds=("message",))
-        assert [hit.event.text for hit in hits] == ["某位成员带我学陶艺", "某位成员真好"]
-        assert [line.text for line in hits[0].neighbours] == ["某位成员真好"]
-
-
-async def test_a_hit_is_worded_with_the_lines_round_it() -> None:
-    """Names of people who opted out are hidden in hits and their neighbours; other hits are unchanged."""
-    ledger = a_ledger()
-    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
-    consent = Consent(ledger.consent, ledger.names)
-    hit = Hit(a_message("阿棠来了").as_event(), 0.5, 0.1, 0.2, 0.3, (a_message("等阿棠"), a_message("好")))
-    assert consent.redacted_hit(hit) == hit
-    await consent.opt_out("2000001", NOON)
-    redacted = consent.redacted_hit(hit)
-    assert redacted.event.text == "某位成员来了"
-    assert [line.text for line in redacted.neighbours] == ["等某位成员", "好"]
-    assert (redacted.score, redacted.similarity, redacted.lexical, redacted.relevance) == (0.5, 0.1, 0.2, 0.3)
-
-
-async def test_lines_are_found_again_after_a_restart(tmp_path: Path) -> None:
-    """Messages are found after a restart."""
-    async with opened(tmp_path) as memory:
-        await said(memory, "龍貓的電影週末重映")
-    async with opened(tmp_path) as memory:
-        assert await found(memory, "龙猫电影") == ["龍貓的電影週末重映"]
-
-
 @pytest.mark.parametrize(
     ("narrowed", "left"),
     [
@@ -251,23 +192,3 @@ async def test_arguments_narrow_lines(tmp_path: Path, narrowed: dict[str, Any], 
         await memory.observe(a_message("我也学陶艺", MAN, NOON - timedelta(hours=1)))
         hits = await memory.search_events(GROUP, "陶艺课", **{"kinds": BOTH, **narrowed})
         assert [hit.event.text for hit in hits] == left
-
-
-async def test_scores_are_shares(tmp_path: Path) -> None:
-    """A score is at most 1, although an event of now that names the person asked about is raised for both."""
-
-    class Sure:
-        """A reranker for which everything fits."""
-
-        async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-            """Return the highest score for each text."""
-            return [1.0 for _ in texts]
-
-    async with opened(tmp_path, reranker=Sure()) as memory:
-        fact = "小满(2000002) 对花生过敏"
-        other = "小满(2000002) 养了一只橘猫"
-        await memory.remember(Turn(MAN, observations=(fact, other), happened_at=NOON))
-        assert await memory.drain(PATIENCE)
-        hits = await memory.search_events(MAN, fact)
-    assert f"机器人记：{fact}" in [hit.event.text for hit in hits]
-    assert all(0.0 < hit.score <= 1.0 for hit in hits)

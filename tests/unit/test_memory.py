@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core import BadArgument, CognitiveMemory, Message, PlaceSwitch, Scene, Settings, Turn
+from cognitive_memory_core import BadArgument, CognitiveMemory, PlaceSwitch, Scene, Settings, Turn
 from cognitive_memory_core.settings import HistorianSettings
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.telling import EXACT
 from tests.support.vector_stores import chroma_answering
@@ -45,14 +45,6 @@ async def remembered(memory: CognitiveMemory, *observations: str, scene: Scene =
     return job_id
 
 
-@pytest.mark.parametrize("target", [{"$ne": ""}, ["1"], "", 5, "a\nb", "x" * 200])
-async def test_a_target_that_is_no_id_is_refused(tmp_path: Path, target: Any) -> None:
-    """A search target that is no valid id raises BadArgument."""
-    async with opened(tmp_path) as memory:
-        with pytest.raises(core.BadArgument):
-            await memory.search_events(OPERATOR, "花生", group_id=target)
-
-
 async def test_blank_turns_are_not_accepted(tmp_path: Path) -> None:
     """An empty turn is not queued, and remember returns None."""
     async with opened(tmp_path) as memory:
@@ -67,15 +59,6 @@ async def test_a_memo_is_there_at_once_and_needs_no_job(tmp_path: Path) -> None:
         assert (memo.id, memo.text) == (memo_id, "帮阿棠查了天气")
         assert not list((tmp_path / "queues" / "pending").iterdir())
         assert "查了天气" in (await memory.context(GROUP, "今天聊点别的事情吧")).text
-
-
-async def test_memos_do_not_wait_for_the_historian(tmp_path: Path) -> None:
-    """The memo of a pending job is listed and shown once, before and after the job is done."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.remember(Turn(GROUP, memo="记下了过敏", observations=["阿棠对花生过敏"]))
-        assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了过敏"]
-        assert await memory.drain(PATIENCE)
-        assert [memo.text for memo in await memory.memos(GROUP)] == ["记下了过敏"]
 
 
 async def test_one_request_is_one_job(tmp_path: Path) -> None:
@@ -98,31 +81,6 @@ async def test_another_place_can_neither_forget_nor_restore(tmp_path: Path) -> N
             await memory.forget_event(OTHER_GROUP, event.id)
         with pytest.raises(core.UnknownEvent):
             await memory.restore_event(Scene.private("2000009"), event.id)
-
-
-async def test_what_was_just_said_is_found(tmp_path: Path) -> None:
-    """A message is found in the log immediately after it was observed, and only in its scope."""
-    async with opened(tmp_path) as memory:
-        message = a_message("服务器密码贴在会议室白板上")
-        await memory.observe(message)
-        (hit,) = await memory.search_events(GROUP, "会议室白板", kinds=("message",))
-        assert (hit.event.kind, hit.event.id, hit.event.text) == ("message", message.id, message.text)
-        assert not await memory.search_events(OTHER_GROUP, "会议室白板", kinds=("message",))
-
-
-@pytest.mark.parametrize(
-    ("switch", "records", "recalls"),
-    [("on", True, True), ("off", False, False), ("record_only", True, False), ("recall_only", False, True)],
-)
-async def test_a_switch_steers_recording_and_recall(tmp_path: Path, switch: Any, records: bool, recalls: bool) -> None:
-    """Each position of the switch controls recording and recall as named, and survives a restart."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        await memory.set_switch(GROUP, switch)
-    async with opened(tmp_path) as memory:
-        assert (await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is not None) is records
-        assert bool(await memory.search_events(GROUP, "花生")) is recalls
-        assert ("花生" in (await memory.context(GROUP, "花生")).text) is recalls
 
 
 async def test_a_switch_with_an_end_ends_also_over_a_restart_and_an_export(tmp_path: Path) -> None:
@@ -188,20 +146,6 @@ async def test_a_full_queue_refuses_and_keeps_what_it_has(tmp_path: Path) -> Non
             await memory.remember(Turn(GROUP, observations=["丁戊己"]))
         assert await memory.drain(PATIENCE)
         assert len(await memory.events(GROUP)) == 1
-
-
-async def test_a_dialogue_is_judged_by_rules(tmp_path: Path) -> None:
-    """Without a model, statements of people about themselves become events, and small talk does not."""
-    async with opened(tmp_path) as memory:
-        lines = [a_message("哈哈哈哈"), a_message("我对花生过敏，点菜的时候帮我看着点"), a_message("吃了吗？")]
-        first = await memory.consider(GROUP, lines)
-        assert await memory.drain(PATIENCE)
-        assert await memory.consider(GROUP, lines) == first
-        assert await memory.drain(PATIENCE)
-        (event,) = await memory.events(GROUP)
-        assert "阿棠(2000001)" in event.text
-        assert "花生过敏" in event.text
-        assert event.message_ids == (lines[1].id,)
 
 
 async def test_a_dialogue_is_kept_for_those_who_stay(tmp_path: Path) -> None:
@@ -336,61 +280,6 @@ async def test_long_lines_are_read_a_few_at_a_time(tmp_path: Path) -> None:
     assert most < 30_000_000
 
 
-async def test_times_narrow_hard(tmp_path: Path) -> None:
-    """Given times limit strictly: naive ones use the configured zone, an end date is included, reversed ones swap."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠买了花生酱", happened_at=NOON - timedelta(days=10))
-        await remembered(memory, "阿棠吃了花生糖", happened_at=NOON)
-        day = NOON.date().isoformat()
-
-        async def found(**times: Any) -> list[str]:
-            return [hit.event.text[-1] for hit in await memory.search_events(GROUP, "花生", **times)]
-
-        assert await found(time_from=day, time_to=day) == ["糖"]
-        assert await found(time_from="2026-03-04T11:59:00", time_to="2026-03-04T12:00:00") == ["糖"]
-        assert await found(time_to=day, time_from="2026-03-05") == ["糖"]
-        assert sorted(await found(time_to=NOON)) == sorted("酱糖")
-        with pytest.raises(core.BadArgument):
-            await memory.search_events(GROUP, "花生", time_from="上周")
-
-
-async def test_profiles_are_not_drawn_yet(tmp_path: Path) -> None:
-    """Profile methods return empty results before any profile exists, and refuse targets outside the scene."""
-    async with opened(tmp_path) as memory:
-        assert await memory.get_profile(GROUP, "group", "10001") is None
-        assert await memory.search_profiles(GROUP, "猫") == []
-        with pytest.raises(core.NotPermitted):
-            await memory.get_profile(GROUP, "group", "10002")
-        with pytest.raises(core.BadArgument):
-            await memory.get_profile(GROUP, "", "10001")  # type: ignore[arg-type]
-
-
-async def test_a_window_is_full_although_somebody_left(tmp_path: Path) -> None:
-    """Messages and memos of a person who opted out do not count towards the limit of recent ones."""
-    leaving = Scene.group(GROUP.group_id, "2000009")
-    async with opened(tmp_path) as memory:
-        for scene in (GROUP, leaving):
-            for number in range(12):
-                said = Message(f"{scene.user_id}-{number}", scene, f"第{number}句", NOON + timedelta(minutes=number))
-                await memory.observe(said)
-                await memory.remember(Turn(scene, memo=f"{scene.user_id} 第{number}条"))
-        await memory.opt_out(leaving.user_id)
-        assert [line.scene.user_id for line in await memory.recent_messages(GROUP, 12)] == [GROUP.user_id] * 12
-        assert [memo.user_id for memo in await memory.memos(GROUP, 12)] == [GROUP.user_id] * 12
-
-
-async def test_a_disabled_memory_has_nothing_to_drain(tmp_path: Path) -> None:
-    """With enabled=false drain does not wait for pending jobs, and they are kept."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.remember(Turn(GROUP, observations=["阿棠怕狗"]))
-    async with opened(tmp_path, Settings(enabled=False)) as memory:
-        assert await memory.drain(PATIENCE)
-        assert (await memory.status()).jobs.pending == 1
-    async with opened(tmp_path) as memory:
-        assert await memory.drain(PATIENCE)
-        assert len(await memory.events(GROUP)) == 1
-
-
 async def test_a_blank_request_is_no_name(tmp_path: Path) -> None:
     """Turns without a request id, or with a blank one, are separate jobs."""
     async with opened(tmp_path) as memory:
@@ -439,15 +328,6 @@ async def test_messages_are_found_by_their_ids(tmp_path: Path) -> None:
             await memory.find_messages(GROUP, [""])
 
 
-@pytest.mark.parametrize(("switch", "found"), [("record_only", 1), ("recall_only", 1), ("off", 0)])
-async def test_a_place_that_is_recorded_finds_its_lines(tmp_path: Path, switch: Any, found: int) -> None:
-    """Messages are found by their ids unless the scope is switched off completely."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.observe(a_message("早", id="1"))
-        await memory.set_switch(GROUP, switch)
-        assert len(await memory.find_messages(GROUP, ["1"])) == found
-
-
 async def test_a_message_is_learned_from_the_moment_its_turn_is_accepted(tmp_path: Path) -> None:
     """The messages of a turn count as learned while it is pending, after a restart, and as an event."""
     async with opened(tmp_path, background=False) as memory:
@@ -460,15 +340,6 @@ async def test_a_message_is_learned_from_the_moment_its_turn_is_accepted(tmp_pat
         assert await memory.learned_messages(GROUP, ["0", "1", "2"]) == {"1"}
         assert await memory.learned_messages(OTHER_GROUP, ["1"]) == frozenset()
     assert await CognitiveMemory.absent().learned_messages(GROUP, ["1"]) == frozenset()
-
-
-async def test_names_that_are_no_text_spoil_nothing(tmp_path: Path) -> None:
-    """A message with an invalid sender name is logged."""
-    async with opened(tmp_path) as memory:
-        odd = Scene.group("10001", "2000003", user_name=None)  # type: ignore[arg-type]
-        await memory.observe(a_message("你好", scene=odd))
-        await memory.observe(a_message("我怕狗"))
-        assert [message.text for message in await memory.recent_messages(GROUP)] == ["你好", "我怕狗"]
 
 
 async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -498,19 +369,6 @@ async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, ca
     assert not any("金丝雀" in text or "sk-canary-key" in text for text in said)
 
 
-@pytest.mark.parametrize("value", ["5", 1.5, [1], {}])
-async def test_counts_that_are_no_numbers_are_refused(tmp_path: Path, value: Any) -> None:
-    """A count of a wrong type raises BadArgument."""
-    async with opened(tmp_path) as memory:
-        for call in (memory.events(GROUP, limit=value), memory.memos(GROUP, limit=value)):
-            with pytest.raises(core.BadArgument):
-                await call
-        with pytest.raises(core.BadArgument):
-            await memory.search_events(GROUP, "x", top_k=value)
-        with pytest.raises(core.BadArgument):
-            await memory.context(GROUP, value if not isinstance(value, str) else 5)  # type: ignore[arg-type]
-
-
 async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
     """An export file is readable by its owner only."""
     async with opened(tmp_path / "m") as memory:
@@ -519,33 +377,6 @@ async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
         assert (tmp_path / "x.jsonl").stat().st_mode & 0o077 == 0
         with pytest.raises(core.StorageRefused):
             await memory.export(tmp_path / "x.jsonl" / "y")
-
-
-@pytest.mark.parametrize("model", ["chat", "reranker"])
-async def test_a_model_that_nothing_asks_is_refused(tmp_path: Path, model: str) -> None:
-    """A model object without the required methods raises BadArgument."""
-    with pytest.raises(core.BadArgument):
-        async with opened(tmp_path, **{model: object()}):
-            pass
-
-
-class FailingChat:
-    """A custom chat model that raises its own error."""
-
-    async def ask(self, ask: object) -> object:
-        """Raise KeyError."""
-        raise KeyError("choices")
-
-
-async def test_somebodys_failing_chat_costs_no_job(tmp_path: Path) -> None:
-    """If a custom chat model raises its own error, the job is kept, and the status reports it."""
-    async with opened(tmp_path, chat=FailingChat()) as memory:
-        await memory.remember(core.Turn(GROUP, observations=("阿棠对花生过敏",)))
-        assert not await memory.drain(1.0)
-        status = await memory.status()
-        assert status.jobs.pending + status.jobs.processing == 1
-        assert status.jobs.failed == 0
-        assert "对话模型" in status.last_error
 
 
 async def test_somebodys_chat_that_cancels_itself_blocks_no_scene(tmp_path: Path) -> None:
@@ -596,25 +427,6 @@ async def test_somebodys_chat_that_swallows_its_cancellation_keeps_nobody_from_c
     assert not may_end.is_set()
     may_end.set()
     assert len(list((tmp_path / "queues" / "pending").iterdir())) == 1
-
-
-async def test_a_start_two_years_ahead_drops_no_line_and_keeps_nobody_out(tmp_path: Path) -> None:
-    """A wrong clock during one start deletes no message, and a person forgotten then is recorded again later."""
-    there = Scene.group("10002", "2000009", user_name="路人")
-    wrong = FrozenClock(NOON + timedelta(days=730))
-    async with opened(tmp_path) as memory:
-        await memory.observe(a_message("还在的一句", scene=there))
-        await memory.observe(a_message("要忘掉的一句"))
-    async with opened(tmp_path, clock=wrong) as memory:
-        engine: Any = memory._opened
-        await engine.upkeep.prune()
-        await memory.forget_user(GROUP, GROUP.user_id)
-    async with opened(tmp_path) as memory:
-        assert [line.text for line in await memory.recent_messages(there)] == ["还在的一句"]
-        await memory.observe(a_message("后来说的一句"))
-        assert [line.text for line in await memory.recent_messages(GROUP)] == ["后来说的一句"]
-    async with opened(tmp_path) as memory:
-        assert [line.text for line in await memory.recent_messages(GROUP)] == ["后来说的一句"]
 
 
 GREETINGS = [

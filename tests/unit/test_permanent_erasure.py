@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.erasure import Erasure
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
-from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
+from cognitive_memory_core.errors import BadArgument, StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import ErasureSurroundings, PermanentErasure, Purge
 from cognitive_memory_core.historian.jobs.admission import Admission
 from cognitive_memory_core.historian.jobs.intake import Intake
@@ -231,16 +230,6 @@ async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) 
     assert await world.purge.run_if_due() or (await world.purge.state()).purged_at
 
 
-@pytest.mark.parametrize("scene", [MILI, Scene.private("2000002")])
-async def test_nobody_forgets_somebody_else(world: World, scene: Scene) -> None:
-    """A person may forget only themselves, in a group or in private; an operator may forget anybody."""
-    with pytest.raises(NotPermitted, match="你自己"):
-        await world.forgetting.forget_person(scene, "2000001")
-    assert await world.told() == set(WORDS)
-    await world.forgetting.forget_person(OPERATOR, "2000001")
-    assert await world.told() == set()
-
-
 async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> None:
     """Of messages submitted after the erasure, older ones are dropped and new ones accepted."""
     await world.forgetting.forget_person(GROUP, "2000001")
@@ -259,14 +248,6 @@ async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> 
     assert await world.intake.remember(Turn(GROUP, memo="又聊了茶")) is not None
 
 
-async def test_waiting_lines_are_cleaned_while_the_log_refuses(world: World) -> None:
-    """Messages not yet written to the log are erased and reworded too."""
-    await world.journal.erase_person("2000001", lambda text: text.replace("阿棠", "某位成员"))
-    assert [message.text for message in world.journal._unwritten] == ["某位成员来吗"]
-    await world.journal.erase_place(MILI.scope)
-    assert not world.journal._unwritten
-
-
 async def test_what_waited_while_the_log_refused_is_written_clean(world: World) -> None:
     """Older messages of others that reach the log after the erasure do not name the person."""
     world.journal._log, log = Away(), world.journal._log  # type: ignore[assignment]
@@ -282,22 +263,6 @@ async def test_what_waited_while_the_log_refused_is_written_clean(world: World) 
     said = [row.text for row in await archived(world.ledger) if isinstance(row, Message)]
     assert "某位成员还没来" in said
     assert await world.told() == set()
-
-
-async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
-    """A forgotten group is erased from all stores, other scopes are kept, and its old messages stay out."""
-    await world.ledger.events.commit(a_draft(an_event("别处的事", OTHER_GROUP)))
-    found = await world.forgetting.forget_place(GROUP)
-    assert found == Erasure(events=2, messages=2, memos=2, pins=2, names=1, jobs=1, profiles=3)
-    assert world.unportrayed == {TANG_THERE, GROUP_KEY, MILI_THERE}
-    assert world.steps.index("profiles.erase_place") < world.steps.index("ledger.forget_place")
-    assert await world.profiles.keys() == [TANG]
-    assert {row.event.text for row in await archived(world.ledger) if hasattr(row, "event")} == {"别处的事"}
-    assert world.mirror.memos == {}
-    assert [row.scene.kind for row in await archived(world.ledger) if isinstance(row, Message)] == ["private"]
-    assert [job.scope for job in jobs_of(world.queue)] == [OTHER_GROUP.scope]
-    assert sorted(world.unindexed) == ["e1", "e2"]
-    assert await world.intake.consider(MILI, [a_message("旧话", MILI, NOON + SAID)]) is None
 
 
 @pytest.mark.parametrize("at", range(1, 13))
