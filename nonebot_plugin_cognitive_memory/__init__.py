@@ -39,15 +39,13 @@ __plugin_meta__ = PluginMetadata(
     supported_adapters={"~onebot.v11", "~onebot.v12"},
 )
 
-from . import agents as agents  # for their side effects, last
-from . import bridges as bridges
+from . import bridges as bridges  # for their side effects, last
 from . import capture_incoming as capture_incoming
 from . import commands as commands
 from . import console as console
 from . import evolving as evolving
 from . import hot_settings as hot_settings
 from . import http as http
-from . import metrics as metrics
 from .capture_incoming import observe
 
 __all__ = [

@@ -52,9 +52,9 @@ async def a23b(extent: Extent) -> Row:
 def _gate(memory: core.CognitiveMemory, now: Sequence[float]) -> Any:
     """Return the route of agents, with the clock of the bound on both surfaces."""
     from nonebot_plugin_cognitive_memory import tool_actions  # noqa: PLC0415  # after NoneBot's start
-    from nonebot_plugin_cognitive_memory.agents import agent_gate  # noqa: PLC0415
     from nonebot_plugin_cognitive_memory.config import setup  # noqa: PLC0415
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.http import agents as agent_gate  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.http.routes import Backing  # noqa: PLC0415
 
     agent = {"token": TOKEN, "user": ATTACKER, "group": GROUP}
     settings = core.Settings.from_mapping({"http": {"token": "the-token-of-the-operator", "agents": [agent]}})

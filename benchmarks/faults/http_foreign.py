@@ -62,9 +62,9 @@ async def a16(extent: Extent) -> Row:
 async def _two_agents() -> AsyncGenerator[tuple[core.CognitiveMemory, httpx.AsyncClient], None]:
     """Serve a memory in which another agent has the same groups as ours, and one of its own, with canaries."""
     load_plugin("~fastapi")
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing  # noqa: PLC0415  # needs NoneBot
+    from nonebot_plugin_cognitive_memory.http.gates import TokenBuckets  # noqa: PLC0415  # the same
+    from nonebot_plugin_cognitive_memory.http.routes import Backing  # noqa: PLC0415  # needs NoneBot
     from nonebot_plugin_cognitive_memory.http.site import Site  # noqa: PLC0415  # the same
-    from nonebot_plugin_cognitive_memory.http.token_buckets import TokenBucket  # noqa: PLC0415  # the same
 
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
@@ -72,7 +72,7 @@ async def _two_agents() -> AsyncGenerator[tuple[core.CognitiveMemory, httpx.Asyn
         await plant(memory, folder)
         await plant(memory, folder, agent="another", suffix="f", canary=CANARY)
         await plant(memory, folder, agent="another", suffix="g", canary=CANARY, group_id="10002", person="2000002")
-        site = Site(TOKEN, (), Backing(lambda: memory, lambda: EXACT), TokenBucket(1e9, 10**9))
+        site = Site(TOKEN, (), Backing(lambda: memory, lambda: EXACT), TokenBuckets(1e9, 10**9))
         from fastapi import FastAPI  # noqa: PLC0415  # with the others
 
         app = FastAPI()

@@ -98,7 +98,7 @@ def _mutated(raw: bytes, dice: random.Random) -> bytes:
 async def _check_times() -> str:
     """Return how long the check takes with no character of the token right, and with all but the last."""
     load_plugin("~none")
-    from nonebot_plugin_cognitive_memory.http.operator_token import TokenGate  # noqa: PLC0415  # the row loads NoneBot
+    from nonebot_plugin_cognitive_memory.http.gates import TokenGate  # noqa: PLC0415  # the row loads NoneBot
 
     gate = TokenGate(_nothing, TOKEN)
     times: dict[str, list[int]] = {"x" * len(TOKEN): [], TOKEN[:-1] + "x": []}

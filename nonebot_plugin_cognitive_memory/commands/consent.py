@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import tempfile
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -17,13 +16,13 @@ from .. import replies
 from ..capture_outgoing import unrecorded
 from ..config import setup
 from ..erasure import erased_person
+from ..exporting import FILE, exported
 from ..lifecycle import get_memory
 from ..onebot import v11, v12
 from .authority import contradiction
 from .entry import Call
 from .pacing import call_id, confirmations
 
-FILE = "memory.jsonl"
 SHOWN = 12_000  # characters of an export that are sent where no file can be
 INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)
 MOST_DIGITS = 6  # of a number of minutes
@@ -70,19 +69,10 @@ async def forget_me(call: Call) -> str:
 
 async def export_own(call: Call) -> str:
     """Send the asker a file with what they said, their profiles and their pins."""
-    try:
-        folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
-        path = Path(folder.name) / FILE
-        try:
-            rows = await get_memory().export(path, user_id=call.here.user_id)
-            if await _is_uploaded(call.bot, call.event, path):
-                return replies.commands.EXPORTED.format(rows=rows)
-            return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
-        finally:
-            await asyncio.to_thread(folder.cleanup)
-            await get_memory().discard_export(path)
-    except OSError as refused:
-        raise core.StorageRefused(type(refused).__name__) from refused
+    async with exported(get_memory(), call.here.user_id) as (path, rows):
+        if await _is_uploaded(call.bot, call.event, path):
+            return replies.commands.EXPORTED.format(rows=rows)
+        return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
 
 
 def _is_minutes(asked: str) -> bool:

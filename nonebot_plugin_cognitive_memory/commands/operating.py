@@ -10,8 +10,7 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..config import setup
-from ..console import access
-from ..console.mounting import ADDRESS
+from ..console import ADDRESS, access
 from ..hot_settings import hot_settings
 from ..lifecycle import get_memory
 from .entry import Call

@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 
 import cognitive_memory_core as core
 
-from ..http.failures import status_of
-from ..http.token_buckets import CallerBuckets
+from ..http.gates import TokenBuckets
+from ..http.site import status_of
 from . import beliefs, configuring, jobs, memories, people, question, reporting, suggestions, today, transfers
 from .languages import COOKIE as LANGUAGE
 from .languages import LANGUAGES, language_of, words_for
@@ -89,7 +89,7 @@ class _Login:
         """Open sessions in ``access``; the secrets are the operator's ``token`` and the login codes of ``access``."""
         self._access = access
         self._digest = sha256(token.encode("utf-8", "surrogatepass")).digest()
-        self._tries = CallerBuckets(TRIES_PER_MINUTE, TRIES_AT_ONCE)
+        self._tries = TokenBuckets(TRIES_PER_MINUTE, TRIES_AT_ONCE)
 
     async def form(self, request: Request, status: int = 200, problem: str = "") -> Response:
         """Show the login form; redirect a browser that is logged in to the first page."""
@@ -116,7 +116,7 @@ class _Login:
             if self._tries.wait(address):
                 return await self.form(request, 429, "login.too_often")
             if not self._access.codes.redeem(secret):
-                self._tries.take(address)
+                self._tries.wait(address, take=True)
                 return await self.form(request, 401, "login.wrong")
         self._access.sessions.close(cookie_of(request.scope))
         base = request.scope.get("root_path", "")

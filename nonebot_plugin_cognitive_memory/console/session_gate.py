@@ -9,7 +9,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..http.body_reader import BodyReader
+from ..http.gates import BodyReader
 from .languages import language_of, words_for
 from .sessions import Session, Sessions
 

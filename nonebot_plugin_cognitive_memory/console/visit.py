@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 
 import cognitive_memory_core as core
 
-from ..http.dependencies import Backing
+from ..http.routes import Backing
 from .languages import LANGUAGES, Words, language_of, words_for
 from .pages import rendered
 from .running_transfers import Transfers

@@ -1,18 +1,37 @@
-"""The applications of the HTTP interface and the gates before them."""
+"""The application of the HTTP interface: its gates, its routes, errors as statuses, and its document."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from .dependencies import Backing
-from .document import serve_document
-from .failures import handle_failures
-from .hosts import HostGate
-from .operator_token import TokenGate
-from .routes import ROUTERS
-from .token_buckets import TokenBucket
+import cognitive_memory_core as core
+
+from .. import replies
+from ..replies import http_guide as guide
+from .bodies import EventBody
+from .gates import HostGate, TokenBuckets, TokenGate, refused
+from .routes import Backing, EventChanged, NothingThere, add_routes
+
+VERSION = "1"
+BUSY = 5.0  # seconds after which an unavailable memory is worth another request
+NOT_FOUND = (
+    NothingThere,
+    core.NotPermitted,  # what the operator may not see does not exist
+    core.UnknownBelief,
+    core.UnknownEvent,
+    core.UnknownPin,
+    core.UnknownRevision,
+)
 
 
 class Site:
@@ -22,11 +41,11 @@ class Site:
     web pages with sessions; everything else belongs in ``api``.
     """
 
-    def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing, bucket: TokenBucket | None = None) -> None:
-        """Build the interface; a blank token raises ValueError. ``bucket`` replaces the usual rate limit of ``api``."""
+    def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing, pace: TokenBuckets | None = None) -> None:
+        """Build the interface; a blank token raises ValueError. ``pace`` replaces the usual rate limit of ``api``."""
         self.backing = backing
         self.api = _api(backing)
-        self._router = Router(routes=[Mount("", app=TokenGate(self.api, token, bucket))], redirect_slashes=False)
+        self._router = Router(routes=[Mount("", app=TokenGate(self.api, token, pace))], redirect_slashes=False)
         self.app: ASGIApp = HostGate(self._router, hosts)
 
     def add(self, path: str, app: ASGIApp) -> None:
@@ -56,8 +75,69 @@ class _Forwarding:
 def _api(backing: Backing) -> FastAPI:
     api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     api.state.backing = backing
-    handle_failures(api)
-    for router in ROUTERS:
-        api.include_router(router)
-    serve_document(api)
+    for kind in (core.CognitiveMemoryError, RequestValidationError, HTTPException, Exception):
+        api.add_exception_handler(kind, _failed)
+    add_routes(api)
+
+    @api.get("/openapi.json", include_in_schema=False)
+    async def openapi(request: Request) -> Mapping[str, Any]:
+        root = request.scope.get("root_path", "").rstrip("/")  # the prefix that the client used
+        return {**document(api), "servers": [{"url": root or "/"}]}
+
     return api
+
+
+def status_of(error: core.CognitiveMemoryError) -> int:
+    """Return the HTTP status for an error of the memory."""
+    if isinstance(error, NOT_FOUND):
+        return 404
+    if isinstance(error, core.BadArgument):
+        return 422
+    if isinstance(error, core.MistakeError):
+        return 409
+    return 429 if isinstance(error, core.QueueFull) else 503
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    """Answer an error with a status and one Chinese sentence."""
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        return refused(422, replies.http.refused_value(first["loc"], first["type"], first.get("ctx", {})))
+    if isinstance(error, HTTPException):
+        sentences = {400: replies.http.BROKEN_JSON, 404: replies.http.NO_PATH, 405: replies.http.NO_METHOD}
+        sentence = sentences.get(error.status_code, replies.http.UNFORESEEN)
+        return refused(error.status_code, sentence, headers=error.headers)
+    if not isinstance(error, core.CognitiveMemoryError):
+        return refused(500, replies.http.UNFORESEEN)
+    status, sentence = status_of(error), " ".join(str(error).split()) or replies.http.UNAVAILABLE
+    if isinstance(error, core.NotPermitted):
+        sentence = replies.http.NOT_FOUND
+    wait = (getattr(error, "retry_after", None) or BUSY) if status in (429, 503) else None
+    present = EventBody.model_validate(error.event).model_dump(mode="json") if isinstance(error, EventChanged) else None
+    return refused(status, sentence, retry_after=wait, **({"event": present} if present else {}))
+
+
+def document(api: FastAPI) -> Mapping[str, Any]:
+    """Return the OpenAPI document, without the address of its server; each body has an example."""
+    described = get_openapi(title=guide.TITLE, version=VERSION, description=guide.DESCRIPTION, routes=api.routes)
+    schemas = described.setdefault("components", {}).setdefault("schemas", {})
+    described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    for schema in schemas.values():
+        if schema.get("type") == "object" and (example := _example(schema, schemas)):
+            schema["examples"] = [example]
+    return {**described, "security": [{"token": []}]}
+
+
+def _example(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
+    """Return an example of a schema, made of those of its fields; None if a required field has none."""
+    if "$ref" in schema:
+        return _example(schemas[schema["$ref"].rpartition("/")[2]], schemas)
+    if examples := schema.get("examples"):
+        return examples[0]
+    if "items" in schema:
+        return [one] if (one := _example(schema["items"], schemas)) is not None else None
+    if "properties" not in schema:
+        return schema.get("default")
+    fields = {name: _example(field, schemas) for name, field in schema["properties"].items()}
+    lacking = {name for name, value in fields.items() if value is None}
+    return None if lacking & {*schema.get("required", ())} else {k: v for k, v in fields.items() if v is not None}

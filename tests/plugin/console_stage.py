@@ -81,7 +81,7 @@ async def console(folder: Path, **settings: Any) -> AsyncGenerator[Console, None
     from nonebot_plugin_cognitive_memory.console.application import console_application
     from nonebot_plugin_cognitive_memory.console.sessions import ConsoleAccess
     from nonebot_plugin_cognitive_memory.console.visit import ConsoleContext
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing
+    from nonebot_plugin_cognitive_memory.http.routes import Backing
     from nonebot_plugin_cognitive_memory.http.site import Site
 
     in_force = core.Settings.from_mapping({"vector_store": {"backend": "exact"}, **settings})

@@ -41,8 +41,8 @@ def answer_of(response: Any) -> dict[str, Any]:
 async def port(app: App) -> AsyncGenerator[int, None]:
     """Serve the interface of the bot with two agents."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.agents.mounting import mount_agents
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing
+    from nonebot_plugin_cognitive_memory.http import mount_agents
+    from nonebot_plugin_cognitive_memory.http.routes import Backing
     from nonebot_plugin_cognitive_memory.http.site import Site
 
     settings = core.Settings.from_mapping(SETTINGS)
@@ -151,8 +151,8 @@ def test_tokens_of_agents_are_not_shown() -> None:
 def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch, log: list[str], app: App) -> None:
     """Without the SDK nothing is mounted, and agents that are set are told what to install."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.agents.mounting import mount_agents
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing
+    from nonebot_plugin_cognitive_memory.http import mount_agents
+    from nonebot_plugin_cognitive_memory.http.routes import Backing
     from nonebot_plugin_cognitive_memory.http.site import Site
 
     monkeypatch.setattr(core.mcp_server, "is_installed", lambda: False)
@@ -162,4 +162,3 @@ def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch, log: list[str], app: A
     assert not log
     assert not mount_agents(site, settings)
     assert "[mcp]" in log[0]
-    assert not mount_agents(None, settings)

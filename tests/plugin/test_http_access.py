@@ -17,7 +17,7 @@ def a_site(memory: Any = None, **settings: Any) -> Any:
     """Return the interface over a memory, by default the bot's own."""
     import cognitive_memory_core as core
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing
+    from nonebot_plugin_cognitive_memory.http.routes import Backing
     from nonebot_plugin_cognitive_memory.http.site import Site
 
     in_force = core.Settings.from_mapping(settings)

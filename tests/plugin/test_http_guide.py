@@ -22,22 +22,21 @@ def test_the_guide_lists_the_routes(app: App) -> None:
 
 def test_the_guide_names_the_limits(app: App) -> None:
     """The limits that the guide tells are those of the code."""
-    from nonebot_plugin_cognitive_memory.http import body_reader, operator_token
+    from nonebot_plugin_cognitive_memory.http import gates
     from nonebot_plugin_cognitive_memory.replies.http_guide import STATUSES
 
     text = GUIDE.read_text("utf-8")
-    limits = (operator_token.PER_MINUTE, operator_token.BURST, operator_token.STRANGERS_PER_MINUTE)
+    limits = (gates.PER_MINUTE, gates.BURST, gates.STRANGERS_PER_MINUTE)
     assert all(f" {limit} 个" in text for limit in limits)
-    assert f"{body_reader.LARGEST // 1024} KB" in text
+    assert f"{gates.LARGEST // 1024} KB" in text
     assert all(str(status) in text for status in STATUSES)
 
 
 def the_document() -> dict:
     """Return the document of the interface."""
     import cognitive_memory_core as core
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing
-    from nonebot_plugin_cognitive_memory.http.document import document
-    from nonebot_plugin_cognitive_memory.http.site import Site
+    from nonebot_plugin_cognitive_memory.http.routes import Backing
+    from nonebot_plugin_cognitive_memory.http.site import Site, document
 
     absent = Backing(core.CognitiveMemory.absent, core.Settings)
     return dict(document(Site("a-token-for-this-test", (), absent).api))

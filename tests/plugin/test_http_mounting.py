@@ -47,7 +47,7 @@ def test_without_a_token_nothing_is_mounted(token: str, tmp_path: Path) -> None:
     found = loaded("~fastapi", tmp_path, token=token)
     assert not found["mounted"]
     assert "/memory" not in found["paths"]
-    assert found["imported"] == ["nonebot_plugin_cognitive_memory.http.mounting"]
+    assert found["imported"] == []
     assert not loaded("~none", tmp_path, token=token)["fastapi"]
 
 

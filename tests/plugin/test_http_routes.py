@@ -468,10 +468,10 @@ async def test_a_memory_that_is_not_open_is_unavailable(app: App) -> None:
 
 async def test_too_many_requests(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests over the rate are answered with 429 and Retry-After; strangers use up nothing of the operator's."""
-    from nonebot_plugin_cognitive_memory.http import operator_token
+    from nonebot_plugin_cognitive_memory.http import gates
 
     for rate in ("PER_MINUTE", "STRANGERS_PER_MINUTE"):
-        monkeypatch.setattr(operator_token, rate, 1)  # a slow machine must not earn requests faster than it makes them
+        monkeypatch.setattr(gates, rate, 1)  # a slow machine must not earn requests faster than it makes them
     async with served(mounted(a_site())) as port, client(port) as asking, client(port, token=None) as strange:
         refused = [(await strange.get("/status")).status_code for _ in range(60)]
         assert set(refused) == {401, 429}

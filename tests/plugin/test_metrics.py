@@ -40,9 +40,9 @@ def samples(family: Any) -> dict[Any, float]:
 async def port(app: App) -> AsyncGenerator[int, None]:
     """Serve the interface of the bot with its metrics."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing
+    from nonebot_plugin_cognitive_memory.http import mount_metrics
+    from nonebot_plugin_cognitive_memory.http.routes import Backing
     from nonebot_plugin_cognitive_memory.http.site import Site
-    from nonebot_plugin_cognitive_memory.metrics.mounting import mount_metrics
 
     settings = core.Settings.from_mapping(SETTINGS)
     site = Site(TOKEN, (), Backing(get_memory, lambda: settings))
@@ -105,7 +105,7 @@ def a_status(**fields: Any) -> core.Status:
 
 def test_every_figure_has_its_value() -> None:
     """Each figure of the status is found under its name, and no text of an error is."""
-    from nonebot_plugin_cognitive_memory.metrics.exposition import described
+    from nonebot_plugin_cognitive_memory.http.metrics import described
 
     durations = (core.Durations("context", (1, 2, *[0] * 9, 3), 12.5),)
     text = described(a_status(), durations).decode()
@@ -127,7 +127,7 @@ def test_every_figure_has_its_value() -> None:
 
 async def test_scrapes_are_counted_once() -> None:
     """Scrapes within five seconds share one count of the ledger."""
-    from nonebot_plugin_cognitive_memory.metrics.exposition import FRESH, Exposition
+    from nonebot_plugin_cognitive_memory.http.metrics import FRESH, Exposition
 
     now, asked = [0.0], []
 
@@ -146,7 +146,7 @@ async def test_scrapes_are_counted_once() -> None:
 
 async def test_an_absent_memory_is_told() -> None:
     """While no memory is open, the scrape says that it is down."""
-    from nonebot_plugin_cognitive_memory.metrics.exposition import Exposition
+    from nonebot_plugin_cognitive_memory.http.metrics import Exposition
 
     text, _ = await Exposition(core.CognitiveMemory.absent).text()
     assert samples(families(text.decode())["cognitive_memory_up"]) == {"": 0.0}
@@ -154,7 +154,7 @@ async def test_an_absent_memory_is_told() -> None:
 
 def test_the_dashboard_shows_what_there_is() -> None:
     """Every metric that the sample dashboard asks for is exposed, and every one exposed is explained."""
-    from nonebot_plugin_cognitive_memory.metrics.exposition import described
+    from nonebot_plugin_cognitive_memory.http.metrics import described
 
     exposed = NAMES.findall(described(a_status(without_model=("historian",)), ()).decode())
     dashboard = json.loads(DASHBOARD.read_text("utf-8"))
@@ -170,9 +170,9 @@ def _expressions(dashboard: Mapping[str, Any]) -> list[str]:
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch, log: list[str], app: App) -> None:
     """Without the client library nothing is mounted; whoever set a token for it is told what to install."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.http.dependencies import Backing
+    from nonebot_plugin_cognitive_memory import http as mounting
+    from nonebot_plugin_cognitive_memory.http.routes import Backing
     from nonebot_plugin_cognitive_memory.http.site import Site
-    from nonebot_plugin_cognitive_memory.metrics import mounting
 
     monkeypatch.setattr(mounting, "find_spec", lambda _: None)
     settings = core.Settings.from_mapping(SETTINGS)

@@ -56,19 +56,19 @@ async def test_a_body_that_does_not_come_is_given_up(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request_line: str, status: int
 ) -> None:
     """A half-sent request is answered after the deadline, or at once if its body is not wanted, and disconnected."""
-    from nonebot_plugin_cognitive_memory.http import body_reader
+    from nonebot_plugin_cognitive_memory.http import gates
 
-    monkeypatch.setattr(body_reader, "SECONDS", 0.05)
+    monkeypatch.setattr(gates, "SECONDS", 0.05)
     async with slow_clients(tmp_path) as clients:
         assert await ended(await clients.send(request_line)) == status
 
 
 async def test_slow_clients_shut_out_nobody(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more half-sent log-ins than the bound the oldest are given up; log-ins and the operator's requests go on."""
-    from nonebot_plugin_cognitive_memory.http import body_reader
+    from nonebot_plugin_cognitive_memory.http import gates
 
-    monkeypatch.setattr(body_reader, "MOST", 3)
-    monkeypatch.setattr(body_reader, "SECONDS", 3_600.0)
+    monkeypatch.setattr(gates, "MOST", 3)
+    monkeypatch.setattr(gates, "SECONDS", 3_600.0)
     async with slow_clients(tmp_path) as clients:
         slow, shown = [await clients.send(LOGIN) for _ in range(9)], clients.console
         assert [await ended(one) for one in slow[:6]] == [408] * 6

@@ -1,24 +1,52 @@
-"""Describes the memory's status in Prometheus' text format. No label contains an id, a name or a text of anybody."""
+"""The memory's status in Prometheus' text format. No label contains an id, a name or a text of anybody."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 import cognitive_memory_core as core
 
 from .. import replies
+from .gates import TokenGate, refused
+from .routes import Backing
 
 PREFIX = "cognitive_memory_"
 FRESH = 5.0  # seconds for which a scrape is answered with the last one's figures: counting a large ledger takes a while
 Labels = tuple[str, ...]
 Samples = Mapping[Labels, float]
+
+
+class MetricsGate:
+    """A read-only application with one path; requests carry the metrics' token or the operator's."""
+
+    def __init__(self, settings: core.HttpSettings, backing: Backing) -> None:
+        """Serve the metrics of the memory behind ``backing``."""
+        self._exposition = Exposition(backing.memory)
+        tokens = (settings.metrics_token.get_secret_value(), settings.token.get_secret_value())
+        self._gates = [TokenGate(self._answer, token) for token in tokens if token.strip()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request to the gate of the token that it carries; one without a known token is refused."""
+        gate = next((gate for gate in self._gates if gate.is_operator(scope)), self._gates[-1])
+        await gate(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            response: Response = refused(405, replies.http.NO_METHOD, headers={"Allow": "GET, HEAD"})
+        else:
+            text, content_type = await self._exposition.text()
+            response = Response(text, media_type=content_type)
+        await response(scope, receive, send)
 
 
 class Exposition:
@@ -78,8 +106,8 @@ def _work(status: core.Status) -> Iterator[Metric]:
     states = ("pending", "processing", "failed")
     yield _gauge("jobs", {(state,): getattr(jobs, state) for state in states}, "state")
     yield _gauge("jobs_pending_bytes", {(): jobs.pending_bytes})
-    yield _counter("refused", {(): status.refused})
-    yield _counter("jobs_removed", {(): jobs.removed})
+    yield _counter("refused", status.refused)
+    yield _counter("jobs_removed", jobs.removed)
     yield _gauge("vectors_missing", {(): status.index_lag})
     yield _gauge("index_rows_behind", {(): index.behind})
     yield _gauge("index_generation", {(): index.generation})
@@ -89,8 +117,8 @@ def _work(status: core.Status) -> Iterator[Metric]:
     yield _gauge("profiles_waiting", {(): merges.profiles})
     yield _gauge("profiles_failing", {(): merges.failing})
     yield _gauge("purge_waiting", {(): _is_purge_due(status)})
-    yield _counter("messages_dropped", {(): status.dropped_messages})
-    yield _counter("messages_removed", {(): status.removed_messages})
+    yield _counter("messages_dropped", status.dropped_messages)
+    yield _counter("messages_removed", status.removed_messages)
 
 
 def _spending(status: core.Status) -> Iterator[Metric]:
@@ -120,15 +148,12 @@ def _is_purge_due(status: core.Status) -> bool:
     return purge.erased_at is not None and (purge.purged_at is None or purge.purged_at < purge.erased_at)
 
 
-def _gauge(name: str, samples: Samples, *labels: str) -> Metric:
-    family = GaugeMetricFamily(PREFIX + name, replies.metrics.HELP[name], labels=labels)
+def _gauge(name: str, samples: Samples, *labels: str, family: Any = GaugeMetricFamily) -> Metric:
+    described = family(PREFIX + name, replies.metrics.HELP[name], labels=labels)
     for values, value in samples.items():
-        family.add_metric(values, float(value))
-    return family
+        described.add_metric(values, float(value))
+    return described
 
 
-def _counter(name: str, samples: Samples, *labels: str) -> Metric:
-    family = CounterMetricFamily(PREFIX + name, replies.metrics.HELP[name], labels=labels)
-    for values, value in samples.items():
-        family.add_metric(values, float(value))
-    return family
+def _counter(name: str, value: float) -> Metric:
+    return _gauge(name, {(): value}, family=CounterMetricFamily)

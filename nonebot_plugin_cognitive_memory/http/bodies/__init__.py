@@ -1,1 +1,0 @@
-"""Bodies of requests and answers as pydantic models, each made from the core's own nouns."""

@@ -1,0 +1,248 @@
+"""Who is let in: by the Host header against DNS rebinding, by the token, by the rate, by the size of a body."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import math
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Mapping
+from hashlib import sha256
+from ipaddress import ip_address
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .. import replies
+
+PER_MINUTE, BURST = 600, 120  # requests with the token
+STRANGERS_PER_MINUTE, STRANGERS_BURST = 30, 30  # refused ones of one address; the token is admitted all the same
+CALLERS = 1_000  # whose rate is remembered
+LARGEST = 256 * 1024  # bytes of a body
+READ = 4 * LARGEST  # bytes read before a refusal: a connection closed upon unread bytes may lose the answer
+SECONDS = 10.0  # within which a body must have arrived
+MOST = 64  # unfinished bodies of one reader
+_HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[0-9a-z.-]{1,253})(:[0-9]{1,5})?", re.ASCII)
+_BEARER = re.compile(rb"bearer +(.+)", re.IGNORECASE | re.DOTALL)
+_JSON = re.compile(rb"application/json *(;.*)?", re.IGNORECASE | re.DOTALL)
+_GUARDING = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+
+def refused(
+    status: int,
+    sentence: str,
+    *,
+    retry_after: float | None = None,
+    headers: Mapping[str, str] | None = None,
+    **fields: object,
+) -> JSONResponse:
+    """Return the answer to a refused request, with further fields; ``retry_after`` is in seconds."""
+    more = {} if retry_after is None else {"Retry-After": str(max(math.ceil(retry_after), 1))}
+    return JSONResponse({"success": False, "error": sentence, **fields}, status, {**(headers or {}), **more})
+
+
+class TokenBuckets:
+    """A token bucket for each caller: ``burst`` requests at once, then ``per_minute`` a minute.
+
+    Beyond :data:`CALLERS`, the caller silent for longest starts again with a full bucket.
+    """
+
+    def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Give each new caller a full bucket; ``clock`` returns seconds of a monotonic clock."""
+        self._rate, self._burst, self._clock = per_minute / 60.0, float(burst), clock
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()  # tokens, and when they were counted
+
+    def wait(self, caller: Hashable = "", *, take: bool = False) -> float:
+        """Return the seconds until a request will be admitted; 0.0 if it is now, and then ``take`` takes a token."""
+        now = self._clock()
+        left, seen = self._left.pop(caller, (self._burst, now))
+        left = min(self._burst, left + (now - seen) * self._rate)
+        seconds = max((1.0 - left) / self._rate, 0.0)
+        self._left[caller] = (left - 1.0 if take and not seconds else left), now
+        if len(self._left) > CALLERS:
+            self._left.popitem(last=False)
+        return seconds
+
+
+class BodyReader:
+    """Reads bodies; beyond :data:`MOST` unfinished ones the oldest is given up, so that slow clients block no other."""
+
+    def __init__(self) -> None:
+        """Start without an unfinished body."""
+        self._unfinished: dict[asyncio.Task[bytes | int], None] = {}
+
+    async def read(self, receive: Receive) -> bytes | int:
+        """Return a whole body, or the status of the refusal: 413 if it is too large, 408 if it did not arrive."""
+        task = asyncio.create_task(_whole(receive))
+        self._unfinished[task] = None
+        if len(self._unfinished) > MOST:
+            oldest = next(iter(self._unfinished))
+            del self._unfinished[oldest]
+            oldest.cancel()
+        try:
+            await asyncio.wait({task}, timeout=SECONDS)
+            return task.result() if task.done() and not task.cancelled() else 408
+        finally:
+            task.cancel()
+            self._unfinished.pop(task, None)
+
+
+async def _whole(receive: Receive) -> bytes | int:
+    body, size, more = b"", 0, True
+    while more and size <= READ:
+        message = await receive()
+        if message["type"] != "http.request":
+            return 408
+        part = message.get("body", b"")
+        size += len(part)
+        body = body + part if size <= LARGEST else b""
+        more = message.get("more_body", False)
+    return body if size <= LARGEST else 413
+
+
+class HostGate:
+    """Admits requests whose Host header is an IP address, ``localhost`` or a listed name.
+
+    In a rebinding attack the header holds the attacker's domain name, never an address; therefore any address is
+    admitted. WebSockets are refused. Every answer forbids caching.
+    """
+
+    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
+        """Guard an application; ``names`` are further names, with or without a port."""
+        self._app = app
+        self._names = frozenset({"localhost", *(_host_name(name) for name in names)} - {""})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward an admitted request, or answer 400.
+
+        A proxy that removes its prefix from ``path`` leaves it in ``root_path`` only; then Starlette would match no
+        mounted application, so the prefix is added again.
+        """
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http":
+            app = self._app if self._admits(scope) else refused(400, replies.http.FOREIGN_HOST)
+            if (prefix := scope.get("app_root_path", "")) and not scope["path"].startswith(scope["root_path"]):
+                scope = {**scope, "path": prefix + scope["path"]}
+            await app(scope, *_guarded(scope, receive, send))
+
+    def _admits(self, scope: Scope) -> bool:
+        name = _host_name((only_header(scope, b"host") or b"").decode("latin-1"))
+        if name in self._names or name.endswith(".localhost"):
+            return True
+        try:
+            ip_address(name.removeprefix("[").removesuffix("]"))
+        except ValueError:
+            return False
+        return True
+
+
+def _host_name(host: str) -> str:
+    """Return the name of a Host header in lower case; "" for anything but a name or address with an optional port."""
+    match = _HOST.fullmatch(host.strip().lower())
+    return match[1].rstrip(".") if match else ""
+
+
+def _guarded(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """Return the channels of a request, with headers added to its answer.
+
+    An answer before the body has arrived closes the connection, else the rest of the body would keep it open.
+    """
+    is_whole = not has_body(scope)
+
+    async def take() -> Message:
+        nonlocal is_whole
+        message = await receive()
+        is_whole |= not message.get("more_body", False)
+        return message
+
+    async def forward(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            closing = () if is_whole else ((b"connection", b"close"),)
+            message = {**message, "headers": [*message.get("headers", ()), *_GUARDING, *closing]}
+        await send(message)
+
+    return take, forward
+
+
+class TokenGate:
+    """Guards a whole application, so that no route or path in it can be reached without the token.
+
+    Only the Authorization header may carry the token. The body of a request is read after the token was checked.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, pace: TokenBuckets | None = None) -> None:
+        """Guard an application; a blank token is refused, because it would admit everybody."""
+        if not token.strip():
+            raise ValueError("blank token")
+        self._app = app
+        self._digest = sha256(token.strip().encode("utf-8", "surrogatepass")).digest()
+        self._pace = pace or TokenBuckets(PER_MINUTE, BURST)
+        self._strangers = TokenBuckets(STRANGERS_PER_MINUTE, STRANGERS_BURST)
+        self._bodies = BodyReader()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward an admitted request with its whole body, or answer why it is refused."""
+        if scope["type"] != "http":
+            return
+        answer: ASGIApp | None = self._refusal(scope)
+        if answer is None:
+            match await self._bodies.read(receive):
+                case bytes(body):
+                    answer, receive = self._app, _replayed(body, receive)
+                case 408:
+                    answer = refused(408, replies.http.TOO_SLOW)
+                case status:
+                    answer = refused(status, replies.http.TOO_LARGE.format(kilobytes=LARGEST // 1024))
+        await answer(scope, receive, send)
+
+    def is_operator(self, scope: Scope) -> bool:
+        """Return whether a request carries the token, in constant time; digests also hide its length."""
+        bearer = _BEARER.fullmatch(only_header(scope, b"authorization") or b"")
+        token = bearer[1].strip() if bearer else b""
+        return hmac.compare_digest(sha256(token).digest(), self._digest) and bearer is not None
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that is refused before its body is read."""
+        if not self.is_operator(scope):
+            if wait := self._strangers.wait((scope.get("client") or ("",))[0], take=True):
+                return _too_fast(wait)
+            return refused(401, replies.http.UNAUTHORISED, headers={"WWW-Authenticate": "Bearer"})
+        if wait := self._pace.wait(take=True):
+            return _too_fast(wait)
+        if has_body(scope) and not _JSON.fullmatch(dict(scope["headers"]).get(b"content-type", b"")):
+            return refused(415, replies.http.JSON_ONLY)
+        return None
+
+
+def _too_fast(seconds: float) -> Response:
+    whole = max(math.ceil(seconds), 1)
+    return refused(429, replies.http.TOO_FAST.format(seconds=whole), retry_after=whole)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a channel that yields a body already read, then whatever follows."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message
+
+
+def has_body(scope: Scope) -> bool:
+    """Return whether a request announces a body."""
+    lengths = {value for name, value in scope["headers"] if name == b"content-length"}
+    return bool(lengths - {b"0"}) or any(name == b"transfer-encoding" for name, _ in scope["headers"])
+
+
+def only_header(scope: Scope, wanted: bytes) -> bytes | None:
+    """Return the value of a header; None if the request has none or several."""
+    found = [value for name, value in scope["headers"] if name == wanted]
+    return found[0] if len(found) == 1 else None

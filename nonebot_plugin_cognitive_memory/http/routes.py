@@ -1,0 +1,503 @@
+"""What every address of the HTTP interface does; :data:`ROUTES` lists them in the order in which they are matched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path as File
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import Depends, FastAPI, Path, Query
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+import cognitive_memory_core as core
+
+from .. import replies
+from ..exporting import FILE, exported
+from ..replies import http_guide as guide
+from .bodies import (
+    BELIEF_ID,
+    EVENT_ID,
+    LONGEST_ID,
+    LONGEST_TEXT,
+    PIN_ID,
+    BeliefHistory,
+    BeliefList,
+    BeliefSearchResult,
+    ChangedEvent,
+    ChangeList,
+    ContextBody,
+    EventBody,
+    EventList,
+    EventText,
+    EvolutionAnswer,
+    FailedJobList,
+    Forgotten,
+    NewPin,
+    OneBelief,
+    OneEvent,
+    OnePin,
+    OneProfile,
+    PinList,
+    PinText,
+    Question,
+    Refusal,
+    ReportBody,
+    Retried,
+    Retry,
+    RevisionList,
+    RevisionWanted,
+    StatusBody,
+    Strength,
+)
+
+
+class NothingThere(core.MistakeError):
+    """The agent has stored nothing of the group, person or job that a request names."""
+
+
+class EventChanged(core.MistakeError):
+    """The event of a request was corrected or forgotten meanwhile; ``event`` stands for it now."""
+
+    def __init__(self, event: core.Event) -> None:
+        """Store the present event."""
+        super().__init__(replies.http.CHANGED)
+        self.event = event
+
+
+@dataclass(frozen=True)
+class Backing:
+    """The memory and settings that the routes of an application read; stored as ``app.state.backing``."""
+
+    memory: Callable[[], core.CognitiveMemory]
+    settings: Callable[[], core.Settings]
+
+
+@dataclass(frozen=True)
+class OperatorAccess:
+    """An open memory, with the agent to whose memory a request is restricted."""
+
+    memory: core.CognitiveMemory
+    settings: core.Settings
+    agent: str
+
+    def scene(self, group_id: str | None = None) -> core.Scene:
+        """Return the operator's scene, in a group if one is given."""
+        return core.Scene.operator(self.agent, group_id=group_id)
+
+    def place(self, group_id: str | None, user_id: str | None) -> core.Scene:
+        """Return a member's scene for both ids, a private chat's for ``user_id``, the operator's for ``group_id``."""
+        if group_id and user_id:
+            return core.Scene.group(group_id, user_id, agent=self.agent)
+        if user_id:
+            return core.Scene.private(user_id, agent=self.agent)
+        if not group_id:
+            raise core.BadArgument(replies.http.PLACE_WANTED)
+        return self.scene(group_id)
+
+    async def check_group(self, group_id: str | None, found: object = None) -> None:
+        """Raise NothingThere if nothing was found in a group and the agent has stored nothing else of it."""
+        if found or not group_id:
+            return
+        stored = await self.memory.activity(self.scene(group_id), days=1)
+        beliefs = await self.memory.beliefs(self.scene(group_id), status="all", limit=1)
+        if not (stored.events or stored.messages or beliefs.total):
+            raise NothingThere(replies.http.UNKNOWN_GROUP)
+
+    async def failed_jobs(self) -> list[core.FailedJob]:
+        """Return the agent's failed jobs, and those whose files cannot be read, which name no agent."""
+        failed = await self.memory.failed_jobs()
+        return [one for one in failed if one.job is None or one.job.work.scene.agent == self.agent]
+
+    async def check_uncorrected(self, event_id: str) -> None:
+        """Raise EventChanged for an event that was corrected meanwhile."""
+        present = await self.memory.listings.present(self.scene(), event_id)
+        if present.id != event_id:
+            raise EventChanged(present)
+
+
+async def operator_access(
+    request: Request,
+    agent: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.AGENT)] = None,
+) -> OperatorAccess:
+    """Return access to the memory; raise UnavailableError (status 503) if it is not open or is disabled."""
+    backing: Backing = request.app.state.backing
+    memory, settings = backing.memory(), backing.settings()
+    if not memory.is_running:
+        raise core.UnavailableError(memory.reason)
+    return OperatorAccess(memory, settings, agent or settings.agent)
+
+
+def _id(length: int = LONGEST_ID, **described: Any) -> Any:
+    return Path(min_length=1, max_length=length, **described)
+
+
+Operator = Annotated[OperatorAccess, Depends(operator_access)]
+GroupId = Annotated[str, _id(description=guide.GROUP_ID, examples=["10001"])]
+MemoryId = Annotated[str, _id(description=guide.MEMORY_ID, examples=[BELIEF_ID])]
+EventId = Annotated[str, _id(description=guide.EVENT_ID, examples=[EVENT_ID])]
+PinId = Annotated[str, _id(description=guide.PIN_ID, examples=[PIN_ID])]
+EntityType = Annotated[Literal["user", "member", "group"], Path(description=guide.ENTITY_TYPE, examples=["member"])]
+EntityId = Annotated[str, _id(2 * LONGEST_ID + 1, description=guide.ENTITY_ID, examples=["10001/2000001"])]
+Limit = Annotated[int, Query(ge=1, le=200, description=guide.LIMIT)]
+Offset = Annotated[int, Query(ge=0, le=1_000_000, description=guide.OFFSET)]
+DaysRead = Annotated[int, Query(ge=1, le=366, description=guide.DAYS_READ)]
+DaysShown = Annotated[int, Query(ge=1, le=366, description=guide.DAYS_SHOWN)]
+Kind = Literal["event", "preference", "knowledge", "experience", "message"]
+
+
+async def get_status(operator: Operator) -> StatusBody:
+    """Return counts, queue, index, errors and the day's spending."""
+    status = await operator.memory.status()
+    return StatusBody.of(status=status, calls_today=status.calls_today, tokens_today=status.tokens_today)
+
+
+async def list_failed_jobs(operator: Operator) -> FailedJobList:
+    """Return the agent's failed jobs."""
+    return FailedJobList.of(jobs=await operator.failed_jobs())
+
+
+async def retry_jobs(operator: Operator, wanted: Retry | None = None) -> Retried:
+    """Queue the failed job that the body names again, or all of the agent's."""
+    job_id = wanted.job_id if wanted else None
+    jobs = [one for one in await operator.failed_jobs() if job_id in (None, one.id)]
+    if job_id is not None and not jobs:
+        raise NothingThere(replies.http.UNKNOWN_JOB)
+    return Retried(retried=sum([await operator.memory.revive(one.id) for one in jobs]))
+
+
+async def get_report(
+    operator: Operator,
+    days: DaysShown = 30,
+    examine: Annotated[bool, Query(description=guide.EXAMINE)] = True,
+) -> ReportBody:
+    """Return the quality of what the agent remembers, and what it costs."""
+    report = await operator.memory.report(operator.scene(), days=days, examine=examine)
+    return ReportBody.of(report=report, totals=report)
+
+
+class WantedEvents(BaseModel):
+    """Which events a request wants: with ``q`` a search, without it the list of a place or a person."""
+
+    q: str | None = Field(default=None, min_length=1, max_length=LONGEST_TEXT, description=guide.QUESTION)
+    group_id: str | None = Field(default=None, min_length=1, max_length=LONGEST_ID, description=guide.NARROW_GROUP)
+    user_id: str | None = Field(default=None, min_length=1, max_length=LONGEST_ID, description=guide.NARROW_USER)
+    kinds: list[Kind] = Field(default=[], max_length=5, description=guide.KINDS)
+    time_from: str | None = Field(default=None, max_length=40, description=guide.TIME_FROM)
+    time_to: str | None = Field(default=None, max_length=40, description=guide.TIME_TO)
+    limit: int = Field(default=20, ge=1, le=200, description=guide.LIMIT)
+    offset: int = Field(default=0, ge=0, le=1_000_000, description=guide.OFFSET)
+
+
+async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query()]) -> EventList:
+    """Return a page of the best hits of a search, or of a list; 404 for a group of which the agent has nothing."""
+    memory, scene = operator.memory, operator.scene()
+    if wanted.q:
+        hits = await memory.search_events(
+            scene,
+            wanted.q,
+            user_id=wanted.user_id,
+            group_id=wanted.group_id,
+            kinds=wanted.kinds,
+            top_k=wanted.offset + wanted.limit,
+            time_from=wanted.time_from,
+            time_to=wanted.time_to,
+        )
+        scored = ((EventBody.model_validate(hit.event), hit.score) for hit in hits[wanted.offset :])
+        answer = EventList(events=tuple(event.model_copy(update={"score": score}) for event, score in scored))
+    else:
+        if wanted.kinds or wanted.time_from or wanted.time_to:
+            raise core.BadArgument(replies.http.ONLY_SEARCHED)
+        place = operator.scene(wanted.group_id).scope if wanted.group_id else None
+        listing = core.EventListing(place=place, user_id=wanted.user_id or "")
+        answer = EventList.of(events=await memory.listings.events(scene, listing, wanted.limit, wanted.offset))
+    await operator.check_group(wanted.group_id, answer.events)
+    return answer
+
+
+async def correct_event(event_id: EventId, operator: Operator, wanted: EventText) -> OneEvent:
+    """Replace the text of an event, which gets a new id; 409 with the present event if it is retired."""
+    scene, listings = operator.scene(), operator.memory.listings
+    try:
+        corrected = await operator.memory.correct_event(scene, event_id, wanted.text)
+    except core.UnknownEvent:
+        raise EventChanged(await listings.present(scene, event_id)) from None
+    return OneEvent.of(event=await listings.event(scene, corrected.id))
+
+
+async def restore_event(event_id: EventId, operator: Operator) -> OneEvent:
+    """Restore an event that was forgotten at most 30 days ago; 409 with the present event if it was corrected."""
+    await operator.check_uncorrected(event_id)
+    restored = await operator.memory.restore_event(operator.scene(), event_id)
+    return OneEvent.of(event=await operator.memory.listings.event(operator.scene(), restored.id))
+
+
+async def forget_event(event_id: EventId, operator: Operator) -> Forgotten:
+    """Forget an event; it can be restored for 30 days. 409 with the present event if it was corrected."""
+    await operator.check_uncorrected(event_id)
+    await operator.memory.forget_event(operator.scene(), event_id)
+    return Forgotten(id=event_id)
+
+
+async def list_revisions(entity_type: EntityType, entity_id: EntityId, operator: Operator) -> RevisionList:
+    """Return the past profiles of an entity; 404 for one that never had a profile."""
+    key = core.ProfileKey.asked(operator.scene(), entity_type, entity_id)
+    revisions = await operator.memory.profile_revisions(operator.scene(), key)
+    if not revisions:
+        await get_profile(entity_type, entity_id, operator)
+    return RevisionList.of(revisions=revisions)
+
+
+async def restore_profile(
+    entity_type: EntityType, entity_id: EntityId, wanted: RevisionWanted, operator: Operator
+) -> OneProfile:
+    """Restore a past profile."""
+    key = core.ProfileKey.asked(operator.scene(), entity_type, entity_id)
+    return OneProfile.of(profile=await operator.memory.restore_profile(operator.scene(), key, wanted.revision_id))
+
+
+async def get_profile(entity_type: EntityType, entity_id: EntityId, operator: Operator) -> OneProfile:
+    """Return a profile; the id of a member is "group/user"."""
+    profile = await operator.memory.get_profile(operator.scene(), entity_type, entity_id)
+    if profile is None:
+        raise NothingThere(replies.http.UNKNOWN_PROFILE)
+    return OneProfile.of(profile=profile)
+
+
+async def list_pins(
+    operator: Operator,
+    group_id: Annotated[
+        str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.GROUP_ID, examples=["10001"])
+    ] = None,
+    user_id: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.USER_ID)] = None,
+) -> PinList:
+    """Return the pins of a place; 404 for a group of which the agent has nothing."""
+    pins = await operator.memory.pins(operator.place(group_id, user_id))
+    await operator.check_group(group_id, pins)
+    return PinList.of(pins=pins)
+
+
+async def add_pin(operator: Operator, wanted: NewPin) -> OnePin:
+    """Store a pin; 404 for a group of which the agent has nothing."""
+    await operator.check_group(wanted.group_id)
+    return OnePin.of(pin=await operator.memory.pin(operator.place(wanted.group_id, wanted.user_id), wanted.text))
+
+
+async def change_pin(pin_id: PinId, operator: Operator, wanted: PinText) -> OnePin:
+    """Replace the text of a pin."""
+    return OnePin.of(pin=await operator.memory.update_pin(operator.scene(), pin_id, wanted.text))
+
+
+async def remove_pin(pin_id: PinId, operator: Operator) -> Forgotten:
+    """Remove a pin."""
+    await operator.memory.unpin(operator.scene(), pin_id)
+    return Forgotten(id=pin_id)
+
+
+async def build_context(operator: Operator, wanted: Question) -> ContextBody:
+    """Return the context for a turn in a group, in a private chat, or of a member in a group."""
+    scene = operator.place(wanted.group_id, wanted.user_id)
+    return ContextBody.model_validate(await operator.memory.context(scene, wanted.query, budget=wanted.budget))
+
+
+_exporting = asyncio.Lock()
+LINES = 500  # a part of an export
+
+
+async def export_memory(
+    operator: Operator,
+    user_id: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.EXPORTED_USER)] = None,
+) -> StreamingResponse:
+    """Send the agent's memory, or one person's part of it; 409 while another export runs."""
+    if _exporting.locked():
+        raise core.MistakeError(replies.http.EXPORTING)
+    stack = AsyncExitStack()
+    try:
+        await stack.enter_async_context(_exporting)
+        path, _ = await stack.enter_async_context(exported(operator.memory, user_id))
+        if user_id is not None:
+            await asyncio.to_thread(_check_rows, path, operator.agent)
+    except BaseException:
+        await stack.aclose()
+        raise
+    return _Export(path, operator.agent, stack)
+
+
+class _Export(StreamingResponse):
+    """Sends the agent's lines of an export in parts, and removes it however the sending ends."""
+
+    def __init__(self, path: File, agent: str, stack: AsyncExitStack) -> None:
+        self._stack = stack
+        headers = {"Content-Disposition": f"attachment; filename={FILE}"}
+        super().__init__(self._sent(_parts(path, agent)), headers=headers, media_type=JSON_LINES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._stack.aclose()
+
+    async def _sent(self, parts: Iterator[bytes]) -> AsyncGenerator[bytes, None]:
+        while part := await asyncio.to_thread(next, parts, None):
+            yield part
+        await self._stack.aclose()  # before the client knows that it has everything
+
+
+def _parts(path: File, agent: str) -> Iterator[bytes]:
+    lines: list[bytes] = []
+    for line, _ in _rows(path, agent):
+        lines.append(line)
+        if len(lines) == LINES:
+            yield b"".join(lines)
+            lines = []
+    yield b"".join(lines)
+
+
+def _check_rows(path: File, agent: str) -> None:
+    if not any(row.get("type") for _, row in _rows(path, agent)):
+        raise NothingThere(replies.http.UNKNOWN_PERSON)
+
+
+def _rows(path: File, agent: str) -> Iterator[tuple[bytes, Any]]:
+    """Yield each line with its parsed content if it belongs to the agent or names no agent."""
+    with path.open("rb") as file:
+        for line in file:
+            row = orjson.loads(line)
+            if row.get("agent", agent) == agent:
+                yield line, row
+
+
+async def evolve_group(group_id: GroupId, operator: Operator, days: DaysRead = 1) -> EvolutionAnswer:
+    """Update the beliefs of a group; 409 while a run of this group is under way."""
+    await operator.check_group(group_id)
+    run, at = await operator.memory.evolve(operator.scene(group_id), days=days), datetime.now(operator.settings.zone)
+    return EvolutionAnswer.of(
+        group_id=group_id, evolution_time=at, message=run.message, stats=run, changes=run.changes, rejected=run.rejected
+    )
+
+
+async def list_beliefs(
+    group_id: GroupId,
+    operator: Operator,
+    status: Annotated[Literal["active", "deprecated", "all"], Query(description=guide.STATUS)] = "active",
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> BeliefList:
+    """Return the beliefs of a group, strongest first."""
+    page = await operator.memory.beliefs(operator.scene(group_id), status=status, limit=limit, offset=offset)
+    await operator.check_group(group_id, page.total)
+    return BeliefList.of(group_id=group_id, total=page.total, memories=page.beliefs)
+
+
+async def search_beliefs(
+    group_id: GroupId,
+    operator: Operator,
+    q: Annotated[
+        str, Query(min_length=1, max_length=LONGEST_TEXT, description=guide.QUESTION, examples=[guide.FRIDAY])
+    ],
+    limit: Limit = 5,
+    threshold: Annotated[float, Query(ge=0, le=1, description=guide.THRESHOLD)] = 0.7,
+) -> BeliefSearchResult:
+    """Search the active beliefs of a group."""
+    hits = await operator.memory.search_beliefs(operator.scene(group_id), q, limit=limit, threshold=threshold)
+    await operator.check_group(group_id, hits)
+    return BeliefSearchResult.of(query=q, results=hits)
+
+
+async def belief_history(memory_id: MemoryId, operator: Operator) -> BeliefHistory:
+    """Return the versions of a belief, oldest first."""
+    versions = await operator.memory.belief_history(operator.scene(), memory_id)
+    current = versions[-1].version if versions else 0
+    return BeliefHistory.of(memory_id=memory_id, current_version=current, history=versions)
+
+
+async def belief_changes(group_id: GroupId, operator: Operator, days: DaysShown = 7) -> ChangeList:
+    """Return what was done to the beliefs of a group, oldest first; the period is written in the settings' zone."""
+    changes = await operator.memory.belief_changes(operator.scene(group_id), days=days)
+    await operator.check_group(group_id, changes)
+    until = datetime.now(operator.settings.zone)
+    period = f"{until - timedelta(days=days):%Y-%m-%d} to {until:%Y-%m-%d}"
+    return ChangeList.of(group_id=group_id, period=period, changes=changes)
+
+
+async def retire_belief(
+    memory_id: MemoryId,
+    operator: Operator,
+    reason: Annotated[str, Query(max_length=300, description=guide.REASON)] = "",
+) -> OneBelief:
+    """Retire a belief; it can be restored."""
+    return OneBelief.of(memory=await operator.memory.retire_belief(operator.scene(), memory_id, reason))
+
+
+async def restore_belief(memory_id: MemoryId, operator: Operator) -> OneBelief:
+    """Restore a retired belief, or an older version as the newest."""
+    return OneBelief.of(memory=await operator.memory.restore_belief(operator.scene(), memory_id))
+
+
+async def set_belief_strength(memory_id: MemoryId, operator: Operator, wanted: Strength) -> OneBelief:
+    """Set the strength of a belief."""
+    return OneBelief.of(memory=await operator.memory.set_belief_strength(operator.scene(), memory_id, wanted.strength))
+
+
+PROFILE = "/profiles/{entity_type}/{entity_id:path}"
+JSON_LINES = "application/x-ndjson"
+COMMON = (401, 408, 413, 415, 422, 429, 503)  # statuses of refusals by every route
+ROUTES: tuple[tuple[str, Callable[..., Any], tuple[int, ...]], ...] = (  # with the statuses of a route's own refusals
+    ("GET /status", get_status, ()),
+    ("GET /jobs/failed", list_failed_jobs, ()),
+    ("POST /jobs/retry", retry_jobs, (404,)),
+    ("GET /report", get_report, ()),
+    ("GET /events", list_events, (404,)),
+    ("PUT /events/{event_id}", correct_event, (404, 409)),
+    ("PUT /events/{event_id}/restore", restore_event, (404, 409)),
+    ("DELETE /events/{event_id}", forget_event, (404, 409)),
+    (f"GET {PROFILE}/revisions", list_revisions, (404,)),
+    (f"POST {PROFILE}/restore", restore_profile, (404,)),
+    (f"GET {PROFILE}", get_profile, (404,)),
+    ("GET /pins", list_pins, (404,)),
+    ("POST /pins", add_pin, (404, 409)),
+    ("PUT /pins/{pin_id}", change_pin, (404,)),
+    ("DELETE /pins/{pin_id}", remove_pin, (404,)),
+    ("POST /context", build_context, ()),
+    ("GET /export", export_memory, (404, 409)),
+    ("POST /evolve/{group_id}", evolve_group, (404, 409)),
+    ("GET /list/{group_id}", list_beliefs, (404,)),
+    ("GET /search/{group_id}", search_beliefs, (404,)),
+    ("GET /history/{memory_id}", belief_history, (404,)),
+    ("GET /changes/{group_id}", belief_changes, (404,)),
+    ("DELETE /{memory_id}", retire_belief, (404, 409)),
+    ("PUT /{memory_id}/restore", restore_belief, (404, 409)),
+    ("PUT /{memory_id}/strength", set_belief_strength, (404, 409)),
+)
+
+
+def add_routes(api: FastAPI) -> None:
+    """Add every route, with its Chinese title and description; one without raises KeyError."""
+    for route, endpoint, statuses in ROUTES:
+        (method, _, path), (title, description) = route.partition(" "), guide.ROUTES[endpoint.__name__]
+        responses: dict[int | str, dict[str, Any]] = {
+            status: {"model": Refusal, "description": guide.STATUSES[status]} for status in (*COMMON, *statuses)
+        }
+        options: dict[str, Any] = {"response_model_exclude_none": endpoint is evolve_group}
+        if 409 in statuses and "event_id" in path:  # noqa: PLR2004  # a status
+            responses[409]["model"] = ChangedEvent
+        if endpoint is export_memory:
+            responses[200] = {"content": {JSON_LINES: {"schema": {"type": "string"}}}, "description": description}
+            options = {"response_class": StreamingResponse, "response_model": None}
+        api.add_api_route(
+            path,
+            endpoint,
+            methods=[method],
+            summary=title,
+            description=description,
+            operation_id=endpoint.__name__,
+            responses=responses,
+            **options,
+        )
