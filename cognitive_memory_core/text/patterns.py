@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from typing import cast
 
 _NAMED_GROUP = re.compile(r"\(\?P([<=])(\w+)")
 
 
-@dataclass(frozen=True)
+def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a regular expression that is compiled when it is first used."""
+    return cast("re.Pattern[str]", _Lazy(source, flags))
+
+
+class _Lazy:
+    """Has the attributes of a compiled expression; each is looked up there once."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self.pattern = source
+        self.flags = flags
+
+    def __getattr__(self, name: str) -> object:
+        found: object = getattr(re.compile(self.pattern, self.flags), name)
+        setattr(self, name, found)
+        return found
+
+
 class Pattern:
     """A regular expression that is compiled on first use."""
 
-    source: str
-
-    @cached_property
-    def compiled(self) -> re.Pattern[str]:
-        """The compiled expression."""
-        return re.compile(self.source)
+    def __init__(self, source: str) -> None:
+        """Keep the source."""
+        self.source = source
+        self.compiled = lazy(source)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Find all non-overlapping matches, in order."""
@@ -38,10 +52,10 @@ class Pattern:
         return self.compiled.fullmatch(text)
 
 
-def any_of(patterns: Sequence[Pattern]) -> Pattern:
+def any_of(patterns: Sequence[re.Pattern[str]]) -> re.Pattern[str]:
     """Return a pattern that matches wherever one of the patterns does; their named groups are renamed.
 
     The patterns must not refer to groups by number.
     """
-    renamed = (_NAMED_GROUP.sub(rf"(?P\g<1>\g<2>_{number}", pattern.source) for number, pattern in enumerate(patterns))
-    return Pattern("|".join(f"(?:{source})" for source in renamed))
+    renamed = (_NAMED_GROUP.sub(rf"(?P\g<1>\g<2>_{number}", one.pattern) for number, one in enumerate(patterns))
+    return lazy("|".join(f"(?:{source})" for source in renamed))

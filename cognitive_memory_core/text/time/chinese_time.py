@@ -1,81 +1,39 @@
-"""Chinese time expressions: their patterns, and the calendar spans that they denote."""
+"""Chinese time expressions: their patterns, and those readings that no other language has."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from .numerals import digits, number
+from .numerals import number
 from .time_rules import (
-    QUARTERS,
-    RELATIVE_YEARS,
     Rule,
-    SpanReader,
     TimeFrame,
-    Unit,
     ago,
-    dated,
-    day_of_month,
+    ahead,
+    between,
+    coming,
+    counted_day,
+    date_or_month,
+    just_now,
     lately,
-    latest_nth_weekday,
-    month_of,
-    nth_weekday,
-    open_weekend,
-    quarter_of,
+    numbered_day,
+    open_weekday,
+    part_of,
+    quarter,
     rule,
     some,
+    some_weekday,
+    some_weekend,
     stepped_quarter,
-    weekday,
+    today,
+    weekday_of_month,
+    whole_year,
 )
-from .time_spans import (
-    DAY,
-    PARTS_OF_DAY,
-    SPELLINGS,
-    WEEK,
-    TimeSpan,
-    day,
-    days,
-    moment,
-    monday_of,
-    month,
-    shifted,
-    week,
-    weekend,
-    written,
-    year,
-)
+from .time_spans import DAY, WEEK, TimeSpan, day, days, monday_of, month, week, weekend, written
+from .vocabulary import PARTS_OF_DAY, STEPS, UNITS, WEEKDAYS
 
-_DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
-_STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
-_ON = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6}
-_UNITS: dict[str, Unit] = {
-    "秒": "second",
-    "秒钟": "second",
-    "分钟": "minute",
-    "小时": "hour",
-    "钟头": "hour",
-    "天": "day",
-    "周": "week",
-    "星期": "week",
-    "礼拜": "week",
-    "月": "month",
-    "年": "year",
-}
-_PARTS = {  # normalised names of parts of a day, month or year
-    **SPELLINGS,
-    "末": "底",
-    "年初": "初",
-    "年中": "中",
-    "年底": "底",
-    "年末": "底",
-    "春季": "春天",
-    "夏季": "夏天",
-    "秋季": "秋天",
-    "冬季": "冬天",
-}
-_QUARTER_OF = {sign: index for signs in ("一二三四", "1234") for index, sign in enumerate(signs, 1)}
-
-# --- pieces of patterns: each repeats within bounds, so that a text costs what it is long ------------------------
-
+# each piece of a pattern repeats within bounds, so that a text costs what it is long
 _PART = f"(?P<part>{PARTS_OF_DAY}|[早晚夜](?![点饭餐会宵班自高退场些起安间市场年期]))?"
 _MONTH_PART = "(?P<part>上旬|中旬|下旬|初(?![一二三始次])|中(?![旬午文国学心间考秋专等])|底(?![薪层线下])|末)"
 _YEAR_PART = (
@@ -115,161 +73,6 @@ _NO_NUMBERED_DAY = (
     "[场线楼机位窗桌店门馆院厅电球员选车床字码键厂井房钻文首服坑仓舱口笔标宿舍群考公寓技师人参玩家种称令角色脚本]"
 )
 
-# --- readings ----------------------------------------------------------------------------------------------------
-
-
-def _part(match: re.Match[str]) -> str:
-    word = match["part"] or ""
-    if word.endswith("季度") or word[:1] == "q":
-        return QUARTERS[_QUARTER_OF[word.strip("第季度q")] - 1]
-    return _PARTS.get(word, word)
-
-
-def _day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return day(frame.today + _DAYS[match["day"]] * DAY, _part(match))
-
-
-def _today_and_tomorrow(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return days(frame.today, frame.today + DAY)
-
-
-def _week(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    monday = monday_of(frame.today) + _STEPS[match["which"]] * WEEK
-    if match["end"]:
-        return weekend(monday)
-    return day(monday + _ON[match["on"]] * DAY, _part(match)) if match["on"] else week(monday)
-
-
-def _weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return day(weekday(_ON[match["on"]], frame), _part(match))
-
-
-def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    first = weekday(_ON[match["on"]], frame)
-    return days(first, first + (_ON[match["till"]] - _ON[match["on"]]) % 7 * DAY)
-
-
-def _weekend(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return open_weekend(frame)
-
-
-def _month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    first = shifted(frame.today.replace(day=1), _STEPS[match["which"]])
-    numbered = match["d"] or match["unsaid"] or match["bare"]
-    if not numbered:
-        return month(first, _part(match))
-    start = first.replace(day=number(numbered))
-    return days(start, start.replace(day=number(match["d2"]))) if match["d2"] else day(start)
-
-
-def _this_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return month(frame.today, _part(match))
-
-
-def _numbered_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return day(day_of_month(number(match["d"]), frame), _part(match))
-
-
-def _year(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    named = _year_named(match, frame)
-    return year(frame.today.year if named is None else named, _part(match))
-
-
-def _quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return quarter_of(None, _QUARTER_OF[match["q"]], frame)
-
-
-def _stepped_quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return stepped_quarter(_STEPS[match["which"]], frame)
-
-
-def _year_named(match: re.Match[str], frame: TimeFrame) -> int | None:
-    found = match.groupdict()
-    if found.get("ry"):
-        return frame.today.year + RELATIVE_YEARS[match["ry"]]
-    if not found.get("y"):
-        return None
-    spelt = digits(match["y"])
-    return spelt + 2000 if len(match["y"]) < len("2025") else spelt
-
-
-def _date(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    named, in_month = _year_named(match, frame), number(match["m"])
-    numbered = match["d"] or match["unsaid"] or match["bare"]
-    if not numbered:
-        return month_of(named, in_month, frame, _part(match))
-    first = dated(named, in_month, number(numbered), frame)
-    return days(first, first.replace(day=number(match["d2"]))) if match["d2"] else day(first)
-
-
-def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Return a day such as the second Sunday or last Friday of a month; without a year, of the latest such month."""
-    found = match.groupdict()
-    if found.get("which"):
-        first = shifted(frame.today.replace(day=1), _STEPS[match["which"]])
-    else:
-        first = dated(_year_named(match, frame), number(match["m"]), 1, frame)
-    count = number(match["count"]) if match["count"] else -1
-    return day(nth_weekday(first.year, first.month, count, _ON[match["on"]]))
-
-
-def _nth_weekday_alone(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return day(latest_nth_weekday(number(match["count"]), _ON[match["on"]], frame))
-
-
-def _amount(match: re.Match[str]) -> float:
-    whole = 0.5 if match["n"] == "半" else number(match["n"])
-    return whole + (0.5 if match["half"] or match["more"] else 0)
-
-
-def _ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return ago(_amount(match), _UNITS[match["unit"]], frame)
-
-
-def _ahead(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return ago(-_amount(match), _UNITS[match["unit"]], frame)
-
-
-def _few(most: int, least: int) -> SpanReader:
-    def read(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-        return some(_UNITS[match["unit"]], frame, most=most, least=least)
-
-    return read
-
-
-def _a_or_b(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return some(_UNITS[match["unit"]], frame, most=number(match["b"]), least=number(match["a"]))
-
-
-def _lately(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return lately(_amount(match), _UNITS[match["unit"]], frame)
-
-
-def _coming(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return lately(-_amount(match), _UNITS[match["unit"]], frame)
-
-
-def _these(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    time_span = _lately(match, frame)
-    return TimeSpan(time_span.start, time_span.stop)
-
-
-def _just_now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    around = moment(frame.now, DAY / 12)
-    return TimeSpan(around.start, frame.now + DAY / 1440, around.text)
-
-
-def _now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    return day(frame.today)
-
-
-def _so_far(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    today = day(frame.today)
-    return TimeSpan(today.start, today.stop, f"截至{written(frame.today)}")
-
-
-# --- words -------------------------------------------------------------------------------------------------------
-
 _LATELY = (
     "最近|近来|近日|近期|[这那前]阵子|前一阵子?|[这那前]一?段(?:时间|日子)|[前近]些(?:天|日子|年)|这些(?:天|日子|年)"
     "|前不久|不久(?:之|以)?前"
@@ -308,61 +111,90 @@ _LOOK_ALIKES = (  # words and names that contain a time word
     "|当前(?:版本|页|目录|用户|窗口|进程|文件|任务|状态|分支|节点|路径|会话|行|项|值|线程|模型)"
 )
 
+
+def _week(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 上周, 这周末, 下周三晚上."""
+    monday = monday_of(frame.today) + STEPS[match["which"]] * WEEK
+    if match["end"]:
+        return weekend(monday)
+    return day(monday + WEEKDAYS[match["on"]] * DAY, part_of(match)) if match["on"] else week(monday)
+
+
+def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 周一到周五."""
+    first = open_weekday(WEEKDAYS[match["on"]], frame)
+    return days(first, first + (WEEKDAYS[match["till"]] - WEEKDAYS[match["on"]]) % 7 * DAY)
+
+
+def _a_or_b(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 两三天前."""
+    return some(number(match["b"]), number(match["a"]), UNITS[match["unit"]], frame)
+
+
+def _so_far(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 目前, 至今."""
+    return replace(day(frame.today), text=f"截至{written(frame.today)}")
+
+
 CHINESE: tuple[Rule, ...] = (
-    rule("relative", f"(?P<day>大前|前|昨|今|明|大后|后)(?:天(?![赋真])|日(?!之[后子星])){_PART}", _day),
-    rule("relative", f"(?P<day>昨|今|明|后)儿个?{_PART}", _day),
-    rule("relative", "(?P<day>昨|今|明|(?<![一-龥])前)(?P<part>早|晚|夜|晨)上?(?![餐饭宵班])", _day),
-    rule("relative", "今明两?[天日]", _today_and_tomorrow),
+    rule("relative", f"(?P<day>大前|前|昨|今|明|大后|后)(?:天(?![赋真])|日(?!之[后子星])){_PART}", counted_day),
+    rule("relative", f"(?P<day>昨|今|明|后)儿个?{_PART}", counted_day),
+    rule("relative", "(?P<day>昨|今|明|(?<![一-龥])前)(?P<part>早|晚|夜|晨)上?(?![餐饭宵班])", counted_day),
+    rule("relative", "今明两?[天日]", lambda _, frame: days(frame.today, frame.today + DAY)),
     rule(
         "relative",
         f"(?P<which>上上|上|这|本|下下|下)[一1]?个?{_WEEK_WORD}(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?",
         _week,
     ),
     rule("habit", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}[到至~—-]{_WEEK_WORD}?(?P<till>[一二三四五六日天])", _weekdays),
-    rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", _weekday),
-    rule("open", f"{_ALONE}周末", _weekend),
-    rule("relative", f"(?P<which>上上|上|这|本|下下|下)[一1]?个?月的?{_NTH}", _nth_weekday),
-    rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}的?{_NTH}", _nth_weekday),
-    rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}的?{_NTH}", _nth_weekday),
-    rule("yearless", f"{_MONTH}的?{_NTH}", _nth_weekday),
-    rule("yearless", f"(?<![每月年的])(?=第){_NTH}(?!都|一般|通常)", _nth_weekday_alone),
-    rule("relative", f"(?P<which>上上|上|这|下下|下)[一1]?个月份?{_IN_MONTH}", _month),
-    rule("relative", f"(?P<which>上|下|本|这)月份?(?![亮光球色饼嫂经台]){_IN_MONTH}", _month),
-    rule("relative", "(?<![个0-9零一二三四五六七八九十])月(?P<part>[初底末])(?![一二三薪层])", _this_month),
-    rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}{_IN_MONTH}", _date),
-    rule("absolute", f"{_SHORT_YEAR}{_MONTH}{_IN_MONTH}", _date),
-    rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}{_IN_MONTH}", _date),
-    rule("yearless", f"{_MONTH}(?![球亮饼台嫂]){_IN_MONTH}", _date),
-    rule("absolute", f"{_CALENDAR_YEAR}(?![代级制薪龄]){_YEAR_PART}", _year),
-    rule("relative", f"{_RELATIVE_YEAR}(?![轻龄级]|代(?!购)){_YEAR_PART}", _year),
+    rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", some_weekday),
+    rule("open", f"{_ALONE}周末", some_weekend),
+    rule("relative", f"(?P<which>上上|上|这|本|下下|下)[一1]?个?月的?{_NTH}", weekday_of_month),
+    rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}的?{_NTH}", weekday_of_month),
+    rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}的?{_NTH}", weekday_of_month),
+    rule("yearless", f"{_MONTH}的?{_NTH}", weekday_of_month),
+    rule("yearless", f"(?<![每月年的])(?=第){_NTH}(?!都|一般|通常)", weekday_of_month),
+    rule("relative", f"(?P<which>上上|上|这|下下|下)[一1]?个月份?{_IN_MONTH}", date_or_month),
+    rule("relative", f"(?P<which>上|下|本|这)月份?(?![亮光球色饼嫂经台]){_IN_MONTH}", date_or_month),
+    rule(
+        "relative",
+        "(?<![个0-9零一二三四五六七八九十])月(?P<part>[初底末])(?![一二三薪层])",
+        lambda match, frame: month(frame.today, part_of(match)),
+    ),
+    rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}{_IN_MONTH}", date_or_month),
+    rule("absolute", f"{_SHORT_YEAR}{_MONTH}{_IN_MONTH}", date_or_month),
+    rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}{_IN_MONTH}", date_or_month),
+    rule("yearless", f"{_MONTH}(?![球亮饼台嫂]){_IN_MONTH}", date_or_month),
+    rule("absolute", f"{_CALENDAR_YEAR}(?![代级制薪龄]){_YEAR_PART}", whole_year),
+    rule("relative", f"{_RELATIVE_YEAR}(?![轻龄级]|代(?!购)){_YEAR_PART}", whole_year),
     rule(
         "relative",
         "(?<![0-9零一二三四五六七八九十几年])(?P<part>[上下]半年(?!级)|年[初中底末](?![一二三考秋级]))",
-        _year,
+        whole_year,
     ),
-    rule("relative", "(?P<which>上上|上|这|本|下下|下)一?个?季度(?!会员|卡)", _stepped_quarter),
-    rule("yearless", "(?:(?<![0-9零一二三四五六七八九十百每几两个])|(?=第))第?(?P<q>[一二三四1-4])季度", _quarter),
-    rule("open", f"(?<![0-9第#.a-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", _numbered_day),
+    rule("relative", "(?P<which>上上|上|这|本|下下|下)一?个?季度(?!会员|卡)", stepped_quarter),
+    rule("yearless", "(?:(?<![0-9零一二三四五六七八九十百每几两个])|(?=第))第?(?P<q>[一二三四1-4])季度", quarter),
+    rule("open", f"(?<![0-9第#.a-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", numbered_day),
     rule("relative", f"{_A_OR_B}{_BEFORE}", _a_or_b),
-    rule("relative", f"{_AMOUNT}{_BEFORE}", _ago),
-    rule("relative", f"(?:再过)?{_AMOUNT}{_AFTER}", _ahead),
-    rule("relative", f"再过{_AMOUNT}", _ahead),
-    rule("relative", f"{_FEW}{_BEFORE}", _few(5, 2)),
-    rule("relative", f"{_FEW}{_AFTER}", _few(-5, -2)),
-    rule("relative", f"十几个?{_UNIT}{_BEFORE}", _few(19, 11)),
+    rule("relative", f"{_AMOUNT}{_BEFORE}", ago),
+    rule("relative", f"(?:再过)?{_AMOUNT}{_AFTER}", ahead),
+    rule("relative", f"再过{_AMOUNT}", ahead),
+    rule("relative", f"{_FEW}{_BEFORE}", between(5, 2)),
+    rule("relative", f"{_FEW}{_AFTER}", between(-5, -2)),
+    rule("relative", f"十几个?{_UNIT}{_BEFORE}", between(19, 11)),
     rule("vague", f"几[十百]个?{_UNIT}{_BEFORE}"),
     rule(
         "relative",
         f"(?<![之的试赛学假发婚节业本课会演展期产院开])前[几两](?!个?小时|分钟|秒|个?钟头)个?{_UNIT}",
-        _few(5, 1),
+        between(5, 1),
     ),
-    rule("relative", f"(?:最近|近|过去)的?这?{_AMOUNT}", _lately),
-    rule("relative", f"(?:最近|近|过去|这)的?这?{_FEW}", _few(5, 0)),
-    rule("relative", f"这{_AMOUNT}", _these),
-    rule("relative", f"(?:未来|接下来|今后|往后)的?{_AMOUNT}", _coming),
-    rule("relative", f"(?:未来|接下来|今后|往后)的?{_FEW}", _few(-5, 0)),
-    rule("relative", "刚才|刚刚|方才", _just_now),
-    rule("now", "现在|此刻|此时此刻", _now),
+    rule("relative", f"(?:最近|近|过去)的?这?{_AMOUNT}", lately),
+    rule("relative", f"(?:最近|近|过去|这)的?这?{_FEW}", between(5, 0)),
+    rule("relative", f"这{_AMOUNT}", lambda match, frame: replace(lately(match, frame), text="")),
+    rule("relative", f"(?:未来|接下来|今后|往后)的?{_AMOUNT}", coming),
+    rule("relative", f"(?:未来|接下来|今后|往后)的?{_FEW}", between(-5, 0)),
+    rule("relative", "刚才|刚刚|方才", just_now),
+    rule("now", "现在|此刻|此时此刻", today),
     rule("now", _SO_FAR, _so_far),
     rule("vague", f"{_LATELY}|{_SOON}"),
     rule("vague", _SOON_HERE),

@@ -6,26 +6,16 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from ..patterns import Pattern
+from ..patterns import lazy
 from .numerals import number
-from .time_spans import DAY, PARTS_OF_DAY, SPELLINGS, TimeSpan, hours_of
+from .time_rules import said
+from .time_spans import DAY, TimeSpan, hours_of
+from .vocabulary import PARTS, PARTS_OF_DAY
 
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 _NOON = 12
 _LATE = 5  # hours up to this one belong to the following night if an evening or a night is named
-_PARTS = {
-    "正午": "中午",
-    "noon": "中午",
-    "midday": "中午",
-    **SPELLINGS,
-    "morning": "早上",
-    "afternoon": "下午",
-    "evening": "晚上",
-    "night": "晚上",
-    "a": "早上",
-    "p": "下午",
-}
 _SECOND_HALF = frozenset(("下午", "傍晚", "晚上", "夜里"))
 _MIDNIGHT = frozenset(("午夜", "零点", "midnight"))
 _SAID_PART = f"{PARTS_OF_DAY}|正午|午夜"
@@ -42,23 +32,23 @@ _ENGLISH = (
     "|(?P<word>noon|midday|midnight)(?![a-z0-9]))"
 )
 _AT = "(?:at|around|about|by|before|after|since|from|until|till|the)"
-_CLAUSE_END = Pattern("[。！？!?；;，,\n]")
+_CLAUSE_END = lazy("[。！？!?；;，,\n]")
 _PLAIN = "(?![饭餐好安茶凶场市]| ?(?:blue|cowboy|snack|sun|express))"
-_ALONE = Pattern(
+_ALONE = lazy(
     f"(?P<part>{_SAID_PART})的?{_CHINESE}(?!的洛杉矶)|(?P<bare>{_SAID_PART}|零点(?![0-9])){_PLAIN}"
     f"|(?<![a-z0-9_]){_AT} (?:{_COLON}|{_ENGLISH}){_PLAIN}"
 )
-_BESIDE = Pattern(
+_BESIDE = lazy(
     f",? ?(?:的|{_AT} )?(?:(?P<part>{_SAID_PART})?{_CHINESE}|{_COLON}|{_ENGLISH}|(?P<bare>{_SAID_PART}){_PLAIN})"
 )
-_AT_END = Pattern(f"(?:(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH})$")
-_CLOCKS = Pattern(f"(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH}")
-_WHOLE = Pattern("[^a-z0-9]{0,9}(?P<word>noon|midday|midnight)[^a-z0-9]{0,9}")
-_HABIT = Pattern(
+_AT_END = lazy(f"(?:(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH})$")
+_CLOCKS = lazy(f"(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH}")
+_WHOLE = lazy("[^a-z0-9]{0,9}(?P<word>noon|midday|midnight)[^a-z0-9]{0,9}")
+_HABIT = lazy(
     "每|平时|平常|通常|一般|往往|总是|经常|常常|习惯|固定|几点"
     "|(?<![a-z])(?:every|each|usually|always|often|normally|typically|daily|mondays|weekdays)(?![a-z])"
 )
-_LOOKS_BACK = Pattern("[说聊讲了]|(?<![超通经路度难])过(?![来去年节生])|发生|提到|发的|那[次个条场张]|来着")
+_LOOKS_BACK = lazy("[说聊讲了]|(?<![超通经路度难])过(?![来去年节生])|发生|提到|发的|那[次个条场张]|来着")
 _READ_BEFORE = 32  # characters before a day that may contain its hour
 _SHORTEST = 3 * _HOUR  # minimum span of a day or part of one that has hours: 两小时前 has none
 
@@ -69,10 +59,12 @@ def hours_in(text: str) -> Iterator[re.Match[str]]:
     Habits are left out; so is a part of a day without a clock time (中午吃什么) unless the clause is about the past.
     """
     whole = _WHOLE.fullmatch(text)
-    found = [whole] if whole else _ALONE.finditer(text)
-    for match in found:
-        clause = _clause(text, match.start(), match.end())
-        if not _HABIT.compiled.search(clause) and (not _only_part(match) or _asks_back(match, clause)):
+    for match in [whole] if whole else _ALONE.finditer(text):
+        before = text[max(match.start() - _READ_BEFORE, 0) : match.start()]
+        after = text[match.end() : match.end() + _READ_BEFORE]
+        clause = f"{_CLAUSE_END.split(before)[-1]}\n{_CLAUSE_END.split(after)[0]}"
+        is_past = not said(match, "bare") or match.group() == text.strip() or _LOOKS_BACK.search(clause)
+        if is_past and not _HABIT.search(clause):
             yield match
 
 
@@ -115,7 +107,9 @@ def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -
     """
     if not _SHORTEST <= time_span.stop - time_span.start <= DAY:
         return time_span
-    match = _BESIDE.compiled.match(text, stop) or _before(text, start)
+    before = text[max(start - _READ_BEFORE, 0) : start]
+    earlier = (match for match in _ALONE.finditer(before) if before[match.end() :] in ("", " ", " on "))
+    match = _BESIDE.match(text, stop) or next(earlier, None)
     span = _span(match, part) if match else None
     if span is None:
         return time_span
@@ -125,7 +119,7 @@ def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -
 
 def clock_at_end(text: str) -> re.Match[str] | None:
     """Return the clock time at the end of a folded text; None if there is none, or if it ends a range (三点到五点)."""
-    match = _AT_END.compiled.search(text)
+    match = _AT_END.search(text)
     return None if match is None or match["till"] else match
 
 
@@ -134,67 +128,47 @@ def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
 
     Eight o'clock without a part of the day ("") yields two times, in the morning and in the evening.
     """
-    found = clock.groupdict()
-    if found["word"]:
-        return ((24 if found["word"] in _MIDNIGHT else _NOON) * _HOUR,)
-    said = next((found[name] for name in ("part", "ap", "ap24", "ocp", "ocn") if found[name]), part)
-    hour = _hour(found, _PARTS.get(said, said))
-    hours = _both_halves(found) if hour is None else (hour,)
-    return tuple(each * _HOUR + _past_the_hour(found) for each in hours)
-
-
-def _both_halves(found: dict[str, str | None]) -> tuple[int, ...]:
-    hour = number(found["h"] or found["oc"] or "0")
-    return (hour, hour + _NOON) if hour else (0,)
-
-
-def _past_the_hour(found: dict[str, str | None]) -> timedelta:
-    minutes, quarters = found["min"] or found["m24"], found["kv"]
-    if found["half"]:
-        return _HOUR / 2
-    return number(minutes or "0") * _MINUTE + number(quarters or "0") * 15 * _MINUTE
-
-
-def _before(text: str, start: int) -> re.Match[str] | None:
-    before = text[max(start - _READ_BEFORE, 0) : start]
-    return next((match for match in _ALONE.finditer(before) if before[match.end() :] in ("", " ", " on ")), None)
-
-
-def _clause(text: str, start: int, stop: int) -> str:
-    before, after = text[max(start - _READ_BEFORE, 0) : start], text[stop : stop + _READ_BEFORE]
-    return f"{_CLAUSE_END.compiled.split(before)[-1]}\n{_CLAUSE_END.compiled.split(after)[0]}"
-
-
-def _only_part(match: re.Match[str]) -> bool:
-    return bool(match.groupdict().get("bare"))
-
-
-def _asks_back(match: re.Match[str], clause: str) -> bool:
-    return match.group() == match.string.strip() or bool(_LOOKS_BACK.compiled.search(clause))
+    if word := said(clock, "word"):
+        return ((24 if word in _MIDNIGHT else _NOON) * _HOUR,)
+    hour = _hour(clock, part)
+    if hour is None:
+        hour = number(said(clock, "h", "oc") or "0")
+        return tuple(each * _HOUR + _past_the_hour(clock) for each in ((hour, hour + _NOON) if hour else (0,)))
+    return (hour * _HOUR + _past_the_hour(clock),)
 
 
 def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None:
     """Return start and stop of the hours, since midnight; None if they may be in the morning or in the evening."""
-    found = match.groupdict()
-    word = found.get("bare") or found.get("word")
+    word = said(match, "bare", "word")
     if word in _MIDNIGHT:
         return 23 * _HOUR, 25 * _HOUR
     if word:
-        first, last = hours_of(_PARTS.get(word, word))
+        first, last = hours_of(PARTS.get(word, word))
         return first * _HOUR, last * _HOUR
-    said = next((found[name] for name in ("part", "ap", "ap24", "ocp", "ocn") if found.get(name)), part)
-    hour = _hour(found, _PARTS.get(said, said))
+    hour = _hour(match, part)
     if hour is None:
         return None
-    start, stop = _around(hour * _HOUR, found)
-    return start, _till(start, found) if found.get("till") else stop
+    start = hour * _HOUR + _past_the_hour(match)
+    if said(match, "half"):
+        stop = start + _HOUR / 2
+    elif said(match, "min", "m24", "kv"):
+        start, stop = start - _HOUR / 4, start + _HOUR / 4
+    else:
+        stop = start + _HOUR
+    if till := said(match, "till"):
+        stop = number(till) * _HOUR + (_HOUR / 2 if said(match, "till_half") else 0 * _HOUR)
+        while stop <= start:
+            stop += _NOON * _HOUR
+    return start, stop
 
 
-def _hour(found: dict[str, str | None], part: str) -> int | None:
-    colon = found.get("h24")
-    hour = number(colon or found.get("h") or found.get("h12") or found.get("oc") or "0")
+def _hour(match: re.Match[str], part: str) -> int | None:
+    """Return the hour of the day, above 24 for one of the following night; None without a word for the half day."""
+    hour = number(said(match, "h24", "h", "h12", "oc") or "0")
+    word = said(match, "part", "ap", "ap24", "ocp", "ocn") or part
+    part = PARTS.get(word, word)
     if not part:
-        return hour if colon or hour > _NOON else None
+        return hour if said(match, "h24") or hour > _NOON else None
     if part in _SECOND_HALF:
         is_night = part in ("晚上", "夜里") and hour % _NOON <= _LATE
         return hour % _NOON + (2 * _NOON if is_night else _NOON) if hour <= _NOON else hour
@@ -203,19 +177,7 @@ def _hour(found: dict[str, str | None], part: str) -> int | None:
     return hour % _NOON if hour == _NOON else hour
 
 
-def _around(start: timedelta, found: dict[str, str | None]) -> tuple[timedelta, timedelta]:
-    if found.get("half"):
-        return start + _HOUR / 2, start + _HOUR
-    minutes = found.get("min") or found.get("m24")
-    quarter = found.get("kv")
-    if not minutes and not quarter:
-        return start, start + _HOUR
-    exact = start + (number(minutes) if minutes else 15 * number(quarter or "")) * _MINUTE
-    return exact - _HOUR / 4, exact + _HOUR / 4
-
-
-def _till(start: timedelta, found: dict[str, str | None]) -> timedelta:
-    stop = number(found["till"] or "") * _HOUR + (_HOUR / 2 if found.get("till_half") else 0 * _HOUR)
-    while stop <= start:
-        stop += _NOON * _HOUR
-    return stop
+def _past_the_hour(match: re.Match[str]) -> timedelta:
+    if said(match, "half"):
+        return _HOUR / 2
+    return number(said(match, "min", "m24") or "0") * _MINUTE + number(said(match, "kv") or "0") * 15 * _MINUTE

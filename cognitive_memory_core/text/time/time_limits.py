@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, time, timedelta, timezone
 
 from ...domain.interval import checked_zoned
 from ..characters import folded
-from ..patterns import Pattern
+from ..patterns import lazy
 from .hours import clock_at_end, times_of
 from .instants import LATEST
 from .numerals import number
@@ -37,11 +37,10 @@ _AMOUNT = (
     "(?P<n>[0-9]{1,4}(?:\\.5)?|[零一二两三四五六七八九十百]{1,5}|半) ?个?(?P<half>半?)"
     "(?P<unit>分钟?|小时|钟头|时|天|日|周|星期|礼拜|月|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?P<more>半?)"
 )
-_AMOUNTS = Pattern(_AMOUNT)
-_DURATION = Pattern(f"(?:(?:{re.sub('[?]P<[a-z]+>', '?:', _AMOUNT)})[ ,]?(?:and |零)?){{1,3}}(?:[之以]?[后内])?")
-_UNTIL = Pattern("(?:直?到|至|until |till |to )? ?(?P<end>.{1,40}?) ?(?:为止|结束|[之以]?前)?")
+_AMOUNTS = lazy(_AMOUNT)
+_DURATION = lazy(f"(?:(?:{re.sub('[?]P<[a-z]+>', '?:', _AMOUNT)})[ ,]?(?:and |零)?){{1,3}}(?:[之以]?[后内])?")
+_UNTIL = lazy("(?:直?到|至|until |till |to )? ?(?P<end>.{1,40}?) ?(?:为止|结束|[之以]?前)?")
 _LEANS: tuple[Lean, ...] = ("back", "ahead")
-_YEAR = 364 * DAY
 
 
 def time_limit(text: str, now: datetime) -> datetime | None:
@@ -55,35 +54,36 @@ def time_limit(text: str, now: datetime) -> datetime | None:
     said = folded(text).strip()
     if not 0 < len(said) <= LONGEST:
         return None
-    if _DURATION.fullmatch(said):
-        return _after(said, now)
-    until = _UNTIL.fullmatch(said)
-    local = now.replace(tzinfo=None)
-    ends = sorted(_ends(until["end"], local)) if until else []
-    end = next((one for one in ends if one > local), ends[-1] if ends else None)
-    return _zoned(end, now) if end else None
+    try:
+        if _DURATION.fullmatch(said):
+            return _after(said, now)
+        until, local = _UNTIL.fullmatch(said), now.replace(tzinfo=None)
+        ends = sorted(_ends(until["end"], local)) if until else []
+    except (ValueError, OverflowError):
+        return None
+    if not ends:
+        return None
+    end = next((one for one in ends if one > local), ends[-1]).replace(tzinfo=now.tzinfo)
+    return end if end <= LATEST else None
 
 
 def _after(duration: str, now: datetime) -> datetime | None:
-    try:
-        length = sum(map(_length, _AMOUNTS.finditer(duration)), timedelta())
-        end = now.astimezone(timezone.utc) + length
-    except (ValueError, OverflowError):
-        return None
+    length = timedelta()
+    for part in _AMOUNTS.finditer(duration):
+        said = part["n"]
+        amount = 0.5 if said == "半" else float(said) if said[0].isdecimal() else number(said)
+        length += (amount + (0.5 if part["half"] or part["more"] else 0)) * _UNITS[part["unit"][0]]
+    end = now.astimezone(timezone.utc) + length
     return end.astimezone(now.tzinfo) if length and end <= LATEST else None
-
-
-def _length(part: re.Match[str]) -> timedelta:
-    amount = 0.5 if part["n"] == "半" else float(part["n"]) if part["n"][0].isdecimal() else number(part["n"])
-    return (amount + (0.5 if part["half"] or part["more"] else 0)) * _UNITS[part["unit"][0]]
 
 
 def _ends(said: str, now: datetime) -> Iterator[datetime]:
     """Yield every instant that a text can mean."""
-    clock = clock_at_end(said)
+    clock, today = clock_at_end(said), datetime.combine(now, time())
     named = (said[: clock.start()] if clock else said).strip().removesuffix("的").strip()
-    for start, part in _days(named, now) if named else ((_midnight(now), ""), (_midnight(now) + DAY, "")):
-        yield from (_midnight(start) + time for time in times_of(clock, part)) if clock else (start,)
+    for start, part in _days(named, now) if named else ((today, ""), (today + DAY, "")):
+        midnight = datetime.combine(start, time())
+        yield from (midnight + at for at in times_of(clock, part)) if clock else (start,)
 
 
 def _days(named: str, now: datetime) -> Iterator[tuple[datetime, str]]:
@@ -93,23 +93,12 @@ def _days(named: str, now: datetime) -> Iterator[tuple[datetime, str]]:
     """
     whole = _only_mention(named)
     for each in (whole,) if whole else (_only_mention(f"今天{named}"), _only_mention(f"明天{named}")):
-        readings = (each.at(since, lean) for since in _references(each, now) for lean in _LEANS) if each else ()
-        yield from ((time_span.start, each.part) for time_span in readings if each and time_span)
-
-
-def _references(mention: Mention, now: datetime) -> tuple[datetime, ...]:
-    return (now, now + _YEAR) if mention.kind == "yearless" else (now,)
+        if each:
+            references = (now, now + 364 * DAY) if each.kind == "yearless" else (now,)
+            readings = (each.at(since, lean) for since in references for lean in _LEANS)
+            yield from ((time_span.start, each.part) for time_span in readings if time_span)
 
 
 def _only_mention(text: str) -> Mention | None:
     found = mentions(text)
     return found[0] if len(found) == 1 and (found[0].start, found[0].stop) == (0, len(text)) else None
-
-
-def _midnight(when: datetime) -> datetime:
-    return when.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _zoned(end: datetime, now: datetime) -> datetime | None:
-    instant = end.replace(tzinfo=now.tzinfo)
-    return instant if instant <= LATEST else None

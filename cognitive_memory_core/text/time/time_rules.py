@@ -1,15 +1,23 @@
-"""Rules of the time grammar: a pattern, the kind of expression, and its calendar span."""
+"""Rules of the time grammar: a pattern, the kind of expression, and how its calendar span is read from the match.
+
+Patterns of all languages name their groups alike: ``y`` or ``ry`` a year, ``m`` a month, ``d`` a day of it and ``d2``
+the last one, ``q`` a quarter, ``on`` a weekday, ``count`` the how manyth, ``day`` a day counted from today, ``which`` a
+step from now (last, next), ``n`` of ``unit`` an amount, ``part`` a part of a day, month or year.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from ..patterns import Pattern
+from ..patterns import lazy
+from .numerals import digits, number
 from .time_spans import DAY, WEEK, TimeSpan, day, days, moment, monday_of, month, shifted, weekend, written, year
+from .vocabulary import DAYS, MONTHS, ORDINALS, PARTS, QUARTERS, STEPS, UNITS, WEEKDAYS, YEARS, Unit
 
 Kind = Literal[
     "absolute",  # 2026年3月4日: names its year
@@ -21,22 +29,19 @@ Kind = Literal[
     "vague",  # 最近, 改天: no calendar span
     "decoy",  # 以前, 三月七: hides what only looks like a time
 ]
-Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Lean = Literal["back", "past", "ahead"]
 _HOUR = timedelta(hours=1)
-QUARTERS = ("第一季度", "第二季度", "第三季度", "第四季度")
-RELATIVE_YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
 _SATURDAY = 5
 _SPANS: dict[Unit, timedelta] = {
-    "second": timedelta(seconds=1),
-    "minute": timedelta(minutes=1),
+    "second": _HOUR / 3600,
+    "minute": _HOUR / 60,
     "hour": _HOUR,
     "day": DAY,
     "week": WEEK,
     "month": 30 * DAY,
     "year": 365 * DAY,
 }
-_MARGINS: dict[Unit, int] = {"week": 3, "month": 15}  # days on either side of a day that is weeks or months away
+_LONG = {"month": 1, "year": 12}  # months
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class TimeFrame:
         return self.now.date()
 
 
-SpanReader = Callable[[re.Match[str], TimeFrame], TimeSpan | None]
+SpanReader = Callable[[re.Match[str], TimeFrame], TimeSpan]
 
 
 @dataclass(frozen=True)
@@ -67,66 +72,60 @@ class Rule:
     """
 
     kind: Kind
-    pattern: Pattern
+    pattern: re.Pattern[str]
     reading: SpanReader | None = None
 
 
 def rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
     """Create a rule. Patterns must have bounded repetitions only, so that matching is linear in the text."""
-    return Rule(kind, Pattern(pattern), reading)
+    return Rule(kind, lazy(pattern), reading)
 
 
-def ago(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
-    """Return the span that is ``amount`` units before the wall clock, or after it if ``amount`` is negative.
-
-    A number of hours or days gives that hour or day. Weeks, months and years are approximate: the span is about one
-    unit wide, half a unit for an amount such as 1.5, with the day so far back in its middle; its wording is equally
-    rough.
-    """
-    if unit in ("second", "minute", "hour"):
-        return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
-    if unit in ("day", "week"):
-        when = (frame.now - amount * _SPANS[unit]).date()
-        return day(when) if unit == "day" else _worded(_about(when, amount, unit), f"{written(when)}左右")
-    months, rest = divmod(amount * (12 if unit == "year" else 1), 1)
-    when = shifted(frame.today, -int(months)) - round(rest * 30) * DAY
-    about = _about(when, amount, unit)
-    return _worded(about, f"{when.year}年左右" if unit == "year" else f"{when.year}年{when.month}月左右")
+def said(match: re.Match[str], *groups: str) -> str:
+    """Return the first of these groups that matched; "" if none did or the pattern has none of them."""
+    found = match.groupdict()
+    return next((word for group in groups if (word := found.get(group))), "")
 
 
-def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> TimeSpan:
-    """Return the span from ``most`` to ``least`` units ago, or ahead if both are negative; its wording is ""."""
-    first, last = frame.now - most * _SPANS[unit], frame.now - least * _SPANS[unit]
-    if unit in ("second", "minute", "hour"):
-        return TimeSpan(min(first, last), max(first, last))
-    ends = sorted((first.date(), last.date()))
-    return _worded(days(ends[0], ends[1]), "")
+def part_of(match: re.Match[str], *groups: str) -> str:
+    """Return the part of a day, month or year by the name that the spans use; "" if none is said."""
+    word = said(match, *(groups or ("part",)))
+    return PARTS.get(word, word)
 
 
-def lately(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
-    """Return the span of the last ``amount`` units, today included, or of the coming ones if the amount is negative."""
-    if unit in ("second", "minute", "hour"):
-        other = frame.now - amount * _SPANS[unit]
-        return TimeSpan(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
-    other = _back(amount, unit, frame)
-    return days(min(other, frame.today), max(other, frame.today))
+def amount_of(match: re.Match[str]) -> float:
+    """Return how many units are said; 1 without a number."""
+    count = said(match, "n") or "1"
+    whole = 0.5 if count.startswith(("半", "half")) else number(count)
+    return whole + (0.5 if said(match, "half", "more") else 0)
 
 
-def weekday(index: int, frame: TimeFrame) -> date:
-    """Return the weekday ``index`` (Monday is 0) that the frame's lean means; raise ValueError if it may be today."""
-    if frame.lean == "back":
-        return frame.today - (frame.today.weekday() - index) % 7 * DAY
-    if frame.today.weekday() == index:
-        raise ValueError(index)
-    return _step(frame, (index - frame.today.weekday()) % 7, 7)
+def year_of(match: re.Match[str], frame: TimeFrame) -> int | None:
+    """Return the year that is said, relative to this year or in digits (two are of this century), or None."""
+    if relative := said(match, "ry"):
+        return frame.today.year + YEARS[relative]
+    spelt = said(match, "y")
+    if not spelt:
+        return None
+    return digits(spelt) + 2000 if len(spelt) < len("2025") else digits(spelt)
 
 
-def latest_nth_weekday(count: int, index: int, frame: TimeFrame) -> date:
-    """Return the ``count``-th weekday ``index`` of this month, or of the month before if it has not come yet."""
-    here = frame.today.replace(day=1)
-    found = nth_weekday(here.year, here.month, count, index)
-    before = shifted(here, -1)
-    return found if found <= frame.today else nth_weekday(before.year, before.month, count, index)
+def month_said(match: re.Match[str], frame: TimeFrame) -> date:
+    """Return the first day of the month that is said; without a year the latest one that has begun."""
+    if which := said(match, "which"):
+        return shifted(frame.today.replace(day=1), STEPS[which])
+    return dated(year_of(match, frame), MONTHS.get(match["m"]) or number(match["m"]), 1, frame)
+
+
+def dated(in_year: int | None, in_month: int, on_day: int, frame: TimeFrame) -> date:
+    """Return a date; without a year the latest one that has begun."""
+    if in_year is not None:
+        return date(in_year, in_month, on_day)
+    for one in range(frame.today.year, frame.today.year - 9, -1):  # most years have no 29 February
+        with suppress(ValueError):
+            if (when := date(one, in_month, on_day)) <= frame.today:
+                return when
+    raise ValueError(on_day)
 
 
 def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
@@ -141,81 +140,168 @@ def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
     return found
 
 
-def open_weekend(frame: TimeFrame) -> TimeSpan:
+def counted_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 昨天晚上, tomorrow morning, last night."""
+    step = DAYS[said(match, "day")] if said(match, "day") else STEPS[match["which"]]
+    return day(frame.today + step * DAY, "晚上" if said(match, "day") == "tonight" else part_of(match))
+
+
+def open_weekday(index: int, frame: TimeFrame) -> date:
+    """Return the weekday ``index`` (Monday is 0) that the frame's lean means; raise ValueError if it may be today."""
+    back = (frame.today.weekday() - index) % 7
+    if frame.lean != "back" and not back:
+        raise ValueError(index)
+    return frame.today + (7 - back if frame.lean == "ahead" else -back) * DAY
+
+
+def some_weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 周三下午, on friday."""
+    return day(open_weekday(WEEKDAYS[match["on"]], frame), part_of(match))
+
+
+def some_weekend(_match: re.Match[str] | None, frame: TimeFrame) -> TimeSpan:
     """Return the weekend that the frame's lean means; raise ValueError if it may be the one that has begun."""
-    monday = monday_of(frame.today)
-    if frame.today.weekday() >= _SATURDAY:
-        if frame.lean == "past":
-            raise ValueError(frame.lean)
-        return weekend(monday)
-    return weekend(monday if frame.lean == "ahead" else monday - WEEK)
+    monday, is_ahead = monday_of(frame.today), frame.lean == "ahead"
+    if frame.today.weekday() < _SATURDAY:
+        return weekend(monday if is_ahead else monday - WEEK)
+    if frame.lean == "past":
+        raise ValueError(frame.lean)
+    return weekend(monday)
 
 
-def day_of_month(number: int, frame: TimeFrame) -> date:
+def numbered_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Return the day of this number that the frame's lean means; raise ValueError if it may be today."""
-    if frame.lean != "back" and frame.today.day == number:
-        raise ValueError(number)
-    first = frame.today.replace(day=1)
-    step = 1 if frame.lean == "ahead" else -1
-    is_near = number >= frame.today.day if frame.lean == "ahead" else number <= frame.today.day
-    return (first if is_near else shifted(first, step)).replace(day=number)
+    wanted, today = number(match["d"]), frame.today
+    if frame.lean != "back" and today.day == wanted:
+        raise ValueError(wanted)
+    step = int(wanted < today.day) if frame.lean == "ahead" else -int(wanted > today.day)
+    return day(shifted(today.replace(day=1), step).replace(day=wanted), part_of(match))
 
 
-def dated(number: int | None, month_number: int, day_number: int, frame: TimeFrame) -> date:
-    """Return a date; without a year the latest one that has begun."""
-    if number is not None:
-        return date(number, month_number, day_number)
-    if (month_number, day_number) == (2, 29):
-        return _leap_day(frame.today)
-    when = date(frame.today.year, month_number, day_number)
-    return when if when <= frame.today else when.replace(year=when.year - 1)
+def date_or_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read a day, several days or the whole of a month: 3月4日, 去年三月底, 3月4到6号, march 3rd, 2024-03."""
+    numbered = said(match, "d", "unsaid", "bare")
+    if not numbered:
+        return month(month_said(match, frame), part_of(match, "part", "third"))
+    if said(match, "which"):
+        first = month_said(match, frame).replace(day=number(numbered))
+    else:
+        named = MONTHS.get(match["m"]) or number(match["m"])
+        first = dated(year_of(match, frame), named, number(numbered), frame)
+    last = said(match, "d2")
+    return days(first, first.replace(day=number(last))) if last else day(first)
 
 
-def quarter_of(named: int | None, number: int, frame: TimeFrame) -> TimeSpan:
-    """Return a quarter of a year; without a year the latest one that has begun."""
-    first = dated(named, 3 * number - 2, 1, frame)
-    return year(first.year, QUARTERS[number - 1])
+def whole_year(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 2024年夏天, 去年, in 2023; a part of a year alone is of this year."""
+    named = year_of(match, frame)
+    return year(frame.today.year if named is None else named, part_of(match))
 
 
-def stepped_quarter(step: int, frame: TimeFrame) -> TimeSpan:
-    """Return the quarter ``step`` quarters after the current one."""
-    first = shifted(frame.today.replace(day=1), 3 * step)
+def quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read a quarter; without a year it is the latest one that has begun."""
+    word = said(match, "q", "q2")
+    index = ORDINALS.get(word) or number(word)
+    return year(dated(year_of(match, frame), 3 * index - 2, 1, frame).year, QUARTERS[index - 1])
+
+
+def stepped_quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 上季度, next quarter."""
+    first = shifted(frame.today.replace(day=1), 3 * STEPS[match["which"]])
     return year(first.year, QUARTERS[(first.month - 1) // 3])
 
 
-def month_of(number: int | None, month_number: int, frame: TimeFrame, part: str = "") -> TimeSpan:
-    """Return a month; without a year the latest one that has begun."""
-    return month(dated(number, month_number, 1, frame), part)
+def weekday_of_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read the second Sunday or last Friday of a month; without a month or year, of the latest one that has it."""
+    count, index = _count(match), WEEKDAYS[match["on"]]
+    if said(match, "m", "which"):
+        first = month_said(match, frame)
+        return day(nth_weekday(first.year, first.month, count, index))
+    here = frame.today.replace(day=1)
+    found = nth_weekday(here.year, here.month, count, index)
+    before = shifted(here, -1)
+    return day(found if found <= frame.today else nth_weekday(before.year, before.month, count, index))
 
 
-def _about(when: date, amount: float, unit: Unit) -> TimeSpan:
+def _count(match: re.Match[str]) -> int:
+    word = said(match, "count") or "last"
+    return ORDINALS.get(word) or number(word)
+
+
+def ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 三天前, 2 weeks ago."""
+    return _away(amount_of(match), UNITS[match["unit"]], frame)
+
+
+def ahead(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 三天后, in 2 weeks."""
+    return _away(-amount_of(match), UNITS[match["unit"]], frame)
+
+
+def lately(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 最近三天, past week: today is included."""
+    return _next_to_now(amount_of(match), UNITS[match["unit"]], frame)
+
+
+def coming(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 未来三天, next 2 weeks: today is included."""
+    return _next_to_now(-amount_of(match), UNITS[match["unit"]], frame)
+
+
+def between(most: int, least: int) -> SpanReader:
+    """Return a reader of 几天前: from ``most`` to ``least`` units ago, or ahead if both are negative."""
+    return lambda match, frame: some(most, least, UNITS[match["unit"]], frame)
+
+
+def some(most: int, least: int, unit: Unit, frame: TimeFrame) -> TimeSpan:
+    """Return the span from ``most`` to ``least`` units ago, or ahead if both are negative, without a wording."""
+    length = _SPANS[unit]
+    first, last = sorted((frame.now - most * length, frame.now - least * length))
+    if unit in ("second", "minute", "hour"):
+        return TimeSpan(first, last)
+    return replace(days(first.date(), last.date()), text="")
+
+
+def just_now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 刚才: the last two hours."""
+    around = moment(frame.now, DAY / 12)
+    return TimeSpan(around.start, frame.now + DAY / 1440, around.text)
+
+
+def today(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 现在: today."""
+    return day(frame.today)
+
+
+def _away(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
+    """Return the span that is ``amount`` units before the wall clock, or after it if ``amount`` is negative.
+
+    A number of hours or days gives that hour or day. Weeks, months and years are approximate: the span is about one
+    unit wide, half a unit for an amount such as 1.5, with the day so far back in its middle; its wording is equally
+    rough.
+    """
+    if unit in ("second", "minute", "hour"):
+        return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
     shares = 2 if amount % 1 else 1
-    if unit == "year":
-        return days(shifted(when, -6 // shares), shifted(when, 6 // shares))
-    margin = _MARGINS[unit] // shares * DAY
-    return days(when - margin, when + margin)
-
-
-def _step(frame: TimeFrame, ahead: int, cycle: int) -> date:
-    return frame.today + (ahead if frame.lean == "ahead" else ahead - cycle) * DAY
-
-
-def _back(amount: float, unit: Unit, frame: TimeFrame) -> date:
     if unit in ("day", "week"):
-        return (frame.now - amount * _SPANS[unit]).date()
-    return shifted(frame.today, -int(amount * (12 if unit == "year" else 1)))
+        when = (frame.now - amount * _SPANS[unit]).date()
+        margin = 3 // shares * DAY
+        return day(when) if unit == "day" else replace(days(when - margin, when + margin), text=f"{written(when)}左右")
+    months, rest = divmod(amount * _LONG[unit], 1)
+    when = shifted(frame.today, -int(months)) - round(rest * 30) * DAY
+    if unit == "year":
+        return replace(days(shifted(when, -6 // shares), shifted(when, 6 // shares)), text=f"{when.year}年左右")
+    margin = 15 // shares * DAY
+    return replace(days(when - margin, when + margin), text=f"{when.year}年{when.month}月左右")
 
 
-def _leap_day(today: date) -> date:
-    for number in range(today.year, today.year - 9, -1):
-        try:
-            when = date(number, 2, 29)
-        except ValueError:
-            continue
-        if when <= today:
-            return when
-    raise ValueError(today)
-
-
-def _worded(time_span: TimeSpan, text: str) -> TimeSpan:
-    return TimeSpan(time_span.start, time_span.stop, text)
+def _next_to_now(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
+    """Return the span of the last ``amount`` units, today included, or of the coming ones if the amount is negative."""
+    if unit in ("second", "minute", "hour"):
+        other = frame.now - amount * _SPANS[unit]
+        return TimeSpan(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
+    if unit in ("day", "week"):
+        other = (frame.now - amount * _SPANS[unit]).date()
+    else:
+        other = shifted(frame.today, -int(amount * _LONG[unit]))
+    return days(min(other, frame.today), max(other, frame.today))

@@ -6,20 +6,6 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-SPELLINGS = {  # of parts of the day, with the one that the rules use
-    "清早": "清晨",
-    "晨": "清晨",
-    "一早": "早上",
-    "早晨": "早上",
-    "早": "早上",
-    "午后": "下午",
-    "晚": "晚上",
-    "夜晚": "晚上",
-    "夜": "夜里",
-    "半夜": "夜里",
-    "深夜": "夜里",
-}
-PARTS_OF_DAY = "凌晨|清晨|清早|一早|早上|早晨|上午|中午|午后|下午|傍晚|晚上|夜里|夜晚|半夜|深夜"
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 _HOURS = {

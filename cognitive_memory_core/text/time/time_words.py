@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time
 from functools import lru_cache
 
 from ...domain.interval import Interval, checked_zoned
 from ..caches import cleared_on_erasure
 from ..characters import folded
 from ..names_and_quotations import TextMask, named, quoted
-from ..patterns import any_of
+from ..patterns import any_of, lazy
 from .chinese_time import CHINESE
 from .holidays import HOLIDAYS
 from .hours import hours_in, latest, narrowed
@@ -28,38 +28,38 @@ _GROUPS = [
     (any_of([one.pattern for one in _RULES[at : at + _TOGETHER]]), range(at, min(at + _TOGETHER, len(_RULES))))
     for at in range(0, len(_RULES), _TOGETHER)
 ]
-_JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
-_AS_WELL_AS = re.compile(" ?(?:和|与|跟|同|、|and|&) ?(?:在|on |in )?", re.IGNORECASE)
-_BEFORE_A_DAY = re.compile("[之以]前|前(?![后端台天年几两一二三四五])|为止")
-_AFTER_A_DAY = re.compile("[之以]后|后(?![天年面来续悔端台])")
-_BEFORE = re.compile("(?:before|until|till|prior to|up to) $")
-_AFTER = re.compile("after $")
-_TO_SOMEBODY = re.compile("(?:@|问问?|告诉|叫|提醒|[找请帮])$")
-_OF_SOMEBODY = re.compile("是谁|这个?[人货家]|老师|同学|[说问][他她]|的(?:生日|老家|电话|微信|猫|狗)")
-_BESIDE = re.compile("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
-_RECURS = re.compile("[月年][初中底末](?:都|一般|通常|总是|照例|固定)")  # of every month or year: 月底都要结账
-_EVENT = re.compile("[考赛婚产课会假试职学节展演行航播市工业期术店]$")  # 开考前两周 is counted from the exam
-_WEEKDAYS = re.compile("(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]")  # three days recur
-_HABIT_BEFORE = re.compile(
+_JOINED = lazy(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
+_AS_WELL_AS = lazy(" ?(?:和|与|跟|同|、|and|&) ?(?:在|on |in )?", re.IGNORECASE)
+_BEFORE_A_DAY = lazy("[之以]前|前(?![后端台天年几两一二三四五])|为止")
+_AFTER_A_DAY = lazy("[之以]后|后(?![天年面来续悔端台])")
+_BEFORE = lazy("(?:before|until|till|prior to|up to) $")
+_AFTER = lazy("after $")
+_TO_SOMEBODY = lazy("(?:@|问问?|告诉|叫|提醒|[找请帮])$")
+_OF_SOMEBODY = lazy("是谁|这个?[人货家]|老师|同学|[说问][他她]|的(?:生日|老家|电话|微信|猫|狗)")
+_BESIDE = lazy("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
+_RECURS = lazy("[月年][初中底末](?:都|一般|通常|总是|照例|固定)")  # of every month or year: 月底都要结账
+_EVENT = lazy("[考赛婚产课会假试职学节展演行航播市工业期术店]$")  # 开考前两周 is counted from the exam
+_WEEKDAYS = lazy("(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]")  # three days recur
+_HABIT_BEFORE = lazy(
     "(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?"
     "|[隔单双]周的?|第[一二三四五]个|最后一个|[每逢](?:周|星期|礼拜)[一二三四五六日天][和与及、到至])$"
 )
-_HABIT_AFTER = re.compile(
+_HABIT_AFTER = lazy(
     "[^，。！？!?；;\n]{0,3}?(?:都|一般|通常|经常|常|总|照例|照旧|固定|习惯|例会)"
     "|[^。！？!?；;\n]{0,12}除外"  # what has exceptions is a rule
 )
-_FROM_THEN_ON = re.compile(  # 以后周六打本, 从2026年5月9日起改为周六, 周五局能不能挪到周六: recurring, not one day
+_FROM_THEN_ON = lazy(  # 以后周六打本, 从2026年5月9日起改为周六, 周五局能不能挪到周六: recurring, not one day
     "(?:(?:(?<![一-龥])|(?<=[说定局议]))(?:以后|今后|往后|从此)[^，。！？!?；;\n]{0,6}"
     "|(?:以后|今后|往后|从此|[日号天周月年]起)[就都]?(?:统一|一律|固定)?[改定挪调换移][为成到在至]?"
     "|(?<!这次)(?<!这回)周[一二三四五六日天]局(?:[(（][^()（）\\s]{1,40}[)）])?[^，。！？!?；;\n这本次]{0,8}[改挪调换移][为成到在至]?)$"
 )
-_CALLED = re.compile("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外号|绰号|网名|昵称|代号)[叫是]?|[猫狗鱼鸟鼠兔龟]叫)$")
-_NAME_ENDS = re.compile("$|[，。！？!?；;,、\n]")
-_CLAUSE_END = re.compile("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
+_CALLED = lazy("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外号|绰号|网名|昵称|代号)[叫是]?|[猫狗鱼鸟鼠兔龟]叫)$")
+_NAME_ENDS = lazy("$|[，。！？!?；;,、\n]")
+_CLAUSE_END = lazy("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
 _HABIT_READ = 64
 _TENSE_READ = 40  # characters on either side that are read
-_PAST = re.compile("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
-_AHEAD = re.compile(
+_PAST = lazy("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
+_AHEAD = lazy(
     "(?<![需主重])要(?!求|不|是|么)|(?<![开聚宴晚年社机误体周例大展议工班协学委集])会(?![议员长上场])|准备|打算|计划|将|想去|截止"
     "|之?前[交给发]|记得|提醒|约|别忘|出发|放假|报名|[挪改换延推订定]|就[到来去走回]|起[改去]"
 )
@@ -118,25 +118,41 @@ def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> 
     A time word that is one of the ``names`` of people is ignored. Raises BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
-    now = reference.replace(tzinfo=None)
+    try:
+        found = _window(text, reference.replace(tzinfo=None), names)
+    except OverflowError:  # beside the first or the last day of the calendar
+        return None
+    if found is None:
+        return None
+    start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (found.start, found.stop))
+    return Interval(start, stop) if EARLIEST <= start < stop <= LATEST else None
+
+
+def _window(text: str, now: datetime, names: Collection[str]) -> TimeSpan | None:
+    read = folded(text[:READ])
     asked = (
-        (mention, _bounded(time_span, mention, text, now))
+        (mention, _bounded(time_span, mention, read, now))
         for mention in _mentions(text)
         if text[mention.start : mention.stop] not in names
         if (time_span := _asked(mention, text, now))
     )
     first, second = next(asked, None), next(asked, None)
     if first is None:
-        return _zoned(_hours(text, now), reference)
+        leans = ((match, _tense(read, match.start(), match.end())) for match in hours_in(read))
+        return next((found for match, lean in leans if (found := latest(match, now, ahead=lean == "ahead"))), None)
     mention, time_span = first
-    between = text[mention.stop : second[0].start] if second else ""
-    if second and (_JOINED.fullmatch(between) or _touch(first, second)):
-        time_span = _joined(time_span, *second)
-    elif second and _AS_WELL_AS.fullmatch(between):
-        time_span = _hull(time_span, second[1])
-    elif time_span == mention.at(now):
-        time_span = narrowed(time_span, folded(text[:READ]), mention.start, mention.stop, mention.part)
-    return _zoned(time_span, reference)
+    if second:
+        other, last = second
+        between = text[mention.stop : other.start]
+        if _JOINED.fullmatch(between) or (not between and time_span.stop == last.start):
+            if last.stop <= time_span.start and other.kind in ("yearless", "open"):
+                last = other.at(time_span.start + 364 * DAY) or last  # the next one after the first
+            return TimeSpan(time_span.start, last.stop) if last.stop > time_span.start else _hull(time_span, last)
+        if _AS_WELL_AS.fullmatch(between):
+            return _hull(time_span, last)
+    if time_span == mention.at(now):
+        return narrowed(time_span, read, mention.start, mention.stop, mention.part)
+    return time_span
 
 
 def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[Mention, str]]:
@@ -147,7 +163,8 @@ def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[
     mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
     now = when.replace(tzinfo=None)
     found = [mention for mention in leaning(text) if not mask.touches(mention.start, mention.stop)]
-    told = ((mention, _told(mention, text, now)) for mention in found)
+    leans: list[Lean | None] = [_tense(text, one.start, one.stop) if one.kind == "open" else "back" for one in found]
+    told = [(one, one.at(now, lean)) for one, lean in zip(found, leans, strict=True) if lean]
     return [(mention, time_span.text) for mention, time_span in told if time_span and time_span.text]
 
 
@@ -158,28 +175,29 @@ def is_time(word: str) -> bool:
 
 def leaning(text: str) -> Iterator[Mention]:
     """Yield the time expressions whose meaning depends on the day on which they are read."""
-    found = [mention for mention in mentions(text) if not _is_name(text, mention)]
+    found = [
+        mention
+        for mention in mentions(text)
+        if not (  # the text uses it as a name, such as a cat called 昨日
+            _NAME_ENDS.match(text, mention.stop) and _CALLED.search(text[max(mention.start - 4, 0) : mention.start])
+        )
+    ]
     is_listed = bool(_WEEKDAYS.search(text))
     for index, mention in enumerate(found):
-        is_recurring = _RECURS.match(text, mention.start)
-        is_of_event = text.startswith("前", mention.start) and _EVENT.search(
-            text[max(mention.start - 1, 0) : mention.start]
-        )
-        if mention.kind in ("relative", "now") and not (is_recurring or is_of_event):
-            yield mention
-        if (
-            mention.kind == "open"
-            and not (is_listed or _is_habit(text, mention))
-            and not _dated_beside(text, found, index)
-        ):
-            yield mention
-        if mention.kind == "vague" and not _dated_beside(text, found, index):
+        if mention.kind in ("relative", "now"):
+            is_of_event = text.startswith("前", mention.start) and _EVENT.search(text[: mention.start][-1:])
+            depends = not (is_of_event or _RECURS.match(text, mention.start))
+        elif mention.kind == "open":
+            depends = not (is_listed or _is_habit(text, mention) or _dated_beside(text, found, index))
+        else:
+            depends = mention.kind == "vague" and not _dated_beside(text, found, index)
+        if depends:
             yield mention
 
 
 def _mentions(text: str) -> Iterator[Mention]:
     found = folded(text[:READ])
-    orders = [order for group, numbers in _GROUPS if group.is_in(found) for order in numbers]
+    orders = [order for group, numbers in _GROUPS if group.search(found) for order in numbers]
     matches = [(match, order) for order in orders for match in _RULES[order].pattern.finditer(found)]
     matches.sort(key=lambda it: (it[0].start(), -it[0].end(), it[1]))
     at = 0
@@ -206,46 +224,22 @@ def _is_person(text: str, mention: Mention) -> bool:
     return bool(_TO_SOMEBODY.search(before) or _OF_SOMEBODY.match(text, mention.stop))
 
 
-def _bounded(time_span: TimeSpan, mention: Mention, text: str, now: datetime) -> TimeSpan:
+def _bounded(time_span: TimeSpan, mention: Mention, read: str, now: datetime) -> TimeSpan:
     """Return the span before or after the mentioned day if a word beside the mention says so, else ``time_span``."""
     if time_span.stop - time_span.start > DAY or mention.part:
         return time_span
-    read = folded(text[:READ])
     before, first = read[max(mention.start - 16, 0) : mention.start], time_span.start
     if _AFTER_A_DAY.match(read, mention.stop) or _AFTER.search(before):
-        return TimeSpan(time_span.stop, _tomorrow(now)) if time_span.stop < now else time_span
+        tomorrow = datetime.combine(now, time()) + DAY
+        return TimeSpan(time_span.stop, tomorrow) if time_span.stop < now else time_span
     if not (_BEFORE_A_DAY.match(read, mention.stop) or _BEFORE.search(before)):
         return time_span
     is_numbered = any(map(str.isdecimal, mention.text)) or "月" in mention.text or "号" in mention.text
-    start = first.replace(day=1) if is_numbered and first.day > 1 else first - WEEK
-    return TimeSpan(start, first)
-
-
-def _tomorrow(now: datetime) -> datetime:
-    return now.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
+    return TimeSpan(first.replace(day=1) if is_numbered and first.day > 1 else first - WEEK, first)
 
 
 def _hull(first: TimeSpan, second: TimeSpan) -> TimeSpan:
     return TimeSpan(min(first.start, second.start), max(first.stop, second.stop))
-
-
-def _touch(first: tuple[Mention, TimeSpan], second: tuple[Mention, TimeSpan]) -> bool:
-    """Return whether the second mention begins where the first ends, both in the text and on the calendar."""
-    return first[0].stop == second[0].start and first[1].stop == second[1].start
-
-
-def _joined(first: TimeSpan, mention: Mention, last: TimeSpan) -> TimeSpan:
-    """Return one span from the first to the second date; a second one without a year is the next after the first."""
-    if last.stop <= first.start and mention.kind in ("yearless", "open"):
-        last = mention.at(first.start + 364 * DAY) or last
-    return TimeSpan(first.start, last.stop) if last.stop > first.start else _hull(first, last)
-
-
-def _told(mention: Mention, text: str, now: datetime) -> TimeSpan | None:
-    if mention.kind != "open":
-        return mention.at(now)
-    lean = _tense(text, mention.start, mention.stop)
-    return mention.at(now, lean) if lean else None
 
 
 def _tense(text: str, start: int, stop: int) -> Lean | None:
@@ -257,12 +251,6 @@ def _tense(text: str, start: int, stop: int) -> Lean | None:
     if is_past == is_ahead:
         return None
     return "past" if is_past else "ahead"
-
-
-def _is_name(text: str, mention: Mention) -> bool:
-    """Return whether the text uses a time expression as a name, such as a cat called 昨日."""
-    is_end = _NAME_ENDS.match(text, mention.stop)
-    return bool(is_end and _CALLED.search(text[max(mention.start - 4, 0) : mention.start]))
 
 
 def _is_habit(text: str, mention: Mention) -> bool:
@@ -281,16 +269,3 @@ def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
     return any(
         other is not here and other.kind in ("absolute", "yearless") and _BESIDE.fullmatch(gap) for other, gap in gaps
     )
-
-
-def _hours(text: str, now: datetime) -> TimeSpan | None:
-    read = folded(text[:READ])
-    leans = ((match, _tense(read, match.start(), match.end())) for match in hours_in(read))
-    return next((found for match, lean in leans if (found := latest(match, now, ahead=lean == "ahead"))), None)
-
-
-def _zoned(time_span: TimeSpan | None, reference: datetime) -> Interval | None:
-    if time_span is None:
-        return None
-    start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (time_span.start, time_span.stop))
-    return Interval(start, stop) if EARLIEST <= start < stop <= LATEST else None

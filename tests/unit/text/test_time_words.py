@@ -315,7 +315,12 @@ def test_only_the_first_characters_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "moment"), [("昨天", datetime(1, 1, 2, tzinfo=SHANGHAI)), ("明天", datetime.max.replace(tzinfo=SHANGHAI))]
+    ("text", "moment"),
+    [
+        ("昨天", datetime(1, 1, 2, tzinfo=SHANGHAI)),
+        ("明天", datetime.max.replace(tzinfo=SHANGHAI)),
+        ("0001-01-01 00:00", NOON),
+    ],
 )
 def test_no_window_beyond_the_calendar(text: str, moment: datetime) -> None:
     """A window that another time zone's calendar cannot represent is not returned, so that no store overflows."""

@@ -1,0 +1,105 @@
+"""Words of time, Chinese and western, and what they count: days, steps, weekdays, months, units, parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeVar
+
+Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
+T = TypeVar("T")
+
+
+def meaning(words: Mapping[T, str]) -> dict[str, T]:
+    """Map each word to what it means, from a mapping of meanings to words separated by bars."""
+    return {word: one for one, several in words.items() for word in several.split("|")}
+
+
+def either(words: Iterable[str]) -> str:
+    """Return a pattern of any of the words, the longest first."""
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+def _numbered(*lists: str, start: int = 1) -> dict[str, int]:
+    return {word: index for words in lists for index, word in enumerate(words.split(), start)}
+
+
+ENGLISH_DAYS = meaning(
+    {
+        -2: "day before yesterday",
+        -1: "yesterday|gestern|hier|ieri|ayer",
+        0: "today|tonight|heute|oggi|hoy|aujourd'hui",
+        1: "tomorrow|morgen|demain|domani|manana",
+        2: "day after tomorrow",
+    }
+)
+DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3} | ENGLISH_DAYS
+YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
+ENGLISH_STEPS = meaning({-1: "last|previous", 0: "this|current", 1: "next|coming"})
+STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2} | ENGLISH_STEPS
+ENGLISH_WEEKDAYS = _numbered("monday tuesday wednesday thursday friday saturday sunday", start=0)
+WEEKDAYS = _numbered("一 二 三 四 五 六 日", start=0) | {"天": 6} | ENGLISH_WEEKDAYS
+MONTHS = _numbered(
+    "january february march april may june july august september october november december",
+    "jan feb mar apr may jun jul aug sep oct nov dec",
+    "januar februar marz april mai juni juli august september oktober november dezember",
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+) | {"sept": 9}
+ORDINALS = _numbered("first second third fourth fifth", "1st 2nd 3rd 4th 5th", "q1 q2 q3 q4") | {"last": -1}
+WESTERN_UNITS: dict[str, Unit] = meaning(
+    {
+        "second": "second|seconds",
+        "minute": "minute|minutes",
+        "hour": "hour|hours|stunden|heures|horas|ore",
+        "day": "day|days|tag|tage|tagen|jour|jours|dia|dias|giorno|giorni",
+        "week": "week|weeks|woche|wochen|semaine|semaines|semana|semanas|settimana|settimane",
+        "month": "month|months|monat|monate|monaten|mois|mes|meses|mese|mesi",
+        "year": "year|years|jahr|jahre|jahren|an|ans|annee|annees|ano|anos|anno|anni",
+    }
+)
+SHORT_UNITS: dict[str, Unit] = meaning(  # 2mos ago; only after digits
+    {
+        "second": "s|sec|secs",
+        "minute": "m|min|mins",
+        "hour": "h|hr|hrs",
+        "day": "d",
+        "week": "w|wk|wks",
+        "month": "mo|mos|mon|mons|mth|mths",
+        "year": "y|yr|yrs",
+    }
+)
+_CHINESE_UNITS: dict[Unit, str] = {
+    "second": "秒|秒钟",
+    "minute": "分钟",
+    "hour": "小时|钟头",
+    "day": "天",
+    "week": "周|星期|礼拜",
+    "month": "月",
+    "year": "年",
+}
+UNITS: dict[str, Unit] = meaning(_CHINESE_UNITS) | WESTERN_UNITS | SHORT_UNITS
+SEASONS = meaning({"春天": "spring", "夏天": "summer", "秋天": "autumn|fall", "冬天": "winter"})
+QUARTERS = ("第一季度", "第二季度", "第三季度", "第四季度")
+PARTS = (
+    SEASONS
+    | meaning(  # of a day, a month or a year: other words for the names that the rules use
+        {
+            "清晨": "清早|晨",
+            "早上": "一早|早晨|早|morning|a",
+            "中午": "正午|noon|midday",
+            "下午": "午后|afternoon|p",
+            "晚上": "晚|夜晚|evening|night|tonight",
+            "夜里": "夜|半夜|深夜",
+            "初": "年初|early",
+            "中": "年中|mid",
+            "底": "末|年底|年末|late",
+            "春天": "春季",
+            "夏天": "夏季",
+            "秋天": "秋季",
+            "冬天": "冬季",
+            **{name: f"{name[1:]}|第{at}季度|{at}季度|q{at}" for at, name in enumerate(QUARTERS, 1)},
+        }
+    )
+)
+PARTS_OF_DAY = "凌晨|清晨|清早|一早|早上|早晨|上午|中午|午后|下午|傍晚|晚上|夜里|夜晚|半夜|深夜"
