@@ -23,8 +23,8 @@ from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .domain.turn import TurnLimits, shortened
 from .end_summaries import EndSummaries
 from .errors import CognitiveMemoryError, NotPermitted, UnknownEvent
-from .historian.jobs.own_words_into_profiles import group_fact, own_key
-from .historian.messages.message_buffer import MessageBuffer
+from .historian.messages import MessageBuffer
+from .historian.pipeline import group_fact, own_key
 from .ports.clock import Clock
 from .ports.vectors import EmbeddedEvent
 from .profiles.files import FileProfiles

@@ -414,7 +414,7 @@ class CognitiveMemory:
         if not 1 <= days <= MOST_DAYS:
             raise BadArgument(sentences.caller.bad_value("days", days, f" 1 到 {MOST_DAYS} 的天数"))
         from .domain.belief import Evolution  # noqa: PLC0415  # loaded with an open memory
-        from .evolution.belief_keeping import group_of  # noqa: PLC0415  # the same
+        from .evolution.beliefs import group_of  # noqa: PLC0415  # the same
 
         if self._open is None:
             return Evolution(message=self.reason)
@@ -680,14 +680,14 @@ class CognitiveMemory:
 def _machinery() -> ModuleType:
     from . import opened  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
     from .text import terms  # noqa: PLC0415  # the same
-    from .text.statements import identity_questions  # noqa: PLC0415  # the same
+    from .text.statements import questions  # noqa: PLC0415  # the same
     from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
 
     for reader in TOLD_IN_TROUBLE:  # a process without file handles or memory could not load them any more
         getattr(sentences, reader)
     offences(".")  # compiles patterns that would otherwise delay the first message
     terms.prepare()
-    identity_questions.prepare()
+    questions.prepare()
     return opened
 
 

@@ -15,28 +15,19 @@ from .domain.scope import Scope
 from .domain.turn import QueueCounts
 from .end_summaries import EndSummaries
 from .errors import UnavailableError
-from .evolution.belief_indexer import BeliefIndexer
-from .evolution.belief_keeping import BeliefKeeping
-from .evolution.evolver import Evolver
-from .evolution.schedule import EvolutionRounds
+from .evolution.beliefs import BeliefIndexer, BeliefKeeping
+from .evolution.evolver import EvolutionRounds, Evolver
 from .evolution.suggesting import Suggesting
 from .forgetting import ErasureSurroundings, EventCorrecting, EventForgetting, PermanentErasure, Purge
-from .historian.clock_watch import ClockWatch
-from .historian.integrity_watch import IntegrityWatch
-from .historian.jobs.admission import Admission
-from .historian.jobs.intake import Intake
-from .historian.jobs.memo_writer import MemoWriter
-from .historian.jobs.pipeline import Pipeline
-from .historian.jobs.worker import HistorianWorker
-from .historian.messages.log_pruning import LogPruning
-from .historian.messages.message_buffer import MessageBuffer
-from .historian.profiles.entity_merge import EntityMerge
-from .historian.profiles.merging import ProfileMerging
-from .historian.profiles.name_observer import NameObserver
-from .historian.profiles.profile_indexer import ProfileIndexer, taken_in
-from .historian.profiles.renaming import Renaming
-from .historian.rewriting.dialogue_context import DialogueContext
-from .historian.rewriting.repeated_events import RepeatedEvents
+from .historian.intake import Admission, Intake
+from .historian.merging import EntityMerge, ProfileMerging
+from .historian.messages import MessageBuffer
+from .historian.names import NameObserver, Renaming
+from .historian.neighbours import DialogueContext, RepeatedEvents
+from .historian.pipeline import MemoWriter, Pipeline
+from .historian.profile_indexer import ProfileIndexer, taken_in
+from .historian.upkeep import ClockWatch, IntegrityWatch, LogPruning
+from .historian.worker import HistorianWorker
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .migration.takeover import SummaryTakeover, keep_summaries
 from .models.breaker import OVERDUE, Breaker, guarded

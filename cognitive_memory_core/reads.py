@@ -24,10 +24,10 @@ from .domain.read_filter import ReadFilter
 from .domain.scope import Scene, Scope
 from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, NotPermitted, UnknownEvent, UnknownPin
-from .evolution.belief_keeping import BeliefKeeping, group_of
+from .evolution.beliefs import BeliefKeeping, group_of
 from .evolution.suggesting import Suggesting
-from .historian.messages.message_buffer import MessageBuffer
-from .historian.profiles.profile_indexer import taken_in
+from .historian.messages import MessageBuffer
+from .historian.profile_indexer import taken_in
 from .ports.clock import Clock
 from .ports.tally import Tally, Untallied
 from .profiles.files import FileProfiles

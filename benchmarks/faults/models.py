@@ -19,7 +19,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.historian import backed_by_rules
+from cognitive_memory_core.historian import rewriter
 from cognitive_memory_core.models.answer_text import object_in
 from cognitive_memory_core.models.breaker import FIRST_PAUSE, MAX_FAILURES
 from cognitive_memory_core.ports.clock import Clock
@@ -184,7 +184,7 @@ async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
 async def f36(extent: Extent) -> Row:
     """Refuse key, account and model: the operator is told, jobs wait, and after a time the rules take them."""
     number, seconds = extent.of(20, 3), float(extent.of(10, 2))
-    total, told, made, hour = Counts(), list[float](), list[str](), backed_by_rules.REFUSED_FOR
+    total, told, made, hour = Counts(), list[float](), list[str](), rewriter.REFUSED_FOR
     done_early = unmarked = 0
     for code in (401, 403, 404):
         async with ModelServer() as server, _open(server.url) as memory:
@@ -196,9 +196,9 @@ async def f36(extent: Extent) -> Row:
             await asyncio.sleep(seconds)
             done_early += sum([len(await memory.events(turns.scene(one))) for one in range(number)])
             made.append(f"{code} {len(server.asked)}")
-            backed_by_rules.REFUSED_FOR = seconds
+            rewriter.REFUSED_FOR = seconds
             await turns.drained(memory, PATIENCE)
-            backed_by_rules.REFUSED_FOR = hour
+            rewriter.REFUSED_FOR = hour
             events = [event for one in range(number) for event in await memory.events(turns.scene(one))]
             unmarked += sum(event.is_absolute for event in events)
             total += await turns.counted(memory, range(number))

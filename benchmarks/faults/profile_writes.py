@@ -23,8 +23,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
-from cognitive_memory_core.historian.profiles.merging import ProfileMerging
+from cognitive_memory_core.historian.merging import EntityMerge, ProfileMerging
 from cognitive_memory_core.ports.models import MergedLines, MergeInput, Merger
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings

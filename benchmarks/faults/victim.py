@@ -15,7 +15,7 @@ from benchmarks.faults.flood import flooded
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.turn import Turn
-from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
+from cognitive_memory_core.historian.rules import RuleHistorian
 
 HANDS = 3  # turns handed in at once
 GROUPS = 7

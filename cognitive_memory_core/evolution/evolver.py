@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 
 from .. import sentences
 from ..consent import Consent
@@ -24,13 +25,87 @@ from ..ports.models import Chat
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
+from ..store.beliefs import BeliefBook, GroupActivity
 from ..store.ledger import Ledger
 from ..tasks import completed
 from ..text.failures import described
 from ..text.names import clean_name
-from .chosen_lines import chosen, summary_pieces
-from .judging import Judgement, JudgingInput, judged
-from .support import NumberedChat
+from ..text.statements.group_rules import is_command
+from .judging import Judgement, JudgingInput, NumberedChat, judged
+
+PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange
+LONGEST_EXCHANGE = 40  # lines of one exchange
+MOST_PEOPLE = 4  # speakers of an exchange that count
+PIECE_LINES, PIECE_LENGTH, MOST_PIECES = 150, 12_000, 8  # of a summary; PIECE_LENGTH in characters
+ADMIN_WORTH = 3  # of each line of an admin, beside 1 for each speaker
+
+
+@dataclass(frozen=True)
+class ChosenLines:
+    """The lines to show in full, and the others (``left``), which are summarised; both oldest first."""
+
+    shown: tuple[Message, ...]
+    left: tuple[Message, ...] = ()
+
+
+def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
+    """Choose at most ``most`` lines in whole exchanges, spread over the days in ``zone``; drop commands.
+
+    The days take turns with one exchange each; of a day, exchanges with more speakers and lines of admins come first.
+    """
+    said = [line for line in lines if not is_command(line.text)]
+    if len(said) <= most:
+        return ChosenLines(tuple(said))
+    by_day: dict[date, list[list[Message]]] = {}
+    for exchange in exchanges(said, min(LONGEST_EXCHANGE, most)):
+        by_day.setdefault(exchange[0].sent_at.astimezone(zone).date(), []).append(exchange)
+    ids: set[str] = set()
+    for exchange in _in_turns(by_day):
+        if len(ids) + len(exchange) <= most:
+            ids.update(line.id for line in exchange)
+    shown = tuple(line for line in said if line.id in ids)
+    return ChosenLines(shown, tuple(line for line in said if line.id not in ids))
+
+
+def exchanges(lines: Sequence[Message], longest: int = LONGEST_EXCHANGE) -> Iterator[list[Message]]:
+    """Split lines into exchanges: after a pause longer than ``PAUSE``, and after ``longest`` lines."""
+    exchange: list[Message] = []
+    for line in lines:
+        if exchange and (line.sent_at - exchange[-1].sent_at > PAUSE or len(exchange) == longest):
+            yield exchange
+            exchange = []
+        exchange.append(line)
+    if exchange:
+        yield exchange
+
+
+def _in_turns(by_day: dict[date, list[list[Message]]]) -> Iterator[list[Message]]:
+    queues = deque(deque(sorted(of_day, key=_exchange_score, reverse=True)) for _, of_day in sorted(by_day.items()))
+    while queues:
+        of_day = queues.popleft()
+        yield of_day.popleft()
+        if of_day:
+            queues.append(of_day)
+
+
+def _exchange_score(exchange: Sequence[Message]) -> float:
+    people = len({line.sender_id for line in exchange if line.sender_id})
+    admins = sum(line.scene.is_admin for line in exchange if line.sender_id)
+    return min(people, MOST_PEOPLE) + ADMIN_WORTH * admins
+
+
+def summary_pieces(lines: Sequence[Message]) -> list[list[Message]]:
+    """Split lines into pieces for one model call each; return the newest ``MOST_PIECES`` pieces."""
+    pieces: list[list[Message]] = []
+    length = PIECE_LENGTH
+    for line in lines:
+        length += len(line.text)
+        if not pieces or len(pieces[-1]) == PIECE_LINES or length > PIECE_LENGTH:
+            pieces.append([])
+            length = len(line.text)
+        pieces[-1].append(line)
+    return pieces[-MOST_PIECES:]
+
 
 log = logging.getLogger(__name__)
 MOST_READ = 3_000  # lines of one run; with more, the oldest are not read, and the result says so
@@ -222,3 +297,62 @@ def _result(stored: Sequence[BeliefEdit], judgement: Judgement, given: _RunInput
     rejected = {reason: count for reason, count in judgement.rejected.items() if count}
     result = Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, "", rejected)
     return replace(result, message=sentences.evolution.summary(result, given.unread))
+
+
+OLDEST_LINE = timedelta(days=14)  # unread lines older than that are left out
+
+
+@dataclass
+class EvolutionRounds:
+    """Runs evolution rounds, one at a time; ``may_call`` returns whether the day's call budget allows another run.
+
+    If the budget ends a round early, the next one begins with the groups left over, because their last run is longest
+    ago.
+    """
+
+    evolver: Evolver
+    book: BeliefBook
+    consent: Consent
+    settings: Live[Settings]
+    clock: Clock
+    may_call: Callable[[], bool]
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    async def run(self, within: float) -> int:
+        """Evolve each due group once, spread over ``within`` seconds; return how many were evolved.
+
+        Returns 0 while another round runs, or if evolution is disabled. Raises UnavailableError, StorageRefused.
+        """
+        if self._turn.locked() or not self.settings.current.evolution.enabled:
+            return 0
+        async with self._turn:
+            due = await self._due()
+            done = 0
+            for number, activity in enumerate(due):
+                if not self.may_call():
+                    log.info("%s", sentences.log.GROUPS_WAIT.format(count=len(due) - number, all=len(due)))
+                    break
+                if number:
+                    await self.sleep(max(within, 0.0) / len(due))
+                done += await self._evolved(activity)
+            return done
+
+    async def _due(self) -> list[GroupActivity]:
+        least = self.settings.current.evolution.min_messages
+        return [one for one in await self.book.unread() if self._is_due(one, least)]
+
+    def _is_due(self, activity: GroupActivity, least: int) -> bool:
+        is_enough = activity.messages >= max(least, 1)
+        return is_enough and self.consent.is_recorded(activity.scope)
+
+    async def _evolved(self, activity: GroupActivity) -> bool:
+        scope = activity.scope
+        since = max(activity.since, self.clock.now() - OLDEST_LINE)
+        try:
+            evolution = await self.evolver.evolve(Scene.operator(scope.agent, group_id=scope.place_id), since)
+        except AlreadyEvolving:
+            return False
+        said = sentences.log.EVOLVED.format(message=evolution.message)
+        log.info("%s", said, extra=log_fields("beliefs", place=scope))
+        return True

@@ -2,25 +2,162 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged, newest
 from ..domain.event import duplicate_key
 from ..domain.ids import derived_id
 from ..domain.message import Message
-from ..domain.people import JobContext
+from ..domain.people import JobContext, Person
 from ..prompts.answers import Proposal
-from ..text.names import is_hearsay, mislabelled, one_line, plain, short_form, strange_numbers, unnamed
+from ..text.names import clean_name, is_hearsay, mislabelled, one_line, plain, short_form, strange_numbers, unnamed
 from ..text.statements.figures import Line, strange_figures
+from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import is_talk, offences
 from ..text.statements.unvouched_claims import is_unvouched
+from ..text.terms import FUNCTION_WORDS, index_terms, telling
 from ..text.time.time_words import mentions
-from .strength import confirmed, faded, first_strength
-from .support import LEAST_PEOPLE, NumberedChat, Support
+
+FIRST, PER_PERSON, STRONGEST_FIRST = 0.4, 0.1, 0.8
+RISE = 0.25  # share of the rest up to 1 that each confirming person adds
+HALF_LIFE = timedelta(days=180)  # a rule that nobody breaks is seldom spoken of
+NOTICED = timedelta(days=1)  # a shorter time is left to the next run, so that runs close together do not add up
+
+
+def first_strength(supporters: int) -> float:
+    """Return the strength of a new belief that this number of people supports."""
+    return min(FIRST + PER_PERSON * supporters, STRONGEST_FIRST)
+
+
+def confirmed(belief: Belief, people: int, now: datetime) -> Belief:
+    """Return a belief with more strength, because this number of people confirmed it at ``now``."""
+    return replace(belief, strength=1.0 - (1.0 - belief.strength) * (1.0 - RISE) ** people, weighed_at=now)
+
+
+def faded(belief: Belief, now: datetime) -> Belief:
+    """Return a belief, weaker by the time since ``weighed_at``; unchanged within a day or if the clock went back."""
+    passed = now - (belief.weighed_at or belief.updated_at)
+    if passed < NOTICED:
+        return belief
+    return replace(belief, strength=belief.strength * 0.5 ** (passed / HALF_LIFE), weighed_at=now)
+
+
+SHARED = 0.2  # least share of a statement's words in a line on its topic
+LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
+_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
+
+
+@dataclass(frozen=True)
+class Support:
+    """The lines that say a statement (``said``) or agree to it, oldest first, and the people who refused it.
+
+    ``people`` are those whose word counts: who were seen in the place a week before they said it.
+    """
+
+    said: tuple[Message, ...] = ()
+    agreed: tuple[Message, ...] = ()
+    refusing: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+
+    @property
+    def lines(self) -> tuple[Message, ...]:
+        """All lines, oldest first."""
+        return (*self.said, *self.agreed)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether as many people refused it as supported it, and no admin said it."""
+        return not self.is_admins and bool(self.refusing) and len(self.refusing) >= len(self.people)
+
+    @property
+    def is_admins(self) -> bool:
+        """Whether an owner or admin of the group says it; an unknown role counts as a member's."""
+        return any(line.scene.is_admin for line in self.said)
+
+    @property
+    def suffices(self) -> bool:
+        """Whether an admin says it, or several people whose word counts."""
+        return self.is_admins or len(self.people) >= LEAST_PEOPLE
+
+
+class NumberedChat:
+    """The lines of one run, numbered from 1, and the people, whose names are ignored when words are compared."""
+
+    def __init__(self, lines: Sequence[Message], people: Iterable[Person] = ()) -> None:
+        """Number the lines as in the prompt; names of one character are not ignored."""
+        self.lines = tuple(lines)
+        self._at = {line.id: number for number, line in enumerate(self.lines)}
+        self._people = {person.id: person for person in people}
+        named = (name for person in self._people.values() for name in (person.name, *person.aliases))
+        self._names = sorted({name for name in map(clean_name, named) if len(name) > 1}, key=len, reverse=True)
+
+    def cited(self, numbers: Iterable[int]) -> list[Message]:
+        """Return the people's lines of these numbers, without those that try to steer the bot's memory."""
+        found = (self.lines[number - 1] for number in sorted(set(numbers)) if 0 < number <= len(self.lines))
+        return [line for line in found if line.sender_id and not orders_memory(line.text)]
+
+    def support(self, statement: str, proposal: Proposal) -> Support:
+        """Return who supports a statement: the cited lines that share a word with it, and what others answered later.
+
+        Of somebody who agreed and refused the last line counts.
+        """
+        said = [line for line in self.cited(proposal.lines) if self.shares(statement, line.text, of_either=True)]
+        if not said:
+            return Support()
+        proposed_at, proposer = self._at[said[0].id], said[0].sender_id
+        agreed, refused = (
+            [
+                line
+                for line in self.cited(numbers)
+                if line.sender_id != proposer and self._at[line.id] > proposed_at and line not in said
+            ]
+            for numbers in (proposal.agreed, proposal.refused)
+        )
+        last = {
+            line.sender_id: line.id for line in sorted((*said, *agreed, *refused), key=lambda one: self._at[one.id])
+        }
+        refusing = frozenset(line.sender_id for line in refused if last[line.sender_id] == line.id)
+        said = [line for line in said if line.sender_id not in refusing]
+        agreed = [line for line in agreed if line.sender_id not in refusing]
+        people = frozenset(line.sender_id for line in (*said, *agreed) if self._is_settled(line))
+        return Support(tuple(said), tuple(agreed), refusing, people)
+
+    def shares(self, statement: str, text: str, *, of_either: bool = False) -> bool:
+        """Return whether a text has a share of a statement's words, names apart, and more than single characters.
+
+        ``of_either``: or the statement has that share of the text's words.
+        """
+        wanted, told = self._terms(statement), self._terms(text)
+        least = min(_weight(wanted), _weight(told)) if of_either else _weight(wanted)
+        return any(len(term) > 1 for term in wanted & told) and _weight(wanted & told) >= SHARED * least
+
+    def says(self, line: Message, statement: str, cited: Iterable[Message]) -> bool:
+        """Return whether a line has a word of a statement that it does not merely echo from earlier cited lines."""
+        at, echoed = self._at[line.id], frozenset[str]()
+        for one in cited:
+            if one.sender_id != line.sender_id and self._at[one.id] < at:
+                echoed |= self._terms(one.text)
+        return any(len(term) > 1 for term in (self._terms(line.text) - echoed) & self._terms(statement))
+
+    def _is_settled(self, line: Message) -> bool:
+        person = self._people.get(line.sender_id)
+        return person is not None and person.is_settled(line.sent_at)
+
+    def _terms(self, text: str) -> frozenset[str]:
+        text = _LABEL.sub(" ", text)
+        for name in self._names:
+            text = text.replace(name, " ")
+        return frozenset(index_terms(text)) - FUNCTION_WORDS
+
+
+def _weight(terms: Iterable[str]) -> float:
+    return sum(1.0 if term.isascii() else min(map(telling, term)) ** 2 for term in terms)
+
 
 Rejection = Literal[
     "unreadable",

@@ -2,25 +2,121 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
+from importlib import resources
+from pathlib import Path
+from string import Template
 
+from .. import sentences
+from ..disk import Disk, Vanished
 from ..domain.belief import Belief
 from ..domain.event import Event, Fact
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
+from ..errors import PermanentError, StorageRefused
 from ..ports.models import Ask, MergeInput
 from ..text.names import clean_name
 from ..text.safety.prompt_fences import defused
-from . import answer_schemas, rendering
+from . import answers, rendering
 from .answers import ProfileAnswer, Proposals, StatementAnswer, TriageAnswer
-from .json_lines import proposals_in
-from .parsing import AskContents, drawn_in, statements_in, triaged_in, words_in
-from .people_list import PeopleList, people_list_of
-from .rendering import block
-from .template import TemplateParts, refusal, shipped, split_template
+from .parsing import AskContents, drawn_in, proposals_in, statements_in, triaged_in, words_in
+from .rendering import PeopleList, block, people_list_of
+
+SEPARATOR = "<!-- prompt -->"
+LONGEST_TEMPLATE = 20_000  # characters
+LONGEST_FILE = 65_536  # bytes; more than any template may have characters
+_UNDECODABLE = "\ufffd"
+
+
+@dataclass(frozen=True)
+class TemplateParts:
+    """The two parts of a template."""
+
+    instructions: str
+    prompt: str
+
+    def filled(self, parts: Mapping[str, str]) -> tuple[str, str]:
+        """Return instructions and prompt with the placeholders filled, without empty lines.
+
+        Inserted text is not expanded again: a ``$`` in it stays a ``$``.
+        """
+        prompt = Template(self.prompt).substitute(parts)
+        lines = (line.rstrip() for line in prompt.split("\n"))
+        return Template(self.instructions).substitute().strip(), "\n".join(line for line in lines if line)
+
+
+def shipped(name: str) -> TemplateParts:
+    """Read a template shipped with this package; blocking."""
+    return split_template(
+        (resources.files(__name__.rpartition(".")[0]) / "templates" / f"{name}.md").read_text("utf-8")
+    )
+
+
+def split_template(text: str) -> TemplateParts:
+    """Split a template at its separator."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    at = _separators(lines)[0]
+    return TemplateParts("\n".join(lines[:at]), "\n".join(lines[at + 1 :]))
+
+
+def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
+    """Return why a template cannot be used and how to correct it; "" if it can be used.
+
+    ``needed`` are the placeholders that it must contain, ``known`` all that it may contain.
+    """
+    told = sentences.settings
+    if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
+        return told.TEMPLATE_UNREADABLE.format(name=name, limit=LONGEST_TEMPLATE)
+    if len(_separators(text.split("\n"))) != 1 or not split_template(text).instructions.strip():
+        return told.TEMPLATE_WITHOUT_SEPARATOR.format(name=name, separator=SEPARATOR)
+    template = split_template(text)
+    (above, stray_above), (held, stray) = _placeholders(template.instructions), _placeholders(template.prompt)
+    if stray or stray_above:
+        return told.TEMPLATE_STRAY_DOLLAR.format(name=name)
+    if above:
+        return told.TEMPLATE_PLACEHOLDER_ABOVE.format(name=name, found=_listed(above), separator=SEPARATOR)
+    if held - known:
+        return told.TEMPLATE_UNKNOWN_PLACEHOLDER.format(name=name, found=_listed(held - known), known=_listed(known))
+    return told.TEMPLATE_LACKS.format(name=name, missing=_listed(needed - held)) if needed - held else ""
+
+
+def _listed(placeholders: frozenset[str]) -> str:
+    return "、".join(f"${name[:60]}" for name in sorted(placeholders)[:10])
+
+
+def _separators(lines: list[str]) -> list[int]:
+    return [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
+
+
+def _placeholders(text: str) -> tuple[frozenset[str], bool]:
+    """Return the names of the placeholders, and whether there is a ``$`` that is neither part of one nor ``$$``."""
+    found = list(Template.pattern.finditer(text))
+    names = frozenset(name for match in found if (name := match["named"] or match["braced"]))
+    return names, any(match["invalid"] is not None for match in found)
+
+
+def read_templates(folder: Path, names: Iterable[str], disk: Disk | None = None) -> Mapping[str, str]:
+    """Return the text of each ``{name}.md`` in a folder, by name; blocking, bounded in size, never raises.
+
+    The caller validates them: anything but a readable regular file of bounded size gives "", and bytes that are not
+    UTF-8 become U+FFFD. Links are not followed; other files are ignored.
+    """
+    reading = disk or Disk()
+    paths = {name: folder / f"{name}.md" for name in names}
+    return {name: _text(path, reading) for name, path in paths.items() if os.path.lexists(path)}
+
+
+def _text(path: Path, disk: Disk) -> str:
+    try:
+        found = disk.find(path)
+        return disk.read(path).decode("utf-8-sig", "replace") if found and found.size <= LONGEST_FILE else ""
+    except (PermanentError, StorageRefused, Vanished):
+        return ""
+
 
 FILLED_PEOPLE_LIST = 12  # people that a triage prompt shows at least, if the place has that many
 _AROUND = ("time", "calendar", "place", "people", "lines")
@@ -82,7 +178,7 @@ class PromptLibrary:
         )
         instructions, prompt = self._templates["rewrite"].filled(parts)
         parse = partial(statements_in, given=given)
-        return Ask("rewrite", instructions, prompt, "historian_rewrite", answer_schemas.REWRITE, parse)
+        return Ask("rewrite", instructions, prompt, "historian_rewrite", answers.REWRITE, parse)
 
     def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[TriageAnswer]:
         """Build the request to select what in a dialogue is worth remembering.
@@ -95,7 +191,7 @@ class PromptLibrary:
         parts = {**_shared_placeholders(job_context, people_list, lines), "earlier": block("前情", earlier)}
         instructions, prompt = self._templates["triage"].filled(parts)
         parse = partial(triaged_in, given=given)
-        return Ask("triage", instructions, prompt, "historian_triage", answer_schemas.TRIAGE, parse)
+        return Ask("triage", instructions, prompt, "historian_triage", answers.TRIAGE, parse)
 
     def compress(
         self, lines: Sequence[Message], job_context: JobContext, *, max_chars: int, earlier: str = ""
@@ -109,7 +205,7 @@ class PromptLibrary:
         }
         instructions, prompt = self._templates["compress"].filled(parts)
         parse = partial(words_in, member="summary")
-        return Ask("compress", instructions, prompt, "dialogue_summary", answer_schemas.COMPRESS, parse)
+        return Ask("compress", instructions, prompt, "dialogue_summary", answers.COMPRESS, parse)
 
     def evolve(
         self,
@@ -145,7 +241,7 @@ class PromptLibrary:
         }
         instructions, prompt = self._templates["suggest"].filled(parts)
         parse = partial(words_in, member="draft")
-        return Ask("evolution", instructions, prompt, "group_suggestion", answer_schemas.SUGGEST, parse)
+        return Ask("evolution", instructions, prompt, "group_suggestion", answers.SUGGEST, parse)
 
     def merge(self, given: MergeInput, now: datetime, *, max_chars: int) -> tuple[Ask[ProfileAnswer], list[Fact]]:
         """Build the request for lines of a profile; also return the facts that it shows, in their order."""
@@ -159,7 +255,7 @@ class PromptLibrary:
                 "max_chars": str(max_chars),
             }
         )
-        form = answer_schemas.MERGE_GROUP if given.is_group else answer_schemas.MERGE
+        form = answers.MERGE_GROUP if given.is_group else answers.MERGE
         parse = partial(drawn_in, is_group=given.is_group)
         return Ask("merge", instructions, prompt, "historian_profile_merge", form, parse, strict=True), facts
 

@@ -33,7 +33,7 @@ from ..settings import Decay, Settings
 from ..store.database.table import Snapshot, at_once
 from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineKey, LineSearch
-from ..text.statements.questions_for_numbers import asks_for_number
+from ..text.statements.questions import asks_for_number
 from ..text.terms import token_count
 from .belief_search import BeliefSearch, TurnBeliefs
 from .deadlines import AWAY

@@ -9,18 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evolution.evolver import EvolverModel
-from ..historian.backed_by_rules import BackedHistorian, BackedMerger
-from ..historian.profiles.model_merger import ModelMerger
-from ..historian.profiles.rule_merger import RuleMerger
-from ..historian.rewriting.rewriter import ModelHistorian
-from ..historian.rewriting.rules import RuleHistorian
+from ..historian.model_merger import ModelMerger
+from ..historian.rewriter import BackedHistorian, BackedMerger, ModelHistorian
+from ..historian.rules import RuleHistorian, RuleMerger
 from ..models.breaker import Breaker
 from ..models.chat import ROLES, chats_of
 from ..models.spending import Budget, BudgetedChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
 from ..ports.tally import Tally
-from ..prompts.library import TEMPLATES, PromptLibrary
-from ..prompts.template import read_templates
+from ..prompts.library import TEMPLATES, PromptLibrary, read_templates
 from ..recall.compression import ModelSummariser, Summariser
 from ..settings import Live, Settings
 

@@ -35,7 +35,7 @@ def logged(name: str, *said: object, **fields: Any) -> None:
 def test_a_line_about_a_job(records: list[dict[str, Any]]) -> None:
     """A line about a job has its kind, id and place as fields, and the words by which people find it."""
     logged(
-        "historian.jobs.worker",
+        "historian.worker",
         "HistorianWorker job=%s: %s",
         "j1",
         "x",
@@ -52,7 +52,7 @@ def test_a_line_about_a_job(records: list[dict[str, Any]]) -> None:
 
 def test_no_field_names_a_person(records: list[dict[str, Any]]) -> None:
     """A private chat is a place without its person."""
-    logged("historian.rewriting.rewriter", "historian_rewrite", **log_fields("rewrite", place=PRIVATE.scope))
+    logged("historian.rewriter", "historian_rewrite", **log_fields("rewrite", place=PRIVATE.scope))
     (line,) = records
     assert line["extra"]["memory_place"] == "private"
     assert "2876543219" not in json.dumps(line["extra"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.historian import integrity_watch
+from cognitive_memory_core.historian import upkeep
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock
@@ -24,7 +24,7 @@ async def test_a_running_memory_names_the_damage_and_goes_on(
     """The status of a running memory says what is damaged and what to do; it goes on remembering and answering."""
     data = golden.unpacked(golden.names()[-1], tmp_path / "data")
     DAMAGES[table](data)
-    monkeypatch.setattr(integrity_watch, "AFTER", 0.0)
+    monkeypatch.setattr(upkeep, "AFTER", 0.0)
     async with core.CognitiveMemory.open(SETTINGS, data, clock=FrozenClock(fill.NOON)) as memory:
         await until(lambda: _names_damage(memory))
         status = await memory.status()

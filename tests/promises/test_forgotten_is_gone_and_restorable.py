@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CaptureSettings, CognitiveMemory, Message, ProfileKey, Scene, Settings, UnknownEvent
-from cognitive_memory_core.historian.clock_watch import STEADY
+from cognitive_memory_core.historian.upkeep import STEADY
 from cognitive_memory_core.store.housekeeping import ClockState
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.clock import FrozenClock

@@ -11,8 +11,8 @@ import pytest
 from cognitive_memory_core import Message, Settings, Turn, UnavailableError
 from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.errors import BadAnswer, ModelRefused, PermanentError, TooSlow
-from cognitive_memory_core.historian import backed_by_rules, retry
-from cognitive_memory_core.historian.profiles.merge_times import PAUSES
+from cognitive_memory_core.historian import rewriter, worker
+from cognitive_memory_core.historian.merging import PAUSES
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.clock import FrozenClock
 from tests.support.model_server import Behaviour, ModelServer, Reply, status
@@ -44,7 +44,7 @@ async def test_what_no_model_ever_answers_is_stored_as_it_came(
     tmp_path: Path, failure: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the last attempt the observation itself is stored, marked; a working model improves it later."""
-    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(worker, "FIRST_PAUSE", 0.01)
     chat = Puppet(refuses={REWRITE: failure})
     async with a_memory(tmp_path, chat=chat) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))
@@ -64,7 +64,7 @@ async def test_a_dialogue_that_no_model_judges_is_judged_by_rules(
     tmp_path: Path, failure: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A dialogue for which the model gives no valid answer is judged by rules."""
-    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(worker, "FIRST_PAUSE", 0.01)
     chat = Puppet(refuses={TRIAGE: failure})
     async with a_memory(tmp_path, chat=chat) as memory:
         at = datetime.now(timezone.utc)
@@ -91,7 +91,7 @@ async def test_turns_of_a_place_are_worked_one_after_the_other(tmp_path: Path) -
 
 async def test_an_outage_is_no_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the model was away, an invalid answer after it is one attempt, and the job is asked again."""
-    monkeypatch.setattr(retry, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(worker, "FIRST_PAUSE", 0.01)
     settings = EXACT.model_copy(update={"queue": QueueSettings(job_max_retries=1)})
     chat = Puppet(failures=[*[UnavailableError("away")] * 3, BadAnswer("nonsense")])
     async with a_memory(tmp_path, settings, chat=chat) as memory:
@@ -144,7 +144,7 @@ async def test_a_refused_key_or_model_is_told(tmp_path: Path, answer: Behaviour)
 
 async def test_a_refused_job_is_tried_at_the_operators_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once the key is mended, "try now" does not wait for the end of a pause, and the model writes the event."""
-    monkeypatch.setattr(retry, "FIRST_PAUSE", 1e6)
+    monkeypatch.setattr(worker, "FIRST_PAUSE", 1e6)
     chat = Puppet(refuses={REWRITE: ModelRefused("key")})
     async with a_memory(tmp_path, chat=chat) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))
@@ -162,7 +162,7 @@ async def test_the_rules_take_what_a_model_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_told: bool
 ) -> None:
     """After an hour, or at the operator's word, the rules make a refused job, marked; a model writes it later."""
-    monkeypatch.setattr(retry, "FIRST_PAUSE", 1e6 if is_told else 0.01)
+    monkeypatch.setattr(worker, "FIRST_PAUSE", 1e6 if is_told else 0.01)
     chat = Puppet(refuses={REWRITE: ModelRefused("key")})
     async with a_memory(tmp_path, chat=chat) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))
@@ -171,7 +171,7 @@ async def test_the_rules_take_what_a_model_refuses(
         if is_told:
             await memory.revive(by_rules=True)
         else:
-            monkeypatch.setattr(backed_by_rules, "REFUSED_FOR", 0.0)
+            monkeypatch.setattr(rewriter, "REFUSED_FOR", 0.0)
         assert await memory.drain(PATIENCE)
         (event,) = await memory.events(READING)
         assert (event.text, event.is_absolute) == (f"机器人记：{FACT}", False)

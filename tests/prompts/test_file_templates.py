@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.disk import Disk
-from cognitive_memory_core.prompts.library import TEMPLATES
-from cognitive_memory_core.prompts.template import LONGEST_FILE, read_templates
+from cognitive_memory_core.prompts.library import LONGEST_FILE, TEMPLATES, read_templates
 
 
 class DeadDisk(Disk):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Belief, Evolution
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.evolution.belief_keeping import BeliefKeeping
+from cognitive_memory_core.evolution.beliefs import BeliefKeeping
 from cognitive_memory_core.evolution.evolver import Evolver, EvolverModel
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.prompts.library import PromptLibrary

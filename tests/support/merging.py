@@ -11,7 +11,7 @@ from typing import Any
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
+from cognitive_memory_core.historian.merging import EntityMerge
 from cognitive_memory_core.ports.models import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import a_ledger

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
-from cognitive_memory_core.historian.jobs.pipeline import Pipeline
-from cognitive_memory_core.historian.rewriting.dialogue_context import DialogueContext
-from cognitive_memory_core.historian.rewriting.repeated_events import RepeatedEvents
+from cognitive_memory_core.historian.neighbours import DialogueContext, RepeatedEvents
+from cognitive_memory_core.historian.pipeline import MemoWriter, Pipeline
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import Ledger
 

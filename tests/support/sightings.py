@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cognitive_memory_core.historian.profiles.name_observer import NameObserver
-from cognitive_memory_core.historian.profiles.renaming import Renaming
+from cognitive_memory_core.historian.names import NameObserver, Renaming
 from tests.support.ledgers import Ledger
 from tests.support.profiles import TemporaryProfiles
 

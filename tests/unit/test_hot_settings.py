@@ -14,7 +14,7 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
 from cognitive_memory_core.configuration import with_hot
-from cognitive_memory_core.historian.messages.log_pruning import LogPruning
+from cognitive_memory_core.historian.upkeep import LogPruning
 from cognitive_memory_core.settings import Live
 from tests.support.clock import FrozenClock
 from tests.support.telling import say

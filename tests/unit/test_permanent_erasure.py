@@ -19,13 +19,11 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.errors import BadArgument, StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import ErasureSurroundings, PermanentErasure, Purge
-from cognitive_memory_core.historian.jobs.admission import Admission
-from cognitive_memory_core.historian.jobs.intake import Intake
-from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
-from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
-from cognitive_memory_core.historian.profiles.name_observer import NameObserver
-from cognitive_memory_core.historian.profiles.renaming import Renaming
-from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
+from cognitive_memory_core.historian.intake import Admission, Intake
+from cognitive_memory_core.historian.messages import MessageBuffer
+from cognitive_memory_core.historian.names import NameObserver, Renaming
+from cognitive_memory_core.historian.pipeline import MemoWriter
+from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event

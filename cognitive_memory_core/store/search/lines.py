@@ -23,7 +23,7 @@ from ...domain.read_filter import NARROWED, ReadFilter
 from ...domain.scope import Scope
 from ...settings import Decay
 from ...text.caches import cleared_on_erasure
-from ...text.statements.questions_for_numbers import holds_number
+from ...text.statements.questions import holds_number
 from ...text.terms import SEARCHED, index_terms, indexed_text, telling_of
 from ..database.rows import Row, micros, moment_of
 from .rows import Array, Mask, Rows, Scores, hashed, rarity_of

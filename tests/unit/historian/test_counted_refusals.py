@@ -6,8 +6,8 @@ from collections import Counter
 
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Turn
-from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
-from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
+from cognitive_memory_core.historian.rewriter import ModelHistorian
+from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP

@@ -11,9 +11,9 @@ from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.rewriting.dialogue_context import EARLIER, MOST, NEWEST, DialogueContext
-from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
-from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
+from cognitive_memory_core.historian.neighbours import EARLIER, MOST_NEAR, NEWEST, DialogueContext
+from cognitive_memory_core.historian.rewriter import ModelHistorian
+from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
@@ -77,21 +77,21 @@ async def test_what_was_stored_here_last() -> None:
     ledger = a_ledger()
     newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, NEWEST + 3)]
     await ledger.events.commit(a_draft(*newest, an_event("别处", OTHER_GROUP)))
-    near = tuple(an_event(f"像的{number}") for number in range(MOST))
+    near = tuple(an_event(f"像的{number}") for number in range(MOST_NEAR))
     found = await around(ledger, at(0, "行"), job_context=JobContext(NOON, GROUP.scope, "", TANG, (), near))
-    assert found.neighbours[: MOST - NEWEST] == near[: MOST - NEWEST]
-    assert [event.text for event in found.neighbours[MOST - NEWEST :]] == ["新事1", "新事2", "新事3"]
+    assert found.neighbours[: MOST_NEAR - NEWEST] == near[: MOST_NEAR - NEWEST]
+    assert [event.text for event in found.neighbours[MOST_NEAR - NEWEST :]] == ["新事1", "新事2", "新事3"]
 
 
 async def test_newest_events_fill_the_room() -> None:
     """What a line changes may share no word with it: where few events are near, more of the newest are neighbours."""
     ledger = a_ledger()
-    newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, MOST + 3)]
+    newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, MOST_NEAR + 3)]
     await ledger.events.commit(a_draft(*newest))
     found = await around(
         ledger, at(0, "行"), job_context=JobContext(NOON, GROUP.scope, "", TANG, (), (an_event("像的"),))
     )
-    assert [event.text for event in found.neighbours] == ["像的", *(f"新事{number}" for number in range(1, MOST))]
+    assert [event.text for event in found.neighbours] == ["像的", *(f"新事{number}" for number in range(1, MOST_NEAR))]
 
 
 async def test_a_log_that_is_away_takes_nothing() -> None:

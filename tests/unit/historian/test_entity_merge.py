@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
-from cognitive_memory_core.historian.profiles.entity_merge import TRIES
+from cognitive_memory_core.historian.merging import TRIES
 from cognitive_memory_core.ports.models import MergedLine, MergedLines
 from cognitive_memory_core.profiles.files import Overtaken
 from cognitive_memory_core.prompts.rendering import MOST_FACTS

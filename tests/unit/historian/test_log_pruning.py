@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.historian.messages.log_pruning import KEPT_PER_PLACE, MEGABYTE, LogPruning
+from cognitive_memory_core.historian.upkeep import KEPT_PER_PLACE, MEGABYTE, LogPruning
 from cognitive_memory_core.settings import CaptureSettings, Live, Settings
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger, later
 
-FILES = "cognitive_memory_core.historian.messages.log_pruning"
+FILES = "cognitive_memory_core.historian.upkeep"
 
 
 async def crowded(count: int, **capture: float) -> tuple[Ledger, LogPruning]:

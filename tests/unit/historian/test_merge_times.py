@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.historian.profiles.merge_times import due_at, pause_after
+from cognitive_memory_core.historian.merging import due_at, pause_after
 from cognitive_memory_core.settings import ProfileSettings
 from cognitive_memory_core.store.facts import PendingFacts
 from tests.support.clock import NOON

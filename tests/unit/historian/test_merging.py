@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
-from cognitive_memory_core.historian.profiles.merging import ProfileMerging
+from cognitive_memory_core.historian.merging import ProfileMerging
 from cognitive_memory_core.profiles.files import Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from tests.support.merging import ScriptedMerger, World

@@ -13,9 +13,9 @@ from cognitive_memory_core.domain.event import Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
-from cognitive_memory_core.historian.backed_by_rules import BackedMerger
-from cognitive_memory_core.historian.profiles.model_merger import LEFT_OUT, ModelMerger
-from cognitive_memory_core.historian.profiles.rule_merger import RuleMerger
+from cognitive_memory_core.historian.model_merger import LEFT_OUT, ModelMerger
+from cognitive_memory_core.historian.rewriter import BackedMerger
+from cognitive_memory_core.historian.rules import RuleMerger
 from cognitive_memory_core.ports.models import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings

@@ -14,10 +14,9 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
-from cognitive_memory_core.historian.jobs.pipeline import Pipeline
-from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
-from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
+from cognitive_memory_core.historian.pipeline import MemoWriter, Pipeline
+from cognitive_memory_core.historian.rewriter import ModelHistorian
+from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.ports.models import Historian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings

@@ -10,7 +10,7 @@ import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
-from cognitive_memory_core.historian.profiles.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
+from cognitive_memory_core.historian.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
 from cognitive_memory_core.ports.models import Calibration, Vector
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import a_ledger, a_vector

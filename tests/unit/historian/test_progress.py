@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.historian.rewriting.progress import MOST, Progress
+from cognitive_memory_core.historian.rewriter import KEPT_JOBS, Progress
 from cognitive_memory_core.text.caches import clear_caches
 from tests.support.builders import GROUP, a_job
 from tests.support.clock import NOON
@@ -19,7 +19,7 @@ def job_context(job_id: str) -> JobContext:
 def test_only_the_latest_jobs_are_kept() -> None:
     """Only the results of the latest jobs are kept."""
     progress: Progress[int] = Progress()
-    for number in range(MOST + 1):
+    for number in range(KEPT_JOBS + 1):
         progress.keep(WORK, job_context(f"j{number}"), number)
         progress.keep(WORK, job_context("j0"), 0)
     assert progress.find(WORK, job_context("j0")) == 0

@@ -11,8 +11,8 @@ import pytest
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.profiles import renaming as module
-from cognitive_memory_core.historian.profiles.renaming import Renaming
+from cognitive_memory_core.historian import names as module
+from cognitive_memory_core.historian.names import Renaming
 from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.store.names import Alias
 from tests.support.clock import NOON, FrozenClock

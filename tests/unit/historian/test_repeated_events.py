@@ -10,7 +10,7 @@ import pytest
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.historian.rewriting.repeated_events import MOST, RepeatedEvents, is_timeless
+from cognitive_memory_core.historian.neighbours import MOST_NEAR, RepeatedEvents, is_timeless
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger
@@ -99,7 +99,7 @@ async def test_the_nearest_come_first_and_only_so_many() -> None:
     """At most eight neighbours are returned, each once, the closest first."""
     others = [an_event(f"阿棠(2000001)喜欢第{index}种红茶") for index in range(20)]
     near = await beside(*others, TEA).near(a_turn("阿棠喜欢红茶", "阿棠喜欢乌龙茶"), ())
-    assert len(near) == MOST
+    assert len(near) == MOST_NEAR
     near = await beside(*others[:3], TEA).near(a_turn("阿棠喜欢乌龙茶"), ())
     assert near[0] == TEA
     assert len(near) == len(set(near))

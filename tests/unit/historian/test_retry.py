@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
-from cognitive_memory_core.historian.retry import LONGEST_PAUSE, Bury, Requeue, decision, described
+from cognitive_memory_core.historian.worker import LONGEST_PAUSE, Bury, Requeue, decision, described
 
 
 @pytest.mark.parametrize(

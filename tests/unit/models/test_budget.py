@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
-from cognitive_memory_core.historian.backed_by_rules import BackedHistorian
+from cognitive_memory_core.historian.rewriter import BackedHistorian
 from cognitive_memory_core.models.breaker import Breaker
 from cognitive_memory_core.models.caller_models import CallerChat
 from cognitive_memory_core.models.spending import MERGE, Budget, BudgetedChat, NoModel, SpendingMeter

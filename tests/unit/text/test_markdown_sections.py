@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.statements.markdown_sections import headed, sections_of, written
+from cognitive_memory_core.historian.page import headed, sections_of, written
 
 PIECES = st.sampled_from(["## 兴趣", "### 细节", "# 标题", "##", "- 茶", "", " ", "阿棠", "## ##", "\t## 不是", "---"])
 

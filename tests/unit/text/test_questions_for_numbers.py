@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.statements.questions_for_numbers import asks_for_number, holds_number
+from cognitive_memory_core.text.statements.questions import asks_for_number, holds_number
 
 
 @pytest.mark.parametrize("text", ["门票多少钱", "现在是几点", "画布多大", "那家店咋收费", "How much is it?"])

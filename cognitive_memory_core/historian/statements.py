@@ -10,16 +10,15 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ... import sentences
-from ...domain.event import Event, EventKind, Quote, Statement, exchange
-from ...domain.message import Message
-from ...domain.people import JobContext
-from ...domain.turn import Turn
-from ...prompts.answers import StatementAnswer
-from ...text.callnames import ids_of, labelled
-from ...text.names import clean_name, one_line, plain
-from .checks import GivenLines, carries, faults, is_change, is_same
-from .statement_gate import READ, Around, Verdict, judge
+from .. import sentences
+from ..domain.event import Event, EventKind, Quote, Statement, exchange
+from ..domain.message import Message
+from ..domain.people import JobContext
+from ..domain.turn import Turn
+from ..prompts.answers import StatementAnswer
+from ..text.callnames import ids_of, labelled
+from ..text.names import clean_name, one_line, plain
+from .checks import READ, Around, GivenLines, Verdict, carries, faults, is_change, is_same, judge
 
 KEPT_CONFIDENCE = 0.6  # of what is kept as it was said
 

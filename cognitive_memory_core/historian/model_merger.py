@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ... import sentences
-from ...domain.event import Fact, duplicate_key
-from ...ports.models import Chat, MergedLine, MergedLines, MergeInput
-from ...ports.tally import REFUSED, Tally, Untallied
-from ...prompts.answers import ProfileAnswer
-from ...prompts.library import PromptLibrary
-from ...settings import Live, Settings
-from ...text.names import is_hearsay, one_line, plain, strange_numbers
-from ...text.statements.figures import Line, strange_figures
-from ...text.statements.lexicon import is_talk, offences
-from ...text.terms import FUNCTION_WORDS, index_terms
-from ...text.time.time_words import mentions
-from .rule_merger import LINE_LENGTH, as_said, quoted
+from .. import sentences
+from ..domain.event import Fact, duplicate_key
+from ..ports.models import Chat, MergedLine, MergedLines, MergeInput
+from ..ports.tally import REFUSED, Tally, Untallied
+from ..prompts.answers import ProfileAnswer
+from ..prompts.library import PromptLibrary
+from ..settings import Live, Settings
+from ..text.names import is_hearsay, one_line, plain, strange_numbers
+from ..text.statements.figures import Line, strange_figures
+from ..text.statements.lexicon import is_talk, offences
+from ..text.terms import FUNCTION_WORDS, index_terms
+from ..text.time.time_words import mentions
+from .rules import LINE_LENGTH, line_as_said, quoted
 
 log = logging.getLogger(__name__)
 LEFT_OUT = f"{REFUSED}profile"  # what the report counts lines of profiles under that rest on nothing
@@ -89,7 +89,7 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     )
     if is_sound:
         return MergedLine(title, said, tuple(fact.event_id for fact in facts))
-    return as_said(title, quoted(facts, given), facts, now)
+    return line_as_said(title, quoted(facts, given), facts, now)
 
 
 def _saying(line: str, fact: Fact) -> Iterator[tuple[str, str]]:

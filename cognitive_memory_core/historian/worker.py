@@ -7,21 +7,57 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 
-from ...domain.scope import log_fields
-from ...errors import TooSlow, TransientError, UnavailableError
-from ...queue.job_queue import Claim, FileQueue
-from ...settings import HistorianSettings, Live, Settings
-from ...tasks import BackgroundLoop, ErrorState, completed, isolated, latest
-from ...text.failures import described
-from ..retry import Requeue, decision
+from ..domain.scope import log_fields
+from ..errors import PermanentError, TooSlow, TransientError, UnavailableError
+from ..queue.job_queue import Claim, FileQueue
+from ..settings import HistorianSettings, Live, Settings
+from ..tasks import BackgroundLoop, ErrorState, completed, isolated, latest
+from ..text.failures import described
 from .pipeline import Pipeline
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 300.0
+
+
+@dataclass(frozen=True)
+class Requeue:
+    """Try again after ``delay`` seconds; ``counted=False`` if the attempt does not count against the job."""
+
+    delay: float
+    counted: bool
+
+
+@dataclass(frozen=True)
+class Bury:
+    """Give up, with the reason in one line."""
+
+    error: str
+
+
+def decision(error: Exception, attempts: int, *, retries: int, spread: float) -> Requeue | Bury:
+    """Decide what to do after try number ``attempts`` failed; ``spread`` in [0, 1] is the jitter.
+
+    An unavailable store or endpoint does not count as an attempt. Every other error does, including unexpected ones
+    and an answer that timed out, which may be billed and may never arrive.
+    """
+    is_away = isinstance(error, UnavailableError) and not isinstance(error, TooSlow)
+    if not is_away and (isinstance(error, PermanentError) or attempts > retries):
+        return Bury(described(error))
+    requested_pause = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
+    return Requeue(min(max(_pause(attempts, spread), requested_pause or 0.0), LONGEST_PAUSE), counted=not is_away)
+
+
+def _pause(attempts: int, spread: float) -> float:
+    return min(FIRST_PAUSE * 2 ** min(attempts - 1, 10) * (0.75 + spread / 2), LONGEST_PAUSE)
+
 
 log = logging.getLogger(__name__)
 SHORTEST_POLL = 0.05
 MAX_STORING = 16  # jobs being stored beside those that call models
-LONGEST_PAUSE = 30.0  # seconds between two tries while the queue is unavailable
+LONGEST_QUEUE_PAUSE = 30.0  # seconds between two tries while the queue is unavailable
 NAME = "HistorianWorker"
 
 
@@ -45,7 +81,7 @@ class HistorianWorker:
         self._pipeline = pipeline
         self._settings = settings
         self._on_stored = on_stored
-        self.loop = BackgroundLoop(NAME, self._round, debounce=0.0, longest_pause=LONGEST_PAUSE)
+        self.loop = BackgroundLoop(NAME, self._round, debounce=0.0, longest_pause=LONGEST_QUEUE_PAUSE)
         self.outages = _Outages()
         self._is_nudged = True
         self._unreturned: list[Claim] = []  # cancelled claims that the queue has not taken back yet

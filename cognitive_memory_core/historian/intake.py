@@ -1,28 +1,97 @@
-"""Checks and bounds turns, dialogues and messages before they are stored."""
+"""From what is handed in to a durable job: consent, then rate limits, then size limits."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import secrets
-from collections.abc import Callable, Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Generator, Hashable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ...consent import Consent
-from ...domain.ids import derived_id
-from ...domain.message import Message
-from ...domain.scope import Scene, Scope
-from ...domain.turn import Dialogue, Job, Turn, TurnLimits, shortened, with_fields
-from ...ports.clock import Clock
-from ...queue.job_queue import FileQueue
-from ...settings import Live, Settings
-from ...store.events import EventLedger
-from ...tasks import KeyedLock
-from ...text.names import clean_text
-from ..messages.message_buffer import MessageBuffer
-from .admission import Admission
-from .memo_writer import MemoWriter
-from .pipeline import memo_of
+from .. import sentences
+from ..consent import Consent
+from ..domain.ids import derived_id
+from ..domain.message import Message
+from ..domain.scope import Scene, Scope
+from ..domain.turn import Dialogue, Job, Turn, TurnLimits, shortened, with_fields
+from ..errors import QueueFull
+from ..ports.clock import Clock
+from ..queue.job_queue import FileQueue
+from ..settings import Live, Settings
+from ..store.events import EventLedger
+from ..tasks import KeyedLock
+from ..text.names import clean_text
+from .messages import MessageBuffer
+from .pipeline import MemoWriter, memo_of
+
+PERSON_SHARE = 0.5  # share of a place's rate that one person may use, so that the other members keep room
+LOG_PAUSE = 60.0  # seconds between two log lines about refusals
+MANY = 1_000  # token buckets held before the full ones are swept
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Admission:
+    """Admits turns and dialogues within ``queue.turns_per_minute`` and ``queue.turn_burst``; counts those refused.
+
+    Turns are limited per place and per person. Dialogues are limited per place, in token buckets of their own, so that
+    they do not use up the turns of a place. Of each bucket only the instant at which it is full again is stored.
+    """
+
+    settings: Live[Settings]
+    elapsed: Callable[[], float] = time.monotonic
+    refused: int = field(default=0, init=False)
+    _full_at: dict[Hashable, float] = field(default_factory=dict[Hashable, float], init=False)
+    _sweep_at: int = field(default=MANY, init=False)
+    _logged_at: float = field(default=-math.inf, init=False)
+
+    def admit_turn(self, scene: Scene) -> None:
+        """Take a token of the place and one of the person; if either has none, take neither and raise QueueFull."""
+        place = ("turn", scene.scope), 1.0, sentences.caller.TOO_MANY_TURNS_HERE
+        person = ("turn", scene.agent, scene.user_id), PERSON_SHARE, sentences.caller.TOO_MANY_TURNS_OF_PERSON
+        self._take(place, *[person] * bool(scene.user_id))
+
+    def admit_dialogue(self, scene: Scene) -> None:
+        """Take a token of the place's dialogues; raise QueueFull if it has none."""
+        self._take((("dialogue", scene.scope), 1.0, sentences.caller.TOO_MANY_TURNS_HERE))
+
+    @contextmanager
+    def counting(self) -> Generator[None, None, None]:
+        """Count each QueueFull raised in the ``with`` block, by these limits or by the queue."""
+        try:
+            yield
+        except QueueFull:
+            self.refused += 1
+            raise
+
+    def _take(self, *buckets: tuple[Hashable, float, str]) -> None:
+        """Take a token of each bucket: its key, its share of the rate and burst, and what a refusal says."""
+        bounds, now = self.settings.current.queue, self.elapsed()
+        if not bounds.turns_per_minute:
+            return
+        full_at: dict[Hashable, float] = {}
+        for key, share, said in buckets:
+            rate, burst = bounds.turns_per_minute * share, max(round(bounds.turn_burst * share), 1)
+            interval, full = 60.0 / rate, max(self._full_at.get(key, now), now)
+            wait = full - now - (burst - 1) * interval
+            if wait > interval * 1e-6:  # sums of intervals are not exact
+                self._refuse(said.format(limit=math.ceil(rate), seconds=math.ceil(wait)), now)
+            full_at[key] = full + interval
+        self._full_at |= full_at
+        if len(self._full_at) > self._sweep_at:
+            self._full_at = {key: full for key, full in self._full_at.items() if full > now}
+            self._sweep_at = max(2 * len(self._full_at), MANY)
+
+    def _refuse(self, refusal: str, now: float) -> None:
+        if now - self._logged_at >= LOG_PAUSE:
+            self._logged_at = now
+            log.warning("%s", sentences.log.QUEUE_REFUSED.format(refusal=refusal, count=self.refused + 1))
+        raise QueueFull(refusal)
+
 
 MESSAGE_LENGTH = 4000
 DIALOGUE_LINES = 200

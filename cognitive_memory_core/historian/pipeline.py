@@ -1,31 +1,174 @@
-"""Processes one claimed job, from its memo to the committed events."""
+"""Processes one claimed job, from its memo to the committed events and the facts drawn from them."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
-from ...consent import Consent
-from ...domain.event import Draft, Statement
-from ...domain.message import Message
-from ...domain.note import Memo
-from ...domain.people import JobContext, Person
-from ...domain.scope import Scene
-from ...domain.turn import Dialogue, Job, Turn
-from ...ports.models import Historian
-from ...settings import Live, Settings
-from ...store.events import EventLedger
-from ...store.messages import MessageLog
-from ...tasks import both, together
-from ...text.names import clean_name
-from ..profiles.name_observer import NameObserver
-from ..rewriting.checks import called
-from ..rewriting.dialogue_context import DialogueContext
-from ..rewriting.progress import Progress
-from ..rewriting.repeated_events import RepeatedEvents, repeated
-from .event_drafting import drafted
-from .memo_writer import MemoWriter
+from .. import sentences
+from ..consent import Consent
+from ..domain.event import Draft, Event, Fact, Statement, exchange, label_of
+from ..domain.ids import derived_id
+from ..domain.message import Message
+from ..domain.note import Memo
+from ..domain.people import JobContext, Person
+from ..domain.profile import ProfileKey
+from ..domain.scope import Scene
+from ..domain.turn import Dialogue, Job, Turn
+from ..end_summaries import EndSummaries
+from ..errors import UnavailableError
+from ..ports.models import Historian
+from ..settings import Live, Settings
+from ..store.events import EventLedger
+from ..store.messages import MessageLog
+from ..store.notes import NoteBook
+from ..tasks import both, together
+from ..text.names import clean_name
+from ..text.spoken_events import spoken
+from .checks import called
+from .names import NameObserver
+from .neighbours import DialogueContext, RepeatedEvents, repeated
+from .rewriter import Progress
+
+log = logging.getLogger(__name__)
+COPIED_AGAIN = 200  # memos; far more than are made between two writes of the copy
+
+
+@dataclass(frozen=True)
+class MemoWriter:
+    """Stores each memo in the ledger, and then in the copy."""
+
+    notes: NoteBook
+    mirror: EndSummaries
+
+    async def keep(self, memo: Memo) -> None:
+        """Store a memo, then copy it."""
+        await self.notes.write_memo(memo)
+        await self.mirror.copy(memo)
+
+    async def withdraw(self, line: Message) -> None:
+        """Delete the memos that quote a withdrawn line."""
+        for memo_id in await self.notes.erase_copies(line):
+            nowhere = replace(line.scene.scope, place_id=memo_id)  # no place has the id of a memo
+            await self.mirror.erase([memo_id], nowhere, str)
+
+    async def copy_latest(self) -> None:
+        """Copy the latest memos again, because the copy lacks some if a process was killed between the two writes.
+
+        If they cannot be read from the ledger, the copy stays as it is.
+        """
+        try:
+            latest = await self.notes.latest_memos(COPIED_AGAIN)
+        except UnavailableError as unreadable:
+            log.warning("%s", unreadable)
+            return
+        for memo in latest:
+            await self.mirror.copy(memo)
+
+
+LEAST_SUPPORT = 2  # people, seen a week before, whose lines make a fact of the group, unless an admin is its voice
+
+
+@dataclass(frozen=True)
+class Feeding:
+    """What decides for which profiles a job's statements are facts: its scene, the settings, and the group's admins."""
+
+    scene: Scene
+    settings: Settings
+    job_context: JobContext
+    admins: frozenset[str]
+
+
+def facts_of(said: Statement, event: Event, feeding: Feeding) -> Iterator[Fact]:
+    """Yield the facts of an event: the voice's own quotes for the voice's profile, the exchange for the group's."""
+    scene, settings = feeding.scene, feeding.settings
+    if said.confidence < settings.historian.min_confidence or not said.speaker:
+        return
+    own = [quote for quote in event.quotes if quote.sender_id == said.speaker]
+    if said.speaker in said.subjects and own:
+        yield Fact(
+            own_key(scene, said.speaker, settings),
+            event.id,
+            " ".join(quote.text for quote in own),
+            event.kind,
+            event.happened_at,
+        )
+    named = feeding.job_context.named
+    people = {one.sender_id for one in event.quotes if named(one.sender_id).is_settled(event.happened_at)}
+    if said.is_of_place and scene.kind == "group" and (said.speaker in feeding.admins or len(people) >= LEAST_SUPPORT):
+        yield group_fact(scene, event, voiced_by_admin=said.speaker in feeding.admins)
+
+
+def admins_in(job: Job) -> Iterator[str]:
+    """Yield the ids of the group's owner and admins among the speakers of a job, by the role stored with each line."""
+    if isinstance(job.work, Turn):
+        if job.work.scene.is_admin:
+            yield job.work.scene.user_id
+        return
+    yield from (line.sender_id for line in job.work.messages if line.scene.is_admin and line.sender_id)
+
+
+def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
+    """Return the key of the profile that a speaker's facts change.
+
+    It is the user's in private or if ``sharing`` is "shared", else the member's.
+    """
+    if scene.kind == "private" or settings.sharing == "shared":
+        return ProfileKey.user(speaker, scene.agent)
+    return ProfileKey.member(scene.group_id, speaker, scene.agent)
+
+
+def group_fact(scene: Scene, event: Event, *, voiced_by_admin: bool = False) -> Fact:
+    """Return a fact for a group's profile: the lines of an event, each with who said it, an admin's voice marked."""
+
+    def label(user_id: str, name: str) -> str:
+        is_admins = voiced_by_admin and user_id == event.sender_id
+        return label_of(user_id, name) + (sentences.stored_text.OF_ADMIN if is_admins else "")
+
+    text = exchange(event.quotes, label) if event.quotes else spoken(event)
+    return Fact(ProfileKey.group(scene.group_id, scene.agent), event.id, text, event.kind, event.happened_at)
+
+
+def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:
+    """Build a draft; the ids of its events derive from the job, so that processing a job twice writes the same rows."""
+    feeding = Feeding(job.work.scene, settings, job_context, frozenset(admins_in(job)))
+    written = [(said, _event(job, index, said, job_context)) for index, said in enumerate(statements) if said.text]
+    return Draft(
+        job.id,
+        tuple(event for _, event in written),
+        facts=tuple(fact for said, event in written for fact in facts_of(said, event, feeding)),
+        repeats={event.id: said.repeats for said, event in written if said.repeats},
+        observations={event.id: said.observation for said, event in written if said.observation},
+    )
+
+
+def _event(job: Job, index: int, said: Statement, job_context: JobContext) -> Event:
+    scene = job.work.scene
+    return Event(
+        derived_id("event", job.id, index),
+        said.text,
+        said.kind,
+        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else said.speaker,
+        group_id=scene.group_id,
+        sender_id=said.speaker,
+        subjects=said.subjects,
+        message_ids=said.message_ids,
+        request_type="group" if scene.kind == "group" else "private",
+        perspective=job.work.perspective if isinstance(job.work, Turn) else None,
+        happened_at=said.happened_at or job.happened_at,
+        is_absolute=said.is_absolute,
+        agent=scene.agent,
+        confidence=said.confidence,
+        pain=said.pain,
+        solution=said.solution,
+        outcome=said.outcome,
+        sender_name=job_context.named(said.speaker).name if said.speaker else "",
+        replaces=said.replaces,
+        quotes=said.quotes,
+    )
+
 
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
 KNOWN_PEOPLE = 200  # people whose names are searched for in the text

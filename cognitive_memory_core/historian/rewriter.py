@@ -7,29 +7,83 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Generic, TypeVar
 
-from ... import sentences
-from ...domain.event import Statement, duplicate_key, exchange
-from ...domain.message import Message
-from ...domain.people import JobContext
-from ...domain.scope import log_fields
-from ...domain.turn import Dialogue, Turn
-from ...errors import BadAnswer, PermanentError, TooSlow
-from ...models.spending import NoModel
-from ...ports.models import Chat, Historian
-from ...ports.tally import REFUSED, RETRIED, Tally, Untallied
-from ...prompts.answers import StatementAnswer, TriageAnswer
-from ...prompts.library import PromptLibrary, Task
-from ...settings import Live, Settings
-from ...text.failures import described
-from ...text.statements.figures import values_of
-from .checks import GivenLines
-from .progress import Progress
-from .repeated_events import is_timeless
-from .statement_gate import Around, feedback
-from .statements_of_answers import Judged, as_noted, as_said, judged, quotes_of
+from .. import sentences
+from ..domain.event import Statement, duplicate_key, exchange
+from ..domain.message import Message
+from ..domain.people import JobContext
+from ..domain.scope import log_fields
+from ..domain.turn import Dialogue, Turn
+from ..errors import BadAnswer, ModelRefused, PermanentError, TooSlow
+from ..models.spending import Budget, NoModel
+from ..ports.models import Chat, Historian, MergedLines, MergeInput, Merger
+from ..ports.tally import REFUSED, RETRIED, Tally, Untallied
+from ..prompts.answers import StatementAnswer, TriageAnswer
+from ..prompts.library import PromptLibrary, Task
+from ..settings import Live, Settings
+from ..text.caches import register_cache
+from ..text.failures import described
+from ..text.statements.figures import values_of
+from .checks import Around, GivenLines, feedback
+from .neighbours import is_timeless
+from .rules import may_be_worth_remembering
+from .statements import Judged, as_noted, as_said, judged, quotes_of
+
+KEPT_JOBS = 64  # jobs; many more than run at once
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _Thought(Generic[T]):
+    work: Turn | Dialogue
+    people: frozenset[str]
+    content: T
+
+
+class Progress(Generic[T]):
+    """Results by job, in memory, for the last :data:`KEPT_JOBS` jobs.
+
+    A result is not returned if, since it was kept, the job's text changed or a person in it was erased.
+    """
+
+    def __init__(self) -> None:
+        """Start empty; :func:`clear_caches` clears it after an erasure."""
+        self._thoughts: OrderedDict[str, _Thought[T]] = OrderedDict()
+        register_cache(self)
+
+    def find(self, work: Turn | Dialogue, job_context: JobContext) -> T | None:
+        """Return the result kept for a job; None if there is none, or if it is no longer valid."""
+        thought = self._thoughts.get(job_context.job_id)
+        if thought is None or thought.work != work or not thought.people <= _people(job_context):
+            return None
+        return thought.content
+
+    def keep(self, work: Turn | Dialogue, job_context: JobContext, content: T) -> None:
+        """Keep a job's result, replacing the former one; a job without an id is not kept."""
+        if not job_context.job_id:
+            return
+        self._thoughts[job_context.job_id] = _Thought(work, _people(job_context), content)
+        self._thoughts.move_to_end(job_context.job_id)
+        while len(self._thoughts) > KEPT_JOBS:
+            self._thoughts.popitem(last=False)
+
+    def forget(self, job_id: str) -> None:
+        """Drop the result of a job that is done."""
+        self._thoughts.pop(job_id, None)
+
+    def clear_caches(self) -> None:
+        """Drop all results, so that jobs repeat their model calls."""
+        self._thoughts.clear()
+
+
+def _people(job_context: JobContext) -> frozenset[str]:
+    return frozenset(person.id for person in job_context.people)
+
 
 log = logging.getLogger(__name__)
 
@@ -265,3 +319,76 @@ def _lines_of(turn: Turn, job_context: JobContext) -> list[Message | str]:
 def _warn(job_context: JobContext, said: str) -> None:
     fields = log_fields("rewrite", job_id=job_context.job_id, place=job_context.place)
     log.warning("historian_rewrite job=%s: %s", job_context.job_id, said, extra=fields)
+
+
+REFUSED_FOR = 3600.0  # seconds for which jobs wait for an operator
+
+
+@dataclass(frozen=True)
+class BackedHistorian:
+    """A historian by a model, or by rules.
+
+    A dialogue in which the rules see nothing gives no statements and costs no call. If a provider refuses the key or
+    the model, jobs wait for the operator, and after an hour the rules take them; the statements are then not absolute,
+    so that the model improves an event when it is told again.
+    """
+
+    model: Historian
+    rules: Historian
+    budget: Budget
+
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+        """Rewrite each observation as a statement."""
+        if self.budget.take(job_context.place):
+            try:
+                return await self.model.rewrite(turn, job_context)
+            except ModelRefused as refusal:
+                return _by_rules(refusal, await self.rules.rewrite(turn, job_context), job_context)
+            except NoModel:
+                pass
+        return await self.rules.rewrite(turn, job_context)
+
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
+        """Return what is worth remembering; use the rules if a provider refuses the dialogue."""
+        if not may_be_worth_remembering(dialogue):
+            log.debug("historian_triage job=%s: passed over, %d lines", job_context.job_id, len(dialogue.messages))
+            return []
+        if self.budget.take(job_context.place):
+            try:
+                return await self.model.triage(dialogue, job_context)
+            except PermanentError as refusal:
+                fields = log_fields("triage", job_id=job_context.job_id, place=job_context.place)
+                log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal), extra=fields)
+            except ModelRefused as refusal:
+                return _by_rules(refusal, await self.rules.triage(dialogue, job_context), job_context)
+            except NoModel:
+                pass
+        return await self.rules.triage(dialogue, job_context)
+
+
+def _by_rules(refusal: ModelRefused, statements: Sequence[Statement], job_context: JobContext) -> list[Statement]:
+    """Return what the rules made of a job that a provider refuses; raise the refusal while the job should wait."""
+    if refusal.waited < REFUSED_FOR:
+        raise refusal
+    fields = log_fields("rewrite", job_id=job_context.job_id, place=job_context.place)
+    said = sentences.log.BY_RULES.format(reason=described(refusal))
+    log.warning("historian_rewrite job=%s: %s", job_context.job_id, said, extra=fields)
+    return [replace(statement, is_absolute=False) for statement in statements]
+
+
+@dataclass(frozen=True)
+class BackedMerger:
+    """A merger by a model, or by rules, also for facts that the model refuses."""
+
+    model: Merger
+    rules: Merger
+
+    async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
+        """Return the lines of a profile."""
+        try:
+            return await self.model.merge(given, now)
+        except NoModel:
+            pass
+        except PermanentError as refusal:
+            log.warning("historian_profile_merge %s: %s", given.new[0].key.entity_type, described(refusal))
+        return await self.rules.merge(given, now)

@@ -6,15 +6,15 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from ... import sentences
-from ...domain.profile import Profile, ProfileKey
-from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
-from ...ports.models import Embedder, Vector
-from ...profiles.files import FileProfiles
-from ...store.profiles import ProfileIndex
-from ...tasks import BackgroundLoop, ErrorState, latest, together
-from ...text.failures import described
-from ...text.statements.markdown_sections import sections_of
+from .. import sentences
+from ..domain.profile import Profile, ProfileKey
+from ..errors import BadAnswer, BadArgument, PermanentError, UnavailableError
+from ..ports.models import Embedder, Vector
+from ..profiles.files import FileProfiles
+from ..store.profiles import ProfileIndex
+from ..tasks import BackgroundLoop, ErrorState, latest, together
+from ..text.failures import described
+from .page import sections_of
 
 log = logging.getLogger(__name__)
 BATCH = 16

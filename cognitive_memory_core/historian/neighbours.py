@@ -1,27 +1,33 @@
-"""Finds stored events of the same place that a job may repeat, before any model is called."""
+"""What a job is read beside: events that it may repeat or change, earlier lines, and lines that it answers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import lru_cache
 from typing import Protocol
 
-from ...domain.event import Event, Statement
-from ...domain.read_filter import ReadFilter
-from ...domain.turn import Dialogue, Turn
-from ...errors import UnavailableError
-from ...store.facts import FactBook
-from ...text.caches import cleared_on_erasure
-from ...text.characters import folded
-from ...text.names import MYSELF
-from ...text.names_and_quotations import TextMask, named
-from ...text.statements.lexicon import is_leaning_word, sightings
-from ...text.terms import query_terms
-from ...text.time.time_words import mentions
+from ..consent import Consent
+from ..domain.event import Event, Statement
+from ..domain.message import Message
+from ..domain.people import JobContext
+from ..domain.read_filter import ReadFilter
+from ..domain.turn import Dialogue, Turn, shortened_line
+from ..errors import UnavailableError
+from ..store.events import EventLedger
+from ..store.facts import FactBook
+from ..store.messages import MessageLog
+from ..text.caches import cleared_on_erasure
+from ..text.characters import folded
+from ..text.names import MYSELF
+from ..text.names_and_quotations import TextMask, named
+from ..text.statements.lexicon import is_leaning_word, sightings
+from ..text.terms import query_terms
+from ..text.time.time_words import mentions
 
-MOST = 8  # neighbours shown to a model
+MOST_NEAR = 8  # neighbours shown to a model
 LOOKED_AT = 12  # events per search; in private some of them are of groups
 SEARCHED = 20  # texts of a job that are searched for
 LEAST_COMMON = 2  # terms that an event has in common with a text that has so many
@@ -79,7 +85,7 @@ class RepeatedEvents:
                 if event.scope == work.scene.scope and nearness > found.get(event.id, (0.0, event))[0]:
                     found[event.id] = (nearness, event)
         best = sorted(found.values(), key=lambda pair: -pair[0])
-        return tuple(event for _, event in best[:MOST])
+        return tuple(event for _, event in best[:MOST_NEAR])
 
     async def _nearby_events(
         self, text: str, voice: str, names: Collection[str], read_filter: ReadFilter
@@ -166,3 +172,58 @@ def _texts(work: Turn | Dialogue) -> list[tuple[str, str]]:
         return [(text, "") for text in work.observations[:SEARCHED]]
     said = ((line.text, line.sender_id) for line in work.messages if line.sender_id)
     return sorted(dict.fromkeys(said), key=lambda one: len(one[0]), reverse=True)[:SEARCHED]
+
+
+EARLIER = 6  # lines before a dialogue
+WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
+EARLIER_LENGTH = 80  # characters of one of them
+NEWEST = 3  # events of the place, shown whatever they are about; more where fewer others are near
+
+
+@dataclass(frozen=True)
+class DialogueContext:
+    """Adds to a job context the earlier lines and the events to which its dialogue may refer.
+
+    If a store is unavailable, nothing is added.
+    """
+
+    log: MessageLog
+    events: EventLedger
+    consent: Consent
+
+    async def around(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
+        """Return the job context with earlier lines, lines that the dialogue answers, and the place's newest events."""
+        try:
+            earlier = await self._earlier(dialogue)
+            answered = await self._answered(dialogue)
+            newest = await self._newest(dialogue)
+        except UnavailableError:
+            return job_context
+        added = [event for event in newest if event not in job_context.neighbours]
+        near = job_context.neighbours[: MOST_NEAR - len(added[:NEWEST])]
+        neighbours = (*near, *added)[:MOST_NEAR]
+        return replace(job_context, earlier=earlier, answered=answered, neighbours=neighbours)
+
+    async def _earlier(self, dialogue: Dialogue) -> tuple[Message, ...]:
+        first = min(line.sent_at for line in dialogue.messages)
+        found = await self.log.recent(dialogue.scene.scope, EARLIER, before=first)
+        near = (line for line in found if first - line.sent_at <= WITHIN)
+        return tuple(line for line in map(self._shown, near) if line is not None)
+
+    async def _answered(self, dialogue: Dialogue) -> tuple[Message, ...]:
+        here = {line.id for line in dialogue.messages}
+        wanted = {line.reply_to for line in dialogue.messages if line.reply_to} - here
+        found = await self.log.find(dialogue.scene.scope, wanted) if wanted else []
+        return tuple(line for line in map(self._shown, found) if line is not None)
+
+    async def _newest(self, dialogue: Dialogue) -> list[Event]:
+        read_filter = ReadFilter(dialogue.scene, without=frozenset(self.consent.opted_out))
+        found = await self.events.recent(read_filter, MOST_NEAR)
+        return [event for event in found if event.scope == dialogue.scene.scope]
+
+    def _shown(self, line: Message) -> Message | None:
+        """Return a line redacted and shortened for the prompt; None if its sender opted out or was erased."""
+        if line.scene.user_id in self.consent.opted_out or self.consent.is_erased(line.scene, line.sent_at):
+            return None
+        cut = shortened_line(self.consent.redacted(line), EARLIER_LENGTH)
+        return cut if isinstance(cut, Message) else None

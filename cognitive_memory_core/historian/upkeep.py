@@ -1,17 +1,74 @@
-"""Decides whether the machine's clock can be trusted, before anything is deleted because of its age."""
+"""What keeps the ledger in order: the size of the log, the trust in the clock, and damage in its file."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
 from .. import sentences
+from ..domain.figures import LEDGER_ROWS
 from ..errors import UnavailableError
 from ..ports.clock import Clock
+from ..settings import Live, Settings
+from ..store.database.integrity import LedgerExaminer
 from ..store.housekeeping import ClockState, ClockStore
+from ..store.messages import MessageLog
 from ..tasks import BackgroundLoop, ErrorState
+
+PRUNED_EVERY = 3600.0  # seconds
+KEPT_PER_PLACE = 200  # newest messages: as many as one dialogue holds, so none that waits to be considered goes
+MEGABYTE = 1_000_000
+log = logging.getLogger(__name__)
+
+
+class LogPruning:
+    """Deletes old messages from the log once an hour, and runs the purge of erased data."""
+
+    def __init__(
+        self,
+        message_log: MessageLog,
+        settings: Live[Settings],
+        horizon: Callable[[], datetime],
+        purge: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """Create for a log; ``horizon`` returns an instant that has certainly passed, from which ages are measured.
+
+        ``purge`` decides itself whether it is due, and does not raise.
+        """
+        self._purge = purge
+        self._log = message_log
+        self._settings = settings
+        self._horizon = horizon
+        self.removed = 0  # messages deleted since the start because the log was too large
+        self.loop = BackgroundLoop("housekeeping", self._round)
+
+    async def _round(self) -> float:
+        """Delete old messages, then purge; if deleting fails, purge nevertheless and let the loop retry soon."""
+        try:
+            await self.prune()
+            await self.shrink()
+        finally:
+            if self._purge is not None:
+                await self._purge()
+        return PRUNED_EVERY
+
+    async def prune(self) -> None:
+        """Delete messages older than ``capture.log_days``."""
+        await self._log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))
+
+    async def shrink(self) -> None:
+        """Delete the oldest messages until the log is within ``capture.log_max_mb``; log this the first time."""
+        most = self._settings.current.capture.log_max_mb
+        if not most:
+            return
+        removed = await self._log.shrink(round(most * MEGABYTE), kept_per_place=KEPT_PER_PLACE)
+        if removed and not self.removed:
+            log.warning("%s", sentences.log.LOG_TOO_LARGE.format(most=most, removed=removed))
+        self.removed += removed
+
 
 JUMP = timedelta(days=2)  # a larger difference means that the clock was set, or that nothing ran for as long
 STEADY = 86_400.0  # seconds that a clock must run steadily after a jump before it is trusted
@@ -117,3 +174,39 @@ class ClockWatch:
 
 async def _do_nothing() -> None:
     pass
+
+
+AFTER = 20.0  # seconds: a bot that starts has more urgent things to read
+LONGEST = 120.0  # seconds of one examination
+EXAMINED_EVERY = 7 * 86400.0  # seconds
+
+
+class IntegrityWatch:
+    """Starts an examination of the ledger soon after the start and once a week; the status names damaged parts.
+
+    Nothing is repaired and nothing stops, because the rest of the ledger works.
+    """
+
+    def __init__(self, examiner: LedgerExaminer) -> None:
+        """Create with the examiner of the ledger, which is first called :data:`AFTER` seconds after the loop starts."""
+        self._examiner = examiner
+        self._first_rest = AFTER
+        self.trouble = ErrorState(LEDGER_ROWS)
+        self.loop = BackgroundLoop("ledger check", self._round)
+
+    async def _round(self) -> float:
+        rest, self._first_rest = self._first_rest, 0.0
+        if rest:
+            return rest
+        await self.examine()
+        return EXAMINED_EVERY
+
+    async def examine(self) -> None:
+        """Examine the ledger now; record damage as the error state, which ends if a complete examination finds none."""
+        examined = await self._examiner.examine(LONGEST)
+        if examined.damages:
+            self.trouble.tell(sentences.storage_errors.rows_damaged(examined.damages))
+        elif examined.is_complete:
+            self.trouble.end()
+        else:
+            log.info("%s", sentences.log.LEDGER_NOT_EXAMINED.format(seconds=LONGEST))

@@ -1,1 +1,0 @@
-"""The message log's write-behind buffer and its pruning."""

@@ -1,1 +1,0 @@
-"""From facts to profiles: merging, its guards, names and the profile index."""

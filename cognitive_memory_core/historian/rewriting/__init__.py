@@ -1,1 +1,0 @@
-"""From messages and observations to checked statements: triage, rewriting, attribution and the gate."""

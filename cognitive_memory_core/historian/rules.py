@@ -1,0 +1,138 @@
+"""The memory without a model: which lines are kept, and which of their clauses stand in profiles."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from .. import sentences
+from ..domain.event import EventKind, Fact, Statement, nested
+from ..domain.people import JobContext
+from ..domain.turn import Dialogue, Turn
+from ..ports.models import MergedLine, MergedLines, MergeInput
+from ..text.characters import folded
+from ..text.names import one_line
+from ..text.statements.lasting_facts import ended_states, lasting_clause, speaks_of_rank_or_debt
+from ..text.time.time_words import mentions
+from .checks import GivenLines
+from .statements import as_noted, as_said
+
+SHORT, LONG = 6, 18  # letters and digits from which a line with a sign is kept, and any other line
+_SIGN = re.compile("[0-9一二三四五六七八九十百千万我俺咱定改约换搬停取别禁]|(?<![a-z])(?:i|we|my)(?![a-z])")
+_QUESTION = re.compile("[?？][ ~～。！!]*$|[吗嘛呢么][~～。！!…]*$")
+_COMMAND = re.compile("[/!！#$]|[.][a-z]")
+_MARKERS = re.compile(r"\[[^\[\]\n]{1,60}\]|https?://\S+|^(?:@\S{1,40}\s+)+")
+_NO_WORDS = re.compile(r"[\W_]+")
+TOGETHER = 40  # letters told in all lines of people from which a dialogue is worth a model call
+
+
+def told_length(line: str) -> int:
+    """Return how many letters and digits a line tells; 0 for a question or a command."""
+    said = folded(_MARKERS.sub(" ", line)).strip()
+    return 0 if _COMMAND.match(said) or _QUESTION.search(said) else len(_NO_WORDS.sub("", said))
+
+
+def is_worth_keeping(line: str) -> bool:
+    """Return whether a line is kept: long, or with a number, a date or a sign of somebody's affairs.
+
+    What somebody says of themselves that lasts is kept however short it is.
+    """
+    length = told_length(line)
+    if length >= LONG or (length >= SHORT and bool(_SIGN.search(folded(line)) or mentions(line))):
+        return True
+    return length > 0 and bool(lasting_clause(line) or ended_states(line))
+
+
+class RuleHistorian:
+    """A historian by rules instead of a model. Equal input gives equal statements."""
+
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:  # noqa: ARG002  # of the port
+        """Keep each observation as it is, as the bot's note."""
+        return [as_noted(observation, turn) for observation in turn.observations]
+
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
+        """Return the lines worth keeping, each as it was said, with the line that it answers.
+
+        What somebody says of themselves that lasts has them as its subject.
+        """
+        given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
+        kept: list[Statement] = []
+        for message in dialogue.messages:
+            if message.sender_id and is_worth_keeping(message.text):
+                others = [one.name for one in job_context.people if one.id != message.sender_id and one.name]
+                lasting = lasting_clause(message.text, others)
+                said = as_said([message], given, job_context, lasting.kind if lasting else "event")
+                is_of_sender = bool(lasting or ended_states(message.text))
+                kept.append(replace(said, subjects=(message.sender_id,) if is_of_sender else ()))
+            await asyncio.sleep(0)  # one line at a time, to keep the event loop responsive
+        return kept
+
+
+def may_be_worth_remembering(dialogue: Dialogue) -> bool:
+    """Return whether a dialogue is worth a model call: a line is worth keeping, or all lines together are long."""
+    said = [line.text for line in dialogue.messages if line.sender_id]
+    return any(map(is_worth_keeping, said)) or sum(map(told_length, said)) >= TOGETHER
+
+
+LINE_LENGTH = 120
+_FIELDS: dict[EventKind, str] = {"preference": "interests", "knowledge": "role"}
+_GROUP_FIELDS: dict[EventKind, str] = {"preference": "state", "knowledge": "state"}
+
+
+@dataclass(frozen=True)
+class RuleMerger:
+    """Quotes of each fact the clause that says something lasting; of two that contradict each other both stay.
+
+    A fact of which a historian says that it lasts is quoted whole. A clause that ends a state (不吃素了) replaces the
+    lines that claim it.
+    """
+
+    async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
+        """Return a line for each fact that is a lasting one."""
+        facts = sorted(given.new, key=lambda fact: fact.happened_at)
+        outdated = [one for fact in facts for one in _ended_by(fact, given)]
+        return MergedLines(
+            tuple(line for fact in facts for line in _lines_of(fact, given, now)), outdated=tuple(outdated)
+        )
+
+
+def line_as_said(title: str, said: str, facts: Sequence[Fact], now: datetime) -> MergedLine:
+    """Return the line that quotes facts, with the day of the last one."""
+    day = min(max(fact.happened_at for fact in facts), now).astimezone(now.tzinfo).date().isoformat()
+    return MergedLine(
+        title, sentences.stored_text.noted_on(said, day).removeprefix("- "), tuple(fact.event_id for fact in facts)
+    )
+
+
+def quoted(facts: Sequence[Fact], given: MergeInput) -> str:
+    """Return the words of facts in quotation marks; a group's have theirs already."""
+    if given.is_group:
+        return one_line(" ".join(fact.text for fact in facts), LINE_LENGTH)
+    clauses = (one_line(nested(fact.text), LINE_LENGTH) for fact in facts)
+    return "".join(sentences.stored_text.QUOTED_CLAUSE.format(clause=clause) for clause in clauses)
+
+
+def _lines_of(fact: Fact, given: MergeInput, now: datetime) -> Iterator[MergedLine]:
+    headings = sentences.stored_text.headings(is_group=given.is_group)
+    if given.is_group:
+        yield line_as_said(headings[_GROUP_FIELDS.get(fact.kind, "topics")], quoted([fact], given), [fact], now)
+        return
+    clause = lasting_clause(fact.text)
+    said = sentences.stored_text.QUOTED_CLAUSE.format(clause=clause.text) if clause else ""
+    if ended := ended_states(fact.text):
+        said = said or sentences.stored_text.QUOTED_CLAUSE.format(clause=ended[0].clause)
+    if not said and fact.kind in _FIELDS and not speaks_of_rank_or_debt(fact.text):
+        said = quoted([fact], given)
+    if said:
+        field = clause.field if clause else _FIELDS.get(fact.kind, "topics")
+        yield line_as_said(headings[field], said, [fact], now)
+
+
+def _ended_by(fact: Fact, given: MergeInput) -> Iterator[str]:
+    """Yield the events of earlier facts whose state has ended, as the person says in this fact."""
+    earlier = [one for line in given.told for one in line] + [one for one in given.new if one != fact]
+    for ended in () if given.is_group else ended_states(fact.text):
+        yield from (one.event_id for one in earlier if one.happened_at < fact.happened_at and ended.ends(one.text))
