@@ -43,9 +43,7 @@ if TYPE_CHECKING:
         UnknownSuggestion,
     )
     from .memory import CognitiveMemory
-    from .quality.figures import report_figures
-    from .quality.markdown import report_markdown
-    from .quality.page import report_page
+    from .quality.rendering import report_figures, report_markdown, report_page
     from .recall.trace import Candidate, Explanation, LineCandidate
     from .settings import (
         CaptureSettings,
@@ -191,9 +189,7 @@ __getattr__ = loaded_on_use(
         ),
         "memory": "CognitiveMemory",
         "domain.figures": "Activity DayCount",
-        "quality.figures": "report_figures",
-        "quality.markdown": "report_markdown",
-        "quality.page": "report_page",
+        "quality.rendering": "report_figures report_markdown report_page",
         "recall.trace": "Candidate Explanation LineCandidate",
         "settings": (
             "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "

@@ -14,11 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .. import sentences
-from .parser import Parser, Subcommand, existing_file, fresh_directory
+from .parser import FAILED, Parser, Subcommand, existing_file, fresh_directory
 
 NEEDED = ("nonebot", "fastapi", "uvicorn", "websockets")
 FOREIGN_SETTINGS = ("COGNITIVE_MEMORY__", "LOCALSTORE_")  # an API key in the shell must not reach the demo
-FAILED = 1
 
 
 def declare(parser: Parser) -> None:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from .. import sentences
 from . import demo
-from .parser import MISUSE, Parser, Subcommand
+from .parser import MISUSED, Parser, Subcommand
 
 PROGRAM = "cognitive-memory"
 
@@ -64,4 +64,4 @@ def _overview(words: Sequence[str]) -> int:
         )
     lines += [f"  {command.name:<10}{command.summary}" for command in SUBCOMMANDS]
     (sys.stdout if wanted else sys.stderr).write("\n".join(lines) + "\n")
-    return 0 if wanted else MISUSE
+    return 0 if wanted else MISUSED

@@ -12,12 +12,11 @@ from ..domain.ids import checked_id
 from ..errors import BadArgument
 from ..memory import CognitiveMemory
 from ..migration import Conversion, Destination, Layout, turns_of
-from ..migration.report import MigrationReport
+from ..migration.conversion import MigrationReport
 from ..tasks import completed
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, runner
-from .output import DONE, FAILED, console, print_json, progress_bar, refuse
-from .parser import Parser, Subcommand, existing_path
+from .parser import DONE, FAILED, Parser, Subcommand, console, existing_path, print_json, progress_bar, refuse
 from .transferring import watched
 
 

@@ -17,7 +17,7 @@ from ..memory import CognitiveMemory
 from ..read_only import MemoryReader, opened_reader
 from ..settings import Settings
 from .bot_directory import BotDirectory, bot_directory
-from .output import FAILED, refuse
+from .parser import FAILED, refuse
 
 Work = Callable[[argparse.Namespace, BotDirectory], Awaitable[int]]
 

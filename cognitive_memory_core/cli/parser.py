@@ -1,17 +1,25 @@
-"""An argparse parser whose help, usage and error messages are Chinese."""
+"""What the command line reads and shows: a parser in Chinese, results for people, and JSON for programs."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from .. import sentences
 
-MISUSE = 2
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+
+DONE, FAILED, MISUSED = 0, 1, 2
 LONGEST_NUMBER = 10  # digits
 _COMPLAINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"unrecognized arguments: (?P<words>.+)", re.DOTALL), sentences.command_line.UNKNOWN_ARGUMENTS),
@@ -49,7 +57,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the error in Chinese and the usage, then exit with status 2."""
         misuse = sentences.command_line.MISUSED.format(program=self.prog, complaint=_in_chinese(message))
-        self.exit(MISUSE, f"{misuse}\n{self.format_usage()}")
+        self.exit(MISUSED, f"{misuse}\n{self.format_usage()}")
 
 
 @dataclass(frozen=True)
@@ -107,3 +115,53 @@ def _in_chinese(complaint: str) -> str:
         if found := pattern.match(complaint):
             return sentence.format_map(found.groupdict())
     return complaint
+
+
+def console() -> Console:
+    """Return the console of standard output; without a terminal, plain lines that are never wrapped."""
+    from rich.console import Console  # noqa: PLC0415  # help and misuse do not need it
+
+    is_terminal = sys.stdout.isatty()
+    return Console(highlight=False, soft_wrap=not is_terminal, width=None if is_terminal else 10_000, emoji=False)
+
+
+def print_json(value: object) -> None:
+    """Write one JSON value on one line."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+
+
+def refuse(sentence: object) -> int:
+    """Write one sentence to standard error and return the exit status of a failed command."""
+    sys.stderr.write(f"{sentences.command_line.PROGRAM}：{' '.join(str(sentence).split())}\n")
+    return FAILED
+
+
+class ProgressBar:
+    """A bar on standard error; nothing is shown without a terminal."""
+
+    def __init__(self, progress: Progress | None, task: TaskID | None) -> None:
+        """Show the steps of a task; None shows nothing."""
+        self._progress, self._task = progress, task
+
+    def advance(self) -> None:
+        """Advance the bar by one step."""
+        if self._progress is not None and self._task is not None:
+            self._progress.advance(self._task)
+
+    def show(self, done: int, total: int | None) -> None:
+        """Show ``done`` of ``total`` steps; ``total`` is None if it is unknown."""
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, completed=done, total=total)
+
+
+@contextmanager
+def progress_bar(label: str, total: int | None) -> Generator[ProgressBar, None, None]:
+    """Show a progress bar during the ``with`` block, if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield ProgressBar(None, None)
+        return
+    from rich.console import Console  # noqa: PLC0415  # only on a terminal
+    from rich.progress import Progress  # noqa: PLC0415  # only on a terminal
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        yield ProgressBar(progress, progress.add_task(label, total=total))

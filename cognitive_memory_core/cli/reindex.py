@@ -10,8 +10,7 @@ from .. import sentences
 from ..errors import CognitiveMemoryError
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, runner
-from .output import DONE, console, print_json, progress_bar
-from .parser import Parser, Subcommand
+from .parser import DONE, Parser, Subcommand, console, print_json, progress_bar
 
 LOOK = 0.5  # seconds between two looks at the progress
 

@@ -9,13 +9,10 @@ from pathlib import Path
 
 from .. import sentences
 from ..errors import StorageRefused
-from ..quality.figures import report_figures
-from ..quality.markdown import report_markdown
-from ..quality.page import report_page
+from ..quality.rendering import report_figures, report_markdown, report_page
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import reading, runner
-from .output import DONE, console, print_json
-from .parser import Parser, Subcommand, counted
+from .parser import DONE, Parser, Subcommand, console, counted, print_json
 
 DAYS, MOST_DAYS = 30, 366
 

@@ -14,8 +14,7 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import reading, runner
-from .output import DONE, console, print_json
-from .parser import Parser, Subcommand, counted
+from .parser import DONE, Parser, Subcommand, console, counted, print_json
 
 MOST, USUAL, LONGEST = 200, 10, 4_000
 

@@ -17,8 +17,7 @@ from ..errors import BadArgument
 from ..read_only import DirectorySnapshot
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, reading, runner
-from .output import DONE, console, print_json
-from .parser import Parser, Subcommand
+from .parser import DONE, Parser, Subcommand, console, print_json
 
 ALL = "all"
 ID_LENGTH, ERROR_LENGTH = 8, 200

@@ -21,8 +21,7 @@ from ..store.database.copies import Copy
 from ..store.ledger import Ledger
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, reading, runner
-from .output import DONE, ProgressBar, console, print_json, progress_bar, refuse
-from .parser import Parser, Subcommand, existing_file
+from .parser import DONE, Parser, ProgressBar, Subcommand, console, existing_file, print_json, progress_bar, refuse
 
 LOOK = 0.5  # seconds between two looks at the progress of an import
 READ = 1 << 20

@@ -6,8 +6,7 @@ Version 1 and version 2 of the SDK both work, because other plugins of a bot may
 from __future__ import annotations
 
 from .exchange import Exchange, UnknownResource, called, memory_exchange, template_list, tool_list
-from .http_answer import answer_http
-from .sdk import is_installed, serve_stdio
+from .sdk import answer_http, is_installed, serve_stdio
 
 __all__ = [
     "Exchange",

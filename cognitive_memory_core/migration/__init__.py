@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .conversion import Conversion, Destination
-from .jobs import turns_of
+from .conversion import Conversion, Destination, turns_of
 from .layout import Layout
 
 __all__ = ["Conversion", "Destination", "Layout", "turns_of"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -16,26 +16,77 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import orjson
+from pydantic import ValidationError
 
 from .. import sentences
-from ..disk import Disk
+from ..disk import MAX_BYTES, Disk
 from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.interval import datetime_of
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
 from ..domain.scope import DEFAULT_AGENT, Scope
+from ..domain.turn import Turn
 from ..errors import BadArgument, CognitiveMemoryError
 from ..ports.vectors import EmbeddedEvent
 from ..profiles.format import LARGEST, ProfileFile
 from ..profiles.paths import ProfileLocation
-from ..queue.format import SEED_ZONE
+from ..queue.format import SEED_ZONE, body_of, job_of
 from ..store.names import Alias
-from ..text.names import clean_name
+from ..text.names import clean_name, one_line
 from ..transfer.export_format import HEAD, ExportedRow, row_of, written
 from ..vectors.chroma.other_programs_folder import ForeignFolderUnreadable, foreign_rows, size_of
-from .json_list import DAMAGED, rows_of
-from .layout import LARGEST_LIST, Layout, written_at
-from .report import MigrationReport
+from .layout import DAMAGED, LARGEST_LIST, Layout, rows_of, written_at
+
+MOST_SAID = 100
+LONGEST_SENTENCE = 300
+
+
+class MigrationReport:
+    """Counts of rows by kind and of unreadable pieces; ``on_row`` is called for each row."""
+
+    def __init__(self, on_row: Callable[[], None]) -> None:
+        """Start with all counts at zero."""
+        self.counts: Counter[str] = Counter()
+        self.said: list[str] = []
+        self.left_out = 0
+        self._on_row = on_row
+
+    def count(self, kind: str) -> None:
+        """Count a row."""
+        self.counts[kind] += 1
+        self._on_row()
+
+    def leave_out(self, where: str, reason: Exception | str) -> None:
+        """Count a piece that cannot be read; the messages of the first such pieces are kept."""
+        self.left_out += 1
+        if len(self.said) < MOST_SAID:
+            known = isinstance(reason, str | CognitiveMemoryError) and not isinstance(reason, ValidationError)
+            shown = str(reason) if known else sentences.migration.NOT_UNDERSTOOD
+            said = sentences.migration.LEFT_OUT.format(where=where, reason=shown)
+            self.said.append(one_line(said, LONGEST_SENTENCE))
+
+
+STATES = ("pending", "processing", "failed")
+
+
+def turns_of(layout: Layout, report: MigrationReport, agent: str = DEFAULT_AGENT) -> Iterator[Turn]:
+    """Yield the turn of each job; its ``request_id`` is derived from its content, so that a second run adds nothing."""
+    if layout.queues is None:
+        return
+    for state in STATES:
+        for path in layout.files(layout.queues / state, ".json"):
+            try:
+                arrived_at = datetime.fromtimestamp(written_at(path, MAX_BYTES), timezone.utc)
+                work = job_of(body_of(Disk().read(path)), path.stem, arrived_at).work
+                if not isinstance(work, Turn):
+                    raise BadArgument(sentences.migration.NO_TURN)
+            except CognitiveMemoryError as refused:
+                report.leave_out(layout.name(path), refused)
+            else:
+                report.count("job")
+                key = derived_id("migrated job", work.scene.scope.key, work.memo, *work.observations, work.happened_at)
+                yield replace(work, scene=replace(work.scene, agent=agent), request_id=f"migrated-{key}")
+
 
 MEMOS = 100  # the newest summaries, which are injected; all of them become events, which are searched
 _KINDS: dict[EntityType, tuple[str, tuple[str, ...]]] = {

@@ -17,9 +17,8 @@ from .. import sentences
 from ..disk import TEMP, Disk, Vanished
 from ..errors import StorageRefused
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
-from .conversion import Conversion, Destination
+from .conversion import Conversion, Destination, MigrationReport
 from .layout import LARGEST_LIST, SUMMARIES, Layout
-from .report import MigrationReport
 
 log = logging.getLogger(__name__)
 COPY = "end_summaries.takeover.json"

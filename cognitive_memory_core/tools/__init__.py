@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ..sentences.tools import GROUP_WORDS
-from .actions import ACTIONS, Action, Answer, ToolCaller, speaker
-from .agent_actions import AGENT_ACTIONS
-from .profile_limit import MOST_PEOPLE, WINDOW, ProfileLimit
-from .running import agent_answer
+from .actions import ACTIONS, MOST_PEOPLE, WINDOW, Action, Answer, ProfileLimit, ToolCaller, speaker
+from .agent_actions import AGENT_ACTIONS, agent_answer
 from .schemas import Schema, agent_schemas, function_schemas
 from .tool_arguments import Arguments, BadToolArgument
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,8 +19,38 @@ from ..errors import NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings
 from ..text.spoken_events import spoken
-from .profile_limit import ProfileLimit, process_limit
 from .tool_arguments import Arguments, BadToolArgument
+
+MOST_PEOPLE = 30  # within the window: more than a conversation needs, far fewer than a group has
+WINDOW = 3_600.0  # seconds
+ASKERS = 2_000
+
+
+class ProfileLimit:
+    """Counts whose profiles each asker was shown; ``clock`` returns seconds of a monotonic clock."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start with no profile counted."""
+        self._clock = clock
+        self._shown: OrderedDict[Hashable, dict[str, float]] = OrderedDict()
+
+    def admits(self, asker: Hashable, person: str) -> bool:
+        """Count a person's profile as shown to an asker; return False if the limit for ``WINDOW`` is reached."""
+        now = self._clock()
+        shown = self._shown.setdefault(asker, {})
+        self._shown.move_to_end(asker)
+        if len(self._shown) > ASKERS:
+            self._shown.popitem(last=False)
+        for known in [known for known, at in shown.items() if at <= now - WINDOW]:
+            del shown[known]
+        if person not in shown and len(shown) >= MOST_PEOPLE:
+            return False
+        shown[person] = now
+        return True
+
+
+process_limit = ProfileLimit()  # of this process
+
 
 EVERYTHING = ("event", "preference", "knowledge", "experience", "message")
 SUMMARY_LENGTH = 2_000  # characters of one profile; people may write more into its file

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .backup import backed_up
+from .backup import backed_up, checked_target
 from .export_import import exported, imported
-from .targets import checked_target
 
 __all__ = ["backed_up", "checked_target", "exported", "imported"]

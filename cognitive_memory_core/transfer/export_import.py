@@ -6,8 +6,9 @@ import asyncio
 import codecs
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -21,14 +22,54 @@ from ..domain.profile import Profile, Revision
 from ..domain.scope import Scope
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.vectors import EmbeddedEvent
-from ..profiles.files import FileProfiles
+from ..profiles.files import FileProfiles, Overtaken
 from ..store.all_rows import Archive, ArchiveRow, OptOut
 from ..store.names import Alias
 from ..tasks import completed
 from ..text.names import clean_name
+from .backup import draft_in, refuse_special, removed
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
-from .profiles import IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
-from .targets import draft_in, refuse_special, removed
+
+log = logging.getLogger(__name__)
+IsExcluded = Callable[[Profile], bool]
+ProfileEdit = Callable[[Profile], Awaitable[Profile]]
+
+
+async def exported_profiles(
+    profiles: FileProfiles, user_id: str | None, edited: ProfileEdit | None = None
+) -> AsyncIterator[Profile | Revision]:
+    """Yield all profiles, or one person's, each followed by its revisions, oldest first; ``edited`` edits each."""
+    for key in await profiles.keys():
+        if user_id is not None and key.user_id != user_id:
+            continue
+        current = await profiles.find(key)
+        if current:
+            yield await edited(current) if edited else current
+            for one in reversed(await profiles.revisions(key)):
+                yield replace(one, profile=await edited(one.profile)) if edited else one
+
+
+async def absorb_profiles(profile_rows: Sequence[Profile | Revision], profiles: FileProfiles) -> int:
+    """Import profiles that do not exist yet and unknown revisions; return how many were new."""
+    count = 0
+    for row in profile_rows:
+        try:
+            is_past = isinstance(row, Revision)
+            count += await profiles.add_revision(row) if is_past else await _is_first(row, profiles)
+        except MistakeError as refused:
+            log.warning("%s", sentences.log.PROFILE_LEFT_OUT.format(reason=refused))
+    return count
+
+
+async def _is_first(row: Profile, profiles: FileProfiles) -> bool:
+    if await profiles.find(row.key):
+        return False
+    try:
+        await profiles.write(replace(row, version=""))
+    except Overtaken:
+        return False
+    return True
+
 
 log = logging.getLogger(__name__)
 BATCH = 500

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from ... import sentences
 from ..bot_directory import BotDirectory, declare_directory
 from ..open_directory import runner
-from ..output import DONE, FAILED, console, print_json
-from ..parser import Parser, Subcommand
+from ..parser import DONE, FAILED, Parser, Subcommand, console, print_json
 from . import machine, models, storage, variables
 from .findings import AsyncCheck, Check, ExaminedBot, Finding
 
