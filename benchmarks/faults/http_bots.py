@@ -129,3 +129,15 @@ def rows(bot: BotProcess) -> list[Any]:
 def _changeable(ledger: sqlite3.Connection) -> list[Any]:
     queries = ("SELECT id, retired_at FROM events", "SELECT id, text FROM pins", "SELECT * FROM belief_changes")
     return [sorted(ledger.execute(query).fetchall(), key=str) for query in queries]
+
+
+async def paced(request: RawRequest, port: int, token: str) -> RawAnswer:
+    """Send a request, again if it carries a known token and asked too fast."""
+    is_known = any(value == bearer(token)[1] for _, value in request.headers)
+    answer = await request.sent(port)
+    for _ in range(100):
+        if answer.status != 429 or not is_known:
+            break
+        await asyncio.sleep(0.2)
+        answer = await request.sent(port)
+    return answer

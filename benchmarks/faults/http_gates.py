@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from tests.support.openapi_client import Operation
 from tests.support.raw_http import Header, RawAnswer, RawRequest, bearer
 
 from ..fault_row import Extent, Row
-from .http_bots import JSON_TYPE, TOKEN, TOKENS, Seen, a_bot, document, is_let_in, path_of, rows
+from .http_bots import JSON_TYPE, TOKEN, TOKENS, Seen, a_bot, document, is_let_in, paced, path_of, rows
 
 TARGETS = tuple(
     path.encode()
@@ -107,7 +106,7 @@ async def a15(extent: Extent) -> Row:
     async with a_bot(TOKENS["token"][0]) as bot:
         described, before = await document(bot.port, TOKEN), rows(bot)
         for what, request, is_bad in islice(_tricks(described), 0, None, extent.of(1, 8)):
-            answer = await _paced(request, bot.port)
+            answer = await paced(request, bot.port, TOKEN)
             seen.note(f"{what} {request.target!r} {request.host!r}", answer, is_bad=is_bad(answer))
         changed = rows(bot) != before
     note = (
@@ -116,16 +115,6 @@ async def a15(extent: Extent) -> Row:
         f"smuggled lengths; answers {seen.told}; first: {seen.first}"
     )
     return Row(seen.sent, seen.passed, seen.crashed + changed, note=note)
-
-
-async def _paced(request: RawRequest, port: int) -> RawAnswer:
-    """Send a request, again if the rate limit refused it with the token."""
-    for _ in range(100):
-        answer = await request.sent(port)
-        if answer.status != 429 or not any(value == bearer(TOKEN)[1] for _, value in request.headers):
-            break
-        await asyncio.sleep(0.2)
-    return answer
 
 
 def _tricks(described: Sequence[Operation]) -> Iterator[tuple[str, RawRequest, Any]]:

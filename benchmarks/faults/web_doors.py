@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import secrets
@@ -15,7 +14,7 @@ from tests.support.http_world import BELIEF, EVENT, GROUP_ID, PERSON, PIN
 from tests.support.raw_http import Header, RawAnswer, RawRequest, bearer
 
 from ..fault_row import Extent, Row
-from .http_bots import CANARY, JSON_TYPE, TOKEN, TOKENS, Seen, a_bot, is_let_in, rows
+from .http_bots import CANARY, JSON_TYPE, TOKEN, TOKENS, Seen, a_bot, is_let_in, paced, rows
 from .http_gates import HOSTS
 
 CONSOLE = "/memory/console"
@@ -105,24 +104,11 @@ async def _run(attempts: Any, every: int) -> Row:
         before = rows(bot)
         for number, (name, request, is_bad) in enumerate(attempts(session)):
             if number % every == 0:
-                answer = await _paced(request, bot.port)
+                answer = await paced(request, bot.port, AGENT_TOKEN)
                 seen.note(f"{name} {request.target[:60]!r}", answer, is_bad=is_bad(answer))
         changed = rows(bot) != before
     note = f"lost: answered; twice: 500s and changes; answers {seen.told}; first: {seen.first}"
     return Row(seen.sent, seen.passed, seen.crashed + changed, note=note)
-
-
-async def _paced(request: RawRequest, port: int) -> RawAnswer:
-    """Send a request, again if a known token asked too fast."""
-    answer = await request.sent(port)
-    for _ in range(100):
-        if answer.status != 429 or not any(name == "Authorization" for name, _ in request.headers):
-            break
-        if not any(AGENT_TOKEN.encode() in value for _, value in request.headers):
-            break
-        await asyncio.sleep(0.2)
-        answer = await request.sent(port)
-    return answer
 
 
 async def _session(port: int) -> str:
