@@ -89,12 +89,13 @@ class ConsentBook(Table):
         """Return the switches that are not "on", including expired ones."""
         return [switch_of(row) for row in connection.execute("SELECT scope, switch, until_us FROM switches")]
 
-    async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
+    @writes
+    def set_sharing(self, connection: Connection, user_id: str, *, shared: bool, at: datetime) -> None:
         """Record whether a person shares their own profile with all places."""
         if shared:
-            await self.database.write(add_sharing, user_id, at)
+            add_sharing(connection, user_id, at)
         else:
-            await self.database.write(_end_sharing, user_id)
+            connection.execute("DELETE FROM sharing WHERE user_id = ?", bound(user_id))
 
     @reads
     def shared(self, connection: Connection) -> frozenset[str]:
@@ -112,10 +113,6 @@ def add_sharing(connection: Connection, user_id: str, at: datetime) -> bool:
     """Record that a person shares their profile; returns whether that was new."""
     query = "INSERT INTO sharing (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
     return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
-
-
-def _end_sharing(connection: Connection, user_id: str) -> None:
-    connection.execute("DELETE FROM sharing WHERE user_id = ?", bound(user_id))
 
 
 def add_switch(connection: Connection, switch: PlaceSwitch) -> bool:

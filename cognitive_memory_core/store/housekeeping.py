@@ -69,21 +69,11 @@ class ClockStore(Table):
         written = orjson.dumps((believed_us, micros(state.seen_at), state.steady_seconds)).decode()
         connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, written))
 
-    async def redate_tombstones(self, after: datetime, to: datetime) -> int:
+    @writes
+    def redate_tombstones(self, connection: Connection, after: datetime, to: datetime) -> int:
         """Redate the tombstones dated later than ``after`` to the instant ``to``; return how many."""
-        if not await self.database.read(_has_later_than, after):
-            return 0
-        return await self.database.write(_redate_tombstones, after, to)
-
-
-def _has_later_than(connection: Connection, after: datetime) -> bool:
-    found = connection.execute("SELECT 1 FROM erasures WHERE at_us > ? LIMIT 1", (micros(after),)).fetchone()
-    return found is not None
-
-
-def _redate_tombstones(connection: Connection, after: datetime, to: datetime) -> int:
-    query = "UPDATE erasures SET at_us = ? WHERE at_us > ?"
-    return connection.execute(query, (micros(to), micros(after))).rowcount
+        query = "UPDATE erasures SET at_us = ? WHERE at_us > ?"
+        return connection.execute(query, (micros(to), micros(after))).rowcount
 
 
 _PREFIX = "calibration of "  # key prefix in the table meta
