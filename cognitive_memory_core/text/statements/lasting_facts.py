@@ -14,7 +14,8 @@ from ..time.time_words import mentions
 Field = Literal["role", "interests", "tools"]  # the sections of a profile that such a clause may enter
 
 LONGEST = 60  # characters of a line of a profile
-_CLAUSE_END = re.compile("[，,。！!；;？?\n]+|(?<=[一-龥）)”]) +(?=[一-龥《“（(])")  # a blank beside Latin letters or digits is typography
+# A blank beside Latin letters or digits is typography; between Chinese characters it ends a clause.
+_CLAUSE_END = re.compile("[，,。！!；;？?\n]+|(?<=[一-龥）)”]) +(?=[一-龥《“（(])")
 _LEAD_IN = re.compile("^(?:对了|另外|其实|因为|但是?|不过|而且|还有|说正[事经]的?|跟你们?说|p?s?[:：])?[，, ]*")
 _HOW = (
     "(?:自己|本人|现在|目前|真的?|其实|确实|也|还|就|都|一直|从小就?|平时|平常|本来|天生|有点|有些|特别|非常|超级?|最|很|挺|太"
