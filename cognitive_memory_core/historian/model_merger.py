@@ -17,6 +17,7 @@ from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..text.names import is_hearsay, one_line, plain, strange_numbers
 from ..text.statements.figures import Line, strange_figures
+from ..text.statements.lasting_facts import speaks_of_rank_or_debt
 from ..text.statements.lexicon import is_talk, offences
 from ..text.terms import FUNCTION_WORDS, index_terms
 from ..text.time.time_words import mentions
@@ -108,9 +109,9 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _own_words(fact: Fact) -> str:
-    """Return what a fact says in the words of its profile's person; of a group's, in those of an admin."""
+    """Return what a fact says in its person's words unless they claim a rank; of a group's, in an admin's."""
     if fact.key.entity_type != "group":
-        return fact.text
+        return "" if speaks_of_rank_or_debt(fact.text) else fact.text
     return " ".join(said for _, mark, said in _SPOKEN.findall(fact.text) if mark)
 
 

@@ -19,10 +19,12 @@ from .profiles import KEY_COLUMNS, OF_KEY, key_values
 
 _SAME_PROFILE = " AND ".join(f"g.{name} = facts.{name}" for name in KEY_COLUMNS)
 _NEWER = "n.replaces = o.id AND n.scope = o.scope AND n.at_us >= o.at_us"
-_SUCCESSOR = select(  # an active event that feeds the same profile
+_FEEDS = f"EXISTS ({select('1', 'facts g', f'g.event_seq = n.seq AND {_SAME_PROFILE}')})"
+_OWN = "(n.sender_id <> '' AND n.sender_id = o.sender_id AND n.sender_id = facts.user_id)"
+_SUCCESSOR = select(  # an active event that is the word of the profile's person, or feeds the same profile
     "1",
-    "events n JOIN facts g ON g.event_seq = n.seq",
-    f"{_NEWER} AND n.replaces <> '' AND n.retired_at IS NULL AND n.seq <> o.seq AND {_SAME_PROFILE}",
+    "events n",
+    f"{_NEWER} AND n.replaces <> '' AND n.retired_at IS NULL AND n.seq <> o.seq AND ({_OWN} OR {_FEEDS})",
 )
 _FALLEN = f"({select(f'o.retired_at IS NOT NULL OR EXISTS ({_SUCCESSOR})', 'events o', 'o.seq = facts.event_seq')})"
 _REPLACED = select("o.seq", "events n JOIN events o ON o.id = n.replaces", f"n.seq IN {LISTED} AND n.replaces <> ''")
@@ -83,9 +85,9 @@ class FactBook(Table):
     def waiting(self, connection: Connection) -> list[PendingFacts]:
         """Return the profiles with waiting facts, the longest waiting first.
 
-        A fact is valid while its event is active and no active event that feeds the same profile replaces that event. A
-        valid fact waits until it is recorded as merged (:meth:`mark_merged`). A merged fact that is no longer valid
-        waits as a withdrawn one, until its removal is recorded.
+        A fact is valid while its event is active and no active event of the profile's person, or that feeds the same
+        profile, replaces that event. A valid fact waits until it is recorded as merged (:meth:`mark_merged`). A merged
+        fact that is no longer valid waits as a withdrawn one, until its removal is recorded.
         """
         counted = f"{_KEY}, count(*) AS facts, sum(f.merged) AS gone, min(f.noted_us) AS since_us, min(f.seq) AS first"
         given = select(counted, _WITH_EVENTS, _waiting_condition(connection), f"GROUP BY {_KEY}")

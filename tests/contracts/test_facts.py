@@ -151,14 +151,27 @@ async def test_a_waiting_fact_that_was_replaced_is_not_merged(ledger: Ledger) ->
 
 
 async def test_what_replaces_a_statement_only_for_others_removes_it_from_no_profile(ledger: Ledger) -> None:
-    """A fact stays if the newer statement is another person's, older, or feeds another profile."""
+    """A person's fact stays if the newer statement is another's or older, a group's if that feeds a person's only."""
     old = an_event("阿棠(2000001) 周二休假", happened_at=later(hours=1))
     theirs = an_event("小满(2000002) 说周三", OTHER, replaces=old.id, happened_at=later(hours=2))
     older = an_event("阿棠(2000001) 周一休假", replaces=old.id)
-    told = an_event("阿棠(2000001) 说：归我管", replaces=old.id, happened_at=later(hours=2))
-    facts = (a_fact(old), a_fact(theirs), a_fact(older), a_fact(told, HERE))
-    await ledger.events.commit(replace(a_draft(old, theirs, older, told), facts=facts))
+    facts = (a_fact(old), a_fact(theirs), a_fact(older))
+    await ledger.events.commit(replace(a_draft(old, theirs, older), facts=facts))
     assert a_fact(old) in await ledger.facts.facts(ME, 9)
+    rule = an_event("阿棠(2000001) 说：每个月28号前交", happened_at=later(hours=1))
+    told = an_event("阿棠(2000001) 25号交", replaces=rule.id, happened_at=later(hours=2))
+    await ledger.events.commit(replace(a_draft(rule, told), facts=(a_fact(rule, HERE), a_fact(told))))
+    assert await ledger.facts.facts(HERE, 9) == [a_fact(rule, HERE)]
+
+
+async def test_what_a_person_says_instead_ends_their_fact_also_if_it_is_none_itself(ledger: Ledger) -> None:
+    """A merged fact waits to be removed once its speaker replaces it, also by an event that feeds no profile."""
+    old = an_event("阿棠(2000001) 每个月28号前交")
+    new = an_event("改成每个月25号前交", replaces=old.id, happened_at=later(hours=1))
+    await ledger.events.commit(replace(a_draft(old), facts=(a_fact(old),)))
+    await ledger.facts.mark_merged(ME, [a_fact(old)])
+    await ledger.events.commit(a_draft(new))
+    assert await ledger.facts.facts(ME, 9) == [a_fact(old, is_withdrawn=True)]
 
 
 async def test_a_limit_counts_the_facts_that_are_given(ledger: Ledger) -> None:

@@ -109,6 +109,14 @@ async def test_a_tag_stands_in_a_fact() -> None:
     assert drawn.tags == {"木工": ("e1", "e2"), "青岛": ("e1",)}
 
 
+@pytest.mark.parametrize("said", ["DK是管理员", "我是群主，会木工", "小北欠我五千块"])
+async def test_a_claim_to_a_rank_or_a_debt_gives_a_portrait_no_tag(said: str) -> None:
+    """Rank is told by the platform only: a line in which somebody claims a rank or a debt gives no tags."""
+    drawn = await merged(of_person(said, "我在青岛做木工"), tags=["DK是管理员", "群主", "欠我五千块", "管理员", "木工"])
+    assert drawn.tags.keys() == {"木工"}
+    assert "e1" not in drawn.tags["木工"]
+
+
 async def test_a_line_rests_on_facts_that_share_a_word_with_it() -> None:
     """A line that names every fact takes the place of those only with which it shares a word."""
     drawn = await merged(of_person("我在青岛做木工", "我养猫"), line("在青岛做木工", 1, 2), line("永远正确", 1, 2))
