@@ -166,7 +166,9 @@ class _Jobs:
         scene = core.Scene.group(group_id, user_id, user_name=f"茶客{chr(0x5E03 + person)}", group_name="茶会")
         likes, tool = self._dice.choice(LIKES), self._dice.choice(WITH)
         said = f"{scene.user_name}({user_id}) 在茶会({group_id}) 教{likes}，带了 {self._number} 号{tool}"
-        return core.Turn(scene, observations=[said], source_message=said, happened_at=NOW)
+        return core.Turn(
+            scene, observations=[said], source_message=said, message_ids=[f"m{self._number}"], happened_at=NOW
+        )
 
 
 class _Bare:

@@ -235,4 +235,10 @@ def _turn(number: int, clock: FrozenClock) -> core.Turn:
     person = f"{scene.user_name}({scene.user_id})"
     observations = [f"{person} 喜欢第 {number} 种乌龙茶", f"读书会({GROUP}) 定了第 {number} 条规矩：轮流记账"]
     lines: Sequence[core.Message] = [_said(number * 6 + at, clock) for at in range(6)]
-    return core.Turn(scene, observations=observations, source_message=observations[0], recent_messages=lines)
+    return core.Turn(
+        scene,
+        observations=observations,
+        source_message=observations[0],
+        recent_messages=lines,
+        message_ids=[f"said{number}"],
+    )

@@ -173,7 +173,8 @@ def _rewritten(question: Question) -> object:
 def _as_is(question: Question, number: int, text: str) -> Part:
     mentioned = [one for one in re.findall(r"[0-9]{4,}", text) if one in (*question.people, question.place)]
     speaker = question.people[0] if question.people else ""
-    return statement(number, text, list(dict.fromkeys(mentioned)), speaker)
+    cited = [at for at, line in question.lines if line.endswith(f"：{text}")]
+    return statement(number, text, list(dict.fromkeys(mentioned)), speaker, lines=cited)
 
 
 def _judged(question: Question) -> object:
