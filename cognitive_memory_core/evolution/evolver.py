@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
@@ -30,13 +31,13 @@ from ..store.ledger import Ledger
 from ..tasks import completed
 from ..text.failures import described
 from ..text.names import clean_name
-from ..text.statements.group_rules import is_command
 from .judging import Judgement, JudgingInput, NumberedChat, judged
 
 PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange
 LONGEST_EXCHANGE = 40  # lines of one exchange
 MOST_PEOPLE = 4  # speakers of an exchange that count
 PIECE_LINES, PIECE_LENGTH, MOST_PIECES = 150, 12_000, 8  # of a summary; PIECE_LENGTH in characters
+_COMMAND = re.compile(r"\s*(?:[/／]\S|[.!#][A-Za-z]+(?:\s|$))")
 ADMIN_WORTH = 3  # of each line of an admin, beside 1 for each speaker
 
 
@@ -53,7 +54,7 @@ def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
 
     The days take turns with one exchange each; of a day, exchanges with more speakers and lines of admins come first.
     """
-    said = [line for line in lines if not is_command(line.text)]
+    said = [line for line in lines if not _COMMAND.match(line.text)]
     if len(said) <= most:
         return ChosenLines(tuple(said))
     by_day: dict[date, list[list[Message]]] = {}

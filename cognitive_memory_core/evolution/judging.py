@@ -17,9 +17,7 @@ from ..domain.people import JobContext, Person
 from ..prompts.answers import Proposal
 from ..text.names import clean_name, is_hearsay, mislabelled, one_line, plain, short_form, strange_numbers, unnamed
 from ..text.statements.figures import Line, strange_figures
-from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import is_talk, offences
-from ..text.statements.unvouched_claims import is_unvouched
 from ..text.terms import FUNCTION_WORDS, index_terms, telling
 from ..text.time.time_words import mentions
 
@@ -97,9 +95,9 @@ class NumberedChat:
         self._names = sorted({name for name in map(clean_name, named) if len(name) > 1}, key=len, reverse=True)
 
     def cited(self, numbers: Iterable[int]) -> list[Message]:
-        """Return the people's lines of these numbers, without those that try to steer the bot's memory."""
+        """Return the people's lines of these numbers."""
         found = (self.lines[number - 1] for number in sorted(set(numbers)) if 0 < number <= len(self.lines))
-        return [line for line in found if line.sender_id and not orders_memory(line.text)]
+        return [line for line in found if line.sender_id]
 
     def support(self, statement: str, proposal: Proposal) -> Support:
         """Return who supports a statement: the cited lines that share a word with it, and what others answered later.
@@ -168,7 +166,6 @@ Rejection = Literal[
     "duplicate",
     "barred",
     "drift",
-    "attack",
     "alone",
     "unfounded",
     "contrary",
@@ -371,7 +368,6 @@ class _Judge:
         checks: tuple[tuple[Rejection, Callable[[], bool]], ...] = (
             ("empty", lambda: sum(map(str.isalnum, statement)) < LEAST_WORDS),
             ("too_long", lambda: len(statement) > STATEMENT_LENGTH),
-            ("attack", lambda: is_unvouched(statement)),
             ("unclear", lambda: self._is_unclear(statement)),
             ("drift", lambda: self._has_foreign_ids(statement)),
             ("barred", lambda: key in self._input.barred),

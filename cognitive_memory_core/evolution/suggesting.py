@@ -27,10 +27,8 @@ from ..store.beliefs import BeliefBook, DecisionBook
 from ..store.events import EventLedger
 from ..text.failures import described
 from ..text.names import one_line
-from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
 from ..text.statements.problems import ProblemReading, asks, failed, has_steps, shared, steps_of, uses_tool, worked
-from ..text.statements.unvouched_claims import dictates, is_unvouched
 from .beliefs import OPERATOR, group_of
 from .evolver import AWAY, EvolverModel
 from .judging import first_strength
@@ -116,8 +114,7 @@ def open_patterns(
 ) -> list[RecurringProblem]:
     """Return the patterns to suggest now, the most frequent first.
 
-    Left out are patterns that an admin decided on (``known`` are the events of these ``decisions``), and those in whose
-    words somebody claims a rank, names a payment or gives orders.
+    Left out are patterns that an admin decided on; ``known`` are the events of these ``decisions``.
     """
     decided = frozenset(one for decision in decisions for one in decision.event_ids)
     wanted = wanted_occasions(decisions)
@@ -126,7 +123,7 @@ def open_patterns(
         for one in patterns
         if one.best.solution and one.occasions >= wanted[one.kind] and not _is_decided(one, decided, known, same)
     ]
-    return [one for one in sorted(fresh, key=_weight, reverse=True) if is_harmless(drafted_by_rules(one))]
+    return sorted(fresh, key=_weight, reverse=True)
 
 
 def suggestion_of(scope: Scope, pattern: RecurringProblem, draft: str) -> Suggestion:
@@ -154,24 +151,18 @@ def drafted_by_rules(pattern: RecurringProblem) -> str:
     return one_line(said, STATEMENT_LENGTH)
 
 
-def is_harmless(draft: str) -> bool:
-    """Return whether a draft is free of claims of rank, payments and orders."""
-    return bool(draft) and not (is_unvouched(draft) or orders_memory(draft) or dictates(draft))
-
-
 def is_supported(draft: str, pattern: RecurringProblem) -> bool:
     """Return whether a model's draft says nothing that the experiences do not, and can be read on its own.
 
-    It must be short enough and harmless, and share most of its words and all of its numbers with the experiences.
+    It must be short enough, and share most of its words and all of its numbers with the experiences.
     """
     source = " ".join(text for one in pattern.events for text in (one.pain, one.solution, one.outcome))
     numbers = set(_NUMBER.findall(draft)) - _STEPS
     return (
-        len(draft) <= STATEMENT_LENGTH
+        0 < len(draft) <= STATEMENT_LENGTH
         and numbers <= set(_NUMBER.findall(source))
         and shared(draft, source) >= LEAST_FOUNDED
         and not offences(draft)
-        and is_harmless(draft)
     )
 
 

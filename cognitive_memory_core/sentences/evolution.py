@@ -28,7 +28,6 @@ REASONS: Mapping[str, str] = {
     "duplicate": "重复",
     "barred": "管理员淘汰过",
     "drift": "编号来历不明",
-    "attack": "涉及权限、钱款或指令",
     "alone": "只有一个人说",
     "unfounded": "聊天里没有依据",
     "contrary": "与依据相反",
