@@ -120,7 +120,7 @@ class Opened:
         await self.meter.load()
         self.embedding = await embedding_of(settings, ledger, self.meter, stack, clock=clock, given=embedder)
         self.embedder = self.embedding.embedder
-        ledger.index.follow(self.embedder.fingerprint)
+        ledger.corpora.follow(self.embedder.fingerprint)
         self.reranking = await reranking_of(settings.models.rerank, self.meter, stack, reranker)
         self.queue = await FileQueue.open(
             data_dir / "queues", settings.queue, clock, disk=self.disk, horizon=self.watch.horizon
@@ -285,7 +285,7 @@ class Opened:
                 memos=self.memos,
                 name_observer=self.name_observer,
                 consent=self.consent,
-                neighbourhood=RepeatedEvents(ledger.facts, ledger.lexical),
+                neighbourhood=RepeatedEvents(ledger.facts, ledger.corpora),
                 surroundings=DialogueContext(ledger.log, ledger.events, self.consent),
                 settings=live,
                 asks_model=models.has_model,

@@ -143,7 +143,7 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
         ledger = await Ledger.open(data_dir / LEDGER, read_only=True)
         stack.push_async_callback(ledger.close)
         embedding = await embedding_of(settings, ledger, _Uncounted(), stack, clock=SystemClock(), given=None)
-        ledger.index.follow(embedding.embedder.fingerprint)
+        ledger.corpora.follow(embedding.embedder.fingerprint)
         reader = MemoryReader(ledger, embedding.embedder, settings, data_dir)
         await reader.load()
         yield reader

@@ -15,7 +15,7 @@ import orjson
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.clock import Clock
-from cognitive_memory_core.store.search.exact_search import SqliteExactSearch
+from cognitive_memory_core.store.search.corpora import Corpora
 from cognitive_memory_core.vectors import reconciler
 from cognitive_memory_core.vectors.chroma.process import ChildProcess
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
@@ -33,7 +33,7 @@ SETTINGS = core.Settings.model_validate({**world.SETTINGS.model_dump(), "vector_
 def spoil(kind_of_fault: Callable[[], str]) -> None:
     """Use the store for every row and search; its requests fail as ``kind_of_fault`` decides, "" lets one pass."""
     reconciler.ROWS_BEHIND = 1
-    SqliteExactSearch.is_wide = _is_wide  # type: ignore[method-assign]
+    Corpora.is_wide = _is_wide  # type: ignore[method-assign]
     exchange = ChildProcess.exchange
 
     def exchanging(child: ChildProcess, *request: Any) -> dict[str, Any]:

@@ -275,7 +275,7 @@ class Question:
             return [one for one in narrow if sum(one.admits(event) for event, _ in rows) < min(limit, more)]
 
         with self._part("words"):
-            search = self._parts.ledger.lexical.found_events
+            search = self._parts.ledger.corpora.found_events
             words = search(self.connection, query.terms, read_filter, candidates)
             for one in outnumbered(words):
                 words = _with(words, search(self.connection, query.terms, one, more))
@@ -318,7 +318,7 @@ class Question:
 
     def _nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> Steps[list[Scored]]:
         """Return the nearest events by exact search or, if there are too many vectors, by the wide index."""
-        exact, wide = self._parts.ledger.index, self._parts.wide
+        exact, wide = self._parts.ledger.corpora, self._parts.wide
         found: list[tuple[str, float]] = []
         if wide is not None and exact.is_wide(self.connection, read_filter):
             try:
@@ -422,7 +422,7 @@ class Question:
             self._trace.is_kept,
             before=reach is not OF_CONTEXT,
         )
-        found = self._parts.ledger.lexical.found_lines(self.connection, search)
+        found = self._parts.ledger.corpora.found_lines(self.connection, search)
         distinct: dict[object, FoundLine] = {}
         for one in found.lines:
             distinct.setdefault(sameness(one.line.as_event()), one)

@@ -203,8 +203,7 @@ class Recall:
         finally:
             if embedding is not None:
                 embedding.cancel()  # no effect when it is done
-            self.sources.ledger.lexical.load()
-            self.sources.ledger.index.load()
+            self.sources.ledger.corpora.load()
 
     async def _carried_out(self, question: Question, steps: Steps[None]) -> None:
         loop, given = asyncio.get_running_loop(), partial(next, steps)

@@ -46,7 +46,7 @@ from .messages import append
 from .names import Alias, add_alias, add_told
 from .notes import add_memo, add_pin
 from .search.read_filter_sql import GONE
-from .search.vectors import dimensions_of, has_direction, put
+from .vectors import dimensions_of, has_direction, put
 
 PAGE = 500  # rows read at a time
 

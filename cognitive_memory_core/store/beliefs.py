@@ -52,7 +52,7 @@ from .database.rows import (
 from .database.statements import LISTED, bounded, delete, insert, listed, new_seq, select, update
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import Filter
-from .search.vectors import has_direction
+from .vectors import has_direction
 
 _FIELDS = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
 _LOGGED = ", ".join(CHANGE_COLUMNS)

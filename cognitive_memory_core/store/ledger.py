@@ -26,9 +26,8 @@ from .notes import NoteBook
 from .profiles import ProfileIndex
 from .quality import MissedBook, QualityLedger
 from .search import words
-from .search.exact_search import SqliteExactSearch
-from .search.lexical import SqliteLexical
-from .search.vectors import CheckpointBook, VectorLedger
+from .search.corpora import Corpora
+from .vectors import CheckpointBook, VectorLedger
 
 
 class Ledger:
@@ -41,9 +40,8 @@ class Ledger:
         clock = clock or SystemClock()
         self.database = database = Database(path, read_only=read_only, check=check)
         self.events = EventLedger(database, clock)
-        self.lexical = SqliteLexical(database)
-        self.index = SqliteExactSearch(database)
-        self.vectors = VectorLedger(database, self.index)
+        self.corpora = Corpora(database)
+        self.vectors = VectorLedger(database, self.corpora)
         self.book = CheckpointBook(database)
         self.log = MessageLog(database)
         self.notes = NoteBook(database)
@@ -62,15 +60,15 @@ class Ledger:
         self.accounts = Accounts(database)
         self.archive = Archive(database)
         self.calibrations = CalibrationBook(database)
-        self.eraser = Eraser(database, self.index, self.lexical)
-        self.event_eraser = EventEraser(database, self.index, self.lexical)
+        self.eraser = Eraser(database, self.corpora)
+        self.event_eraser = EventEraser(database, self.corpora)
 
         with ExitStack() as undo:
             undo.callback(database.close_now)
             if not read_only:
                 database.write_now(words.refresh)
                 database.write_now(hidden_lines.refresh)
-            self.index.follow(database.read_now(_last_model))
+            self.corpora.follow(database.read_now(_last_model))
             undo.pop_all()
 
     @classmethod

@@ -17,7 +17,7 @@ from .database.rows import Row, bound, moment_of, vector_of
 from .database.statements import LISTED, bounded, delete, insert, listed, select, update
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import Filter
-from .search.vectors import has_direction
+from .vectors import has_direction
 
 KEY_COLUMNS = ("agent", "entity_type", "group_id", "user_id")
 OF_KEY = " AND ".join(f"{name} = ?" for name in KEY_COLUMNS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from .. import sentences
 from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
 from ..ports.models import Embedder, Vector
-from ..store.search.vectors import VectorLedger, VectorRow
+from ..store.vectors import VectorLedger, VectorRow
 from ..tasks import BackgroundLoop
 from ..text.failures import described
 

@@ -25,7 +25,7 @@ from ..domain.scope import Scene
 from ..errors import Busy, UnavailableError
 from ..ports.models import Vector
 from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
-from ..store.search.vectors import Checkpoint, CheckpointBook, VectorChange, VectorLedger
+from ..store.vectors import Checkpoint, CheckpointBook, VectorChange, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 
 log = logging.getLogger(__name__)

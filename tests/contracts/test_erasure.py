@@ -19,7 +19,7 @@ from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
 from cognitive_memory_core.store.database.copies import Copy
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.store.names import Alias
-from cognitive_memory_core.store.search.vectors import Checkpoint, VectorRow
+from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
 from cognitive_memory_core.text.safety.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
@@ -56,8 +56,8 @@ async def forgotten(ledger: Ledger) -> ErasedRows:
 async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[str]:
     """Return the texts of events and messages found by words."""
     terms = query_terms(question)
-    events = await ledger.lexical.events(terms, ReadFilter(scene), 99)
-    lines = await lines_with(ledger.lexical, terms, ReadFilter(scene), 99)
+    events = await ledger.corpora.events(terms, ReadFilter(scene), 99)
+    lines = await lines_with(ledger.corpora, terms, ReadFilter(scene), 99)
     return [event.text for event, _ in events] + [line.text for line, _ in lines]
 
 
@@ -91,7 +91,7 @@ async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> Non
     assert await ledger.archive.totals() == Totals()
     assert await archived(ledger) == []
     assert await found(ledger, "猫狗鸟鱼") == []
-    assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9) == []
+    assert await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9) == []
     assert await ledger.names.people(GROUP.scope) == []
     assert [await ledger.events.find(event.id) for event in (said, retired)] == [None, None]
     assert await ledger.vectors.changes(MODEL, Checkpoint(), 9) == []
@@ -154,12 +154,12 @@ async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
     mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].checkpoint
     await forgotten(ledger)
     assert await ledger.vectors.waiting(MODEL, 9) == [(named.id, "某位成员会修车")]
-    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)] == [unnamed.id]
+    assert [one.id for one, _ in await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)] == [unnamed.id]
     changes = {change.event_id: change.row for change in await ledger.vectors.changes(MODEL, mark, 9)}
     kept = EmbeddedEvent(replace(unnamed, subjects=()), MODEL, a_vector(0, 1))
     assert changes == {named.id: None, unnamed.id: kept}
     await ledger.vectors.store(MODEL, [VectorRow(named.id, a_vector(1, 1))])
-    assert len(await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
+    assert len(await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
 
 
 async def test_events_of_their_turns_that_others_said_lose_the_person_only(ledger: Ledger) -> None:
@@ -278,7 +278,9 @@ async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
     switched, kept = PlaceSwitch(GROUP.scope, "off"), EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))
     assert await archived(ledger) == [switched, kept]
     assert await found(ledger, "这里") == []
-    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9)] == [elsewhere.id]
+    assert [one.id for one, _ in await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9)] == [
+        elsewhere.id
+    ]
     await committed(ledger, an_event("这里又"), an_event("那里又", OTHER_GROUP))
     await ledger.log.append([a_message("在这里又")])
     await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
@@ -493,9 +495,9 @@ async def everything(ledger: Ledger) -> list[object]:
         answers += [await ledger.events.recent(read_filter, 99)]
         for question in ("阿棠 海棠未眠", GONE, "公开", "秘密", "小林", "某位成员"):
             terms = query_terms(question)
-            answers += [sorted(event.id for event, _ in await ledger.lexical.events(terms, read_filter, 99))]
-            answers += [sorted(line.id for line, _ in await lines_with(ledger.lexical, terms, read_filter, 99))]
-        near = await ledger.index.nearest(a_vector(1, 3), read_filter, 99)
+            answers += [sorted(event.id for event, _ in await ledger.corpora.events(terms, read_filter, 99))]
+            answers += [sorted(line.id for line, _ in await lines_with(ledger.corpora, terms, read_filter, 99))]
+        near = await ledger.corpora.nearest(a_vector(1, 3), read_filter, 99)
         answers += [sorted((one.id, round(cosine, 4)) for one, cosine in near)]
     return answers
 

@@ -348,7 +348,7 @@ async def test_hostile_text_is_only_text(ledger: Ledger, hostile: str) -> None:
     """Any text is stored, listed and found literally, whatever characters it contains."""
     await committed(ledger, an_event(f"乌龙茶{hostile}", sender_name=hostile), an_event("别的"))
     assert len(await shown(ledger, GROUP)) == 2
-    found = await ledger.lexical.events([hostile, "乌龙"], ReadFilter(GROUP), 5)
+    found = await ledger.corpora.events([hostile, "乌龙"], ReadFilter(GROUP), 5)
     assert [event.text[:3] for event, _ in found] == ["乌龙茶"]
 
 

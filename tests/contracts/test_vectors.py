@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
-from cognitive_memory_core.store.search.vectors import Checkpoint, VectorRow
+from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, later
@@ -24,7 +24,7 @@ EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
 async def nearest(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the ids of the events nearest to the east."""
     asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
-    return [event.id for event, _ in await ledger.index.nearest(EAST, asked, limit)]
+    return [event.id for event, _ in await ledger.corpora.nearest(EAST, asked, limit)]
 
 
 async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, Vector | None]]:
@@ -70,7 +70,7 @@ async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None
     assert await nearest(ledger, GROUP) == [new.id]
     await ledger.vectors.store(MODEL, [VectorRow(old.id, EAST)])
     assert await nearest(ledger, GROUP) == [old.id, new.id]
-    ledger.index.follow("old model")
+    ledger.corpora.follow("old model")
     assert await nearest(ledger, GROUP) == []
 
 
@@ -82,16 +82,16 @@ async def test_a_vector_without_a_direction_is_refused(ledger: Ledger, bad: tupl
     with pytest.raises(BadArgument):
         await ledger.vectors.store(MODEL, [VectorRow(event.id, EAST), VectorRow(other.id, a_vector(*bad))])
     assert await ledger.vectors.lag(MODEL) == 2
-    assert await ledger.index.nearest(a_vector(*bad), ReadFilter(GROUP), 5) == []
+    assert await ledger.corpora.nearest(a_vector(*bad), ReadFilter(GROUP), 5) == []
 
 
 async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
     """A vector of another length is not compared, and a zero query finds nothing."""
     good, longer = an_event("甲"), an_event("丙")
     await embedded(ledger, [(good, EAST), (longer, a_vector(1, 0, 0))])
-    assert await ledger.index.nearest(EAST, ReadFilter(GROUP), 5) == [(good, pytest.approx(1))]
-    assert await ledger.index.nearest(a_vector(0, 0), ReadFilter(GROUP), 5) == []
-    assert await ledger.index.nearest(a_vector(1, 0, 0, 0), ReadFilter(GROUP), 5) == []
+    assert await ledger.corpora.nearest(EAST, ReadFilter(GROUP), 5) == [(good, pytest.approx(1))]
+    assert await ledger.corpora.nearest(a_vector(0, 0), ReadFilter(GROUP), 5) == []
+    assert await ledger.corpora.nearest(a_vector(1, 0, 0, 0), ReadFilter(GROUP), 5) == []
 
 
 async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledger: Ledger) -> None:
@@ -177,9 +177,9 @@ async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -
 
 async def test_a_place_that_fits_into_memory_is_not_wide(ledger: Ledger) -> None:
     """A search of a place that fits into memory is not reported as wide."""
-    assert not await ledger.database.read(ledger.index.is_wide, ReadFilter(GROUP))
+    assert not await ledger.database.read(ledger.corpora.is_wide, ReadFilter(GROUP))
     await embedded(ledger, [(an_event("甲"), EAST)])
-    assert not await ledger.database.read(ledger.index.is_wide, ReadFilter(OPERATOR))
+    assert not await ledger.database.read(ledger.corpora.is_wide, ReadFilter(OPERATOR))
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:

@@ -160,7 +160,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     engine = Opened(live, tmp_path)
     await engine.open_stores()
     ledger: Any = engine.ledger
-    ledger.index.is_wide = lambda *_: True
+    ledger.corpora.is_wide = lambda *_: True
     engine.compose()
     memory = CognitiveMemory()
     memory._open, memory._settings = engine, live

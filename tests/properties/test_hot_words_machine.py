@@ -19,7 +19,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search.lexical import SqliteLexical
+from cognitive_memory_core.store.search.corpora import Corpora
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, VectorRow, a_vector, committed, later
@@ -124,7 +124,7 @@ class HotWordsMachine(RuleBasedStateMachine):
     def forget_person(self, person: str) -> None:
         """Erase a person, and hide them in what others said."""
         self.run(self.ledger.eraser.forget_person, person, NOON, lambda text: text.replace(person, "某位成员"))
-        assert self.ledger.lexical._cache.bytes == 0
+        assert self.ledger.corpora.bytes == 0
 
     @rule()
     def forget_place(self) -> None:
@@ -138,19 +138,19 @@ class HotWordsMachine(RuleBasedStateMachine):
 
     async def ask_all(self) -> None:
         """Query every index."""
-        held = self.ledger.lexical
+        held = self.ledger.corpora
         for read_filter in READ_FILTERS:
             for search in (events_with, lines_with):
                 await search(held, ASKED, read_filter, 100)
                 await held.loaded()
-                anew = SqliteLexical(self.ledger.database)
+                anew = Corpora(self.ledger.database)
                 await search(anew, ASKED, read_filter, 100)
                 await anew.loaded()
                 found = await search(held, ASKED, read_filter, 100)
                 assert found == await search(anew, ASKED, read_filter, 100)
-                full = await search(SqliteLexical(self.ledger.database, held_bytes=0), ASKED, read_filter, 100)
+                full = await search(Corpora(self.ledger.database, held_bytes=0), ASKED, read_filter, 100)
                 assert {_key(item) for item, _ in found} == {_key(item) for item, _ in full}
-        assert held._cache.bytes <= held._cache.limit
+        assert held.bytes <= held.limit
 
     def teardown(self) -> None:
         """Remove the folder."""
@@ -160,7 +160,7 @@ class HotWordsMachine(RuleBasedStateMachine):
 
 
 async def events_with(
-    lexical: SqliteLexical, terms: Sequence[str], read_filter: ReadFilter, limit: int
+    lexical: Corpora, terms: Sequence[str], read_filter: ReadFilter, limit: int
 ) -> Sequence[tuple[Event | Message, float]]:
     """Return the events with these terms."""
     return await lexical.events(terms, read_filter, limit)

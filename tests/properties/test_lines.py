@@ -8,8 +8,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.store.search.lexical import SHOWN
-from cognitive_memory_core.store.search.lines import PAUSE_US
+from cognitive_memory_core.store.search.lines import PAUSE_US, SHOWN
 from cognitive_memory_core.text.terms import index_terms, query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON

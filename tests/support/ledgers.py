@@ -20,7 +20,7 @@ from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.all_rows import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search.vectors import VectorRow
+from cognitive_memory_core.store.vectors import VectorRow
 
 from .builders import GROUP, a_draft
 from .clock import NOON

@@ -11,8 +11,8 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.search import lines as ranker
-from cognitive_memory_core.store.search.lexical import found_lines, row_of
-from cognitive_memory_core.store.search.lines import FoundLine, LineSearch
+from cognitive_memory_core.store.search.corpora import row_of
+from cognitive_memory_core.store.search.lines import FoundLine, LineSearch, found_lines
 from tests.support.clock import NOON
 
 

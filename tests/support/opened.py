@@ -106,11 +106,11 @@ async def opened(
     engine = Opened(live, data_dir)
     await engine.open_stores(clock=clock)
     ledger: Any = engine.ledger
-    ledger.lexical, ledger.index = Watched(ledger.lexical, witness), Watched(ledger.index, witness)
+    ledger.corpora = Watched(ledger.corpora, witness)
     engine.compose()
     if engine.reconciler:
         engine.recall.sources.wide = WatchedStore(engine.reconciler, ledger, witness)
-        index: Any = ledger.index
+        index: Any = ledger.corpora
         index.is_wide = lambda _connection, _read_filter: True
     await engine.consent.load()
     memory = core.CognitiveMemory()

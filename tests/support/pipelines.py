@@ -22,7 +22,7 @@ def a_pipeline(ledger: Ledger, historian: Any, **parts: Any) -> Pipeline:
         "log": ledger.log,
         "memos": MemoWriter(ledger.notes, NoMirror()),
         "name_observer": sightings_of(ledger),
-        "neighbourhood": RepeatedEvents(ledger.facts, ledger.lexical),
+        "neighbourhood": RepeatedEvents(ledger.facts, ledger.corpora),
         "surroundings": DialogueContext(ledger.log, ledger.events, consent),
         "settings": Live(Settings(timezone="Asia/Shanghai")),
     }

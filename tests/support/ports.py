@@ -207,8 +207,16 @@ def a_recall(
 ) -> Recall:
     """Return a recall over a ledger of which some tables are replaced."""
     ledger, clock = ledger or a_ledger(clock=clock or FrozenClock()), clock or FrozenClock()
-    given = {"events": events, "lexical": words, "index": vectors, "notes": notes}
-    tables = {name: getattr(ledger, name) for name in ("events", "lexical", "index", "notes", "names", "database")}
+    by_words, by_meaning = words or ledger.corpora, vectors or ledger.corpora
+    corpora = SimpleNamespace(
+        found_events=by_words.found_events,
+        found_lines=by_words.found_lines,
+        found_nearest=by_meaning.found_nearest,
+        is_wide=getattr(by_meaning, "is_wide", ledger.corpora.is_wide),
+        load=ledger.corpora.load,
+    )
+    given = {"events": events, "corpora": corpora, "notes": notes}
+    tables = {name: getattr(ledger, name) for name in ("events", "notes", "names", "database")}
     replaced = SimpleNamespace(**(tables | {name: table for name, table in given.items() if table is not None}))
     settings = settings or Live(Settings())
     access = ReadAccess(consent or Consent(ledger.consent, ledger.names), settings)

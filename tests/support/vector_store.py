@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import BadArgument, UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
-from cognitive_memory_core.store.search.vectors import has_direction
+from cognitive_memory_core.store.vectors import has_direction
 
 
 @dataclass

@@ -185,7 +185,7 @@ class LeakyTables:
         self.leaky, self.profiles = leaky, profiles
         ledger = a_ledger()
         self.database, self.names = ledger.database, ledger.names
-        self.events = self.lexical = self.index = self.notes = self
+        self.events = self.corpora = self.notes = self
 
     def load(self) -> None:
         """Load nothing."""

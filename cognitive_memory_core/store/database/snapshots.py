@@ -27,7 +27,7 @@ class SnapshotConnection(Connection):
     def __init__(self, *args: Any, **options: Any) -> None:
         """Open a connection as sqlite3.connect does."""
         super().__init__(*args, **options)
-        self.rows: dict[Hashable, dict[int, Any]] = {}
+        self.rows: dict[Hashable, dict[Any, Any]] = {}
         self.began = 0.0
         self.version = -1
         register_cache(self)
@@ -37,10 +37,11 @@ class SnapshotConnection(Connection):
         self.rows = {}
 
 
-def rows_read(connection: Connection, key: Hashable) -> dict[int, Any]:
+def rows_read(connection: Connection, key: Hashable) -> dict[Any, Any]:
     """Return the rows that this snapshot keeps under a key, to be added to; outside a snapshot a new dictionary.
 
-    The key is a table, for converted rows, or a table with a read filter, for those of them that it admits.
+    The key is a table, for converted rows, a table with a read filter, for those of them that it admits, or "places",
+    for the places in memory that are known to equal the snapshot.
     """
     if isinstance(connection, SnapshotConnection) and connection.in_transaction:
         return connection.rows.setdefault(key, {})

@@ -18,7 +18,7 @@ from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bound, found_even
 from ..database.snapshots import rows_read
 from ..database.statements import LISTED, listed, select
 from .lines import LineRows
-from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
+from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, sql_filter
 from .rows import EventRows, Rows
 from .words import EVENT_WORDS, MESSAGE_WORDS
 
@@ -30,9 +30,7 @@ R = TypeVar("R", bound=Rows)
 class Corpus(Generic[T, R]):
     """Events, or messages: their tables, conversion and access rule.
 
-    ``standing`` is the SQL condition of rows that may be shown at all. ``rows`` makes the rows held of a place;
-    ``place_of`` returns the filter of the place whose rows are held for a read filter, or None if it spans all places
-    of an agent.
+    ``standing`` is the SQL condition of rows that may be shown at all, ``rows`` makes the rows held of a place.
     """
 
     table: str
@@ -42,7 +40,6 @@ class Corpus(Generic[T, R]):
     read: Callable[[Row], T]
     admits: Callable[[ReadFilter, T], bool]
     rows: Callable[[], R]
-    place_of: Callable[[ReadFilter], Filter | None]
     standing: str = "TRUE"
 
     @cached_property
@@ -79,11 +76,6 @@ class Corpus(Generic[T, R]):
         return np.fromiter((row[0] for row in found), np.int64, len(found))
 
 
-def _place_of(read_filter: ReadFilter) -> Filter | None:
-    is_bounded = read_filter.scene.kind != "operator" or read_filter.group_id
-    return place_filter(read_filter) if is_bounded else None
-
-
 EVENTS = Corpus(
     "events",
     EVENT_WORDS,
@@ -92,7 +84,6 @@ EVENTS = Corpus(
     found_event,
     ReadFilter.admits,
     EventRows,
-    _place_of,
 )
 MESSAGES = Corpus(
     "messages",
@@ -102,7 +93,6 @@ MESSAGES = Corpus(
     found_message,
     ReadFilter.admits_line,
     LineRows,
-    _place_of,
     NOT_HIDDEN,
 )
 

@@ -8,7 +8,7 @@ count as in BM25, and no line lends its terms to others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import lru_cache
@@ -44,6 +44,8 @@ OUTSIDE = 0.3  # factor of a line outside the time that the question names
 PERSON = 0.15  # gain of a line by or to the people named; a larger one would let a wrong name hide the right answer
 NUMBER = 0.4  # gain of a line with a number, if one is asked for; measured from 0.2 to 0.5 to be a plateau
 DAY_US = 86_400 * 1_000_000.0
+SHOWN = 2  # lines before and after a line that are returned with it
+SCORED = 40  # lines whose scores are returned
 PARTS = ("words", "label", "neighbours", "replies", "topic")
 
 
@@ -117,7 +119,7 @@ class LineRows(Rows):
     """The lines of a place, or of a person's private chat and own lines in groups."""
 
     COLUMNS = (
-        *("seq", "at_us", "scope", "request_type", "id", "reply_to"),
+        *("at_us", "scope", "request_type", "id", "reply_to"),
         *("is_bot", "user_id", "user_name", "sent_at", "text"),
     )
 
@@ -139,7 +141,7 @@ class LineRows(Rows):
         self._talk: tuple[frozenset[str], Talk] | None = None
 
     def load(self, rows: Sequence[Row], passage: int = 0) -> None:
-        """Append rows of :data:`COLUMNS`; lines of different passages are not neighbours of each other."""
+        """Append lines: seq and :data:`COLUMNS`; lines of different passages are not neighbours of each other."""
         self._talk = None
         labels, said, columns = list[Sequence[int]](), list[set[int]](), list[tuple[int, ...]]()
         for _, at_us, scope, kind, line, reply_to, is_bot, user, name, sent_at, text in rows:
@@ -301,6 +303,38 @@ def scored_lines(lines: LineRows, search: LineSearch, among: Array | None = None
     gains = np.diff(steps, axis=0, prepend=0.0)[:, order].T if search.explains else None
     ordered = {name: factor[order] for name, factor in factors.items()}
     return ScoredLines(window[order], scores[order], relevance[order], ordered, gains, talk)
+
+
+def found_lines(
+    search: LineSearch,
+    rows: LineRows,
+    scored: ScoredLines,
+    read: Callable[[Sequence[int]], Mapping[int, Message]],
+    replied: Callable[[Sequence[Message]], Mapping[LineKey, Message]],
+) -> FoundLines:
+    """Return the best lines, each with those beside it and the one it replies to, as far as the scene may read them."""
+    best_rows = scored.rows[: search.limit]
+    near = scored.talk.beside(best_rows, SHOWN)
+    near = near if search.before else [(list[int](), after) for _, after in near]
+    lines = read(sorted({*best_rows.tolist(), *(row for sides in near for side in sides for row in side)}))
+    answered = replied([lines[row] for row in best_rows.tolist() if row in lines])
+    factors = zip(*(one[: search.limit].tolist() for one in scored.factors.values()), strict=True)
+    each = zip(best_rows.tolist(), scored.relevance.tolist(), factors, near, strict=False)
+    found = tuple(
+        FoundLine(
+            line,
+            relevance,
+            tuple(zip(scored.factors, factors_of, strict=True)),
+            tuple(lines[other] for other in before if other in lines),
+            tuple(lines[other] for other in after if other in lines),
+            answered.get((line.scene.scope, line.reply_to or "")),
+            () if scored.parts is None else tuple(zip(PARTS, scored.parts[at].tolist(), strict=True)),
+        )
+        for at, (row, relevance, factors_of, (before, after)) in enumerate(each)
+        if (line := lines.get(row)) and search.read_filter.admits_line(line)
+    )
+    keys = rows.ids.values[scored.rows[:SCORED]].tolist()
+    return FoundLines(found, dict(zip(keys, scored.scores.tolist(), strict=False)))
 
 
 def _candidates(lines: LineRows, search: LineSearch, scores: Array) -> Array:

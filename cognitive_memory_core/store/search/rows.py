@@ -1,17 +1,14 @@
-"""The rows of one place in memory: which terms each has, and which rows have a term; and the cache of such places.
+"""The rows of one place in memory, in growing arrays: which terms each has, which rows have a term, and vectors.
 
 Terms are 32-bit hashes (:func:`hashed`); no text is kept here.
 """
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
-from threading import Lock
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -24,9 +21,12 @@ from ..database.rows import Row, moment_of
 READ = 32_768  # postings of a question that are read, a millisecond or two: else the commonest terms are left out
 ALWAYS_READ = 8  # terms that are read, however common
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
+SORTED = 512  # scores that are sorted sooner than the highest of them are found
+FLOAT_BYTES = 4
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 Scores = NDArray[np.float64]
+Vectors = NDArray[np.float32]
 
 
 @cleared_on_erasure
@@ -37,17 +37,12 @@ def hashed(term: str) -> int:
 
 
 class Column:
-    """A numpy array to which values are appended; its memory doubles when it is full."""
+    """A numpy array to which values, or rows of ``width`` values, are appended; its memory grows by half."""
 
-    def __init__(self, dtype: DTypeLike) -> None:
+    def __init__(self, dtype: DTypeLike, *width: int) -> None:
         """Start empty."""
-        self._room: Array = np.empty(64, dtype)
-        self.size = 0
-
-    @property
-    def values(self) -> Array:
-        """The values appended so far, without a copy."""
-        return self._room[: self.size]
+        self._room: Array = np.empty((64, *width), dtype)
+        self.values = self._room[:0]
 
     @property
     def bytes(self) -> int:
@@ -56,18 +51,17 @@ class Column:
 
     def append(self, added: Array | Sequence[int]) -> None:
         """Append values."""
-        size = self.size + len(added)
+        before, size = len(self.values), len(self.values) + len(added)
         if size > len(self._room):
-            grown = np.empty(max(size, len(self._room) * 3 // 2), self._room.dtype)
-            grown[: self.size] = self.values
+            grown = np.empty((max(size, len(self._room) * 3 // 2), *self._room.shape[1:]), self._room.dtype)
+            grown[:before] = self.values
             self._room = grown
-        self._room[self.size : size] = added
-        self.size = size
+        self._room[before:size] = added
+        self.values = self._room[:size]
 
     def keep(self, stays: Mask) -> None:
         """Remove all other values."""
-        self._room = self.values[stays]
-        self.size = len(self._room)
+        self._room = self.values = self.values[stays]
 
 
 class Postings:
@@ -130,10 +124,10 @@ class Postings:
 class Rows:
     """The rows of a place, each with its seq in the ledger."""
 
-    COLUMNS: ClassVar[tuple[str, ...]]
+    COLUMNS: ClassVar[tuple[str, ...]]  # that :meth:`load` takes
 
     def load(self, rows: Sequence[Row]) -> None:
-        """Append rows of :data:`COLUMNS`."""
+        """Append rows of the ledger."""
         raise NotImplementedError
 
     def __init__(self) -> None:
@@ -144,14 +138,15 @@ class Rows:
         self.seqs = self.column(np.int64)
         self.lengths = self.column(np.int32)  # numbers of terms
 
-    def column(self, dtype: DTypeLike) -> Column:
-        """Add a column."""
-        self._columns.append(Column(dtype))
+    def column(self, dtype: DTypeLike, *width: int) -> Column:
+        """Add a column, 0 for the rows that there are."""
+        self._columns.append(Column(dtype, *width))
+        self._columns[-1].append(np.zeros((len(self), *width), dtype))
         return self._columns[-1]
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return self.seqs.size
+        return len(self._columns[0].values)
 
     @property
     def bytes(self) -> int:
@@ -189,26 +184,67 @@ class Rows:
 
 
 class EventRows(Rows):
-    """The events of a place."""
+    """The events of a place, with the vectors of one model beside those that have one."""
 
-    COLUMNS = ("seq", "sender_name", "happened_at", "text", "pain", "solution", "outcome")
+    COLUMNS = ("sender_name", "happened_at", "text", "pain", "solution", "outcome")
+
+    def __init__(self) -> None:
+        """Start without events."""
+        super().__init__()
+        self.embedded = self.column(np.bool_)
+        self._vectors: Column | None = None
 
     def load(self, rows: Sequence[Row]) -> None:
-        """Append events."""
+        """Append events: seq, vector or None, and :data:`COLUMNS`."""
         terms: list[list[int]] = []
-        for _, name, happened_at, *said in rows:
+        for _, _, name, happened_at, *said in rows:
             try:
                 text = indexed_text(name, moment_of(happened_at), "\n".join(said))
             except ValueError:  # the file is damaged; nobody can read the row
                 text = ""
             terms.append([*{*map(hashed, index_terms(text))}])
         self.add([row[0] for row in rows], terms)
+        self.embed([row[:2] for row in rows])
+
+    def add(self, seqs: Sequence[int], terms: Sequence[Sequence[int]]) -> None:
+        """Append rows with their hashed terms and no vector."""
+        super().add(seqs, terms)
+        self.embedded.append(np.zeros(len(seqs), np.bool_))
+        if self._vectors is not None:
+            self._vectors.append(np.zeros((len(seqs), self.dimensions), np.float32))
+
+    def embed(self, rows: Sequence[Row]) -> None:
+        """Set the vectors of events by seq, None for one that has none; those of another length count as none."""
+        here, order = self.seqs.values, np.argsort(self.seqs.values)
+        seqs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        at = order[np.minimum(np.searchsorted(here[order], seqs), len(here) - 1)] if len(here) else seqs[:0]
+        known = [(row, vector) for row, seq, (_, vector) in zip(at, seqs, rows, strict=False) if here[row] == seq]
+        self.embedded.values[[row for row, _ in known]] = False
+        if self._vectors is None and (first := next((vector for _, vector in known if vector), None)):
+            self._vectors = self.column(np.float32, len(first) // FLOAT_BYTES)
+        fitting = [(row, vector) for row, vector in known if vector and len(vector) == self.dimensions * FLOAT_BYTES]
+        if fitting and self._vectors:
+            which = [row for row, _ in fitting]
+            self._vectors.values[which] = unit_vectors([vector for _, vector in fitting], self.dimensions)
+            self.embedded.values[which] = True
+
+    @property
+    def dimensions(self) -> int:
+        """The length of the vectors, 0 without any."""
+        return 0 if self._vectors is None else self._vectors.values.shape[1]
+
+    def cosines(self, asked: Vectors) -> tuple[Array, Vectors]:
+        """Return the seqs of the events that have a vector, and the cosine of each with a unit vector."""
+        if self._vectors is None:
+            return self.seqs.values[:0], np.empty(0, np.float32)
+        embedded = np.flatnonzero(self.embedded.values)
+        return self.seqs.values[embedded], cosines(self._vectors.values, asked)[embedded]
 
     def bm25(self, terms: Iterable[str]) -> Array:
         """Return each row's BM25 score for the rarest of the terms; 0 if it has none of them."""
         asked = np.fromiter(map(hashed, dict.fromkeys(terms)), np.uint32)
         term, row, having = self.postings.find(asked, SEARCHED)
-        usual = max(self.terms.size / max(len(self), 1), 1.0)
+        usual = max(len(self.terms.values) / max(len(self), 1), 1.0)
         damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths.values[row] / usual)
         gains = rarity_of(having, len(self))[term] * (SATURATION + 1) / (1 + damping)
         return np.bincount(row, gains, len(self))
@@ -219,7 +255,20 @@ def rarity_of(having: Array, rows: int) -> Scores:
     return np.log1p((rows - having + 0.5) / (having + 0.5))
 
 
-SORTED = 512  # scores that are sorted sooner than the highest of them are found
+def unit_vectors(vectors: Sequence[bytes], dimensions: int) -> Vectors:
+    """Return stored vectors as a matrix, scaled to unit length."""
+    matrix = np.reshape(np.frombuffer(b"".join(vectors), np.float32), (len(vectors), dimensions))
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
+    lengths[lengths == 0] = 1.0
+    return matrix / lengths.astype(np.float32)[:, np.newaxis]
+
+
+def cosines(matrix: Vectors, asked: Vectors) -> Vectors:
+    """Return the cosine of each row.
+
+    Rows are multiplied one by one, because the threads of one matrix product wait for each other on a busy machine.
+    """
+    return np.matmul(matrix[:, np.newaxis, :], asked[:, np.newaxis])[:, 0, 0]
 
 
 def best(seqs: NDArray[np.int64], scores: NDArray[Any], limit: int) -> dict[int, float]:
@@ -230,102 +279,3 @@ def best(seqs: NDArray[np.int64], scores: NDArray[Any], limit: int) -> dict[int,
         seqs, scores = seqs[among], scores[among]
     order = np.lexsort((-seqs, -scores))[:limit]
     return dict(zip(seqs[order].tolist(), scores[order].tolist(), strict=True))
-
-
-_OVERHEAD = 1024  # bytes counted for every place, so that the number of empty places is bounded, too
-
-
-class Sized(Protocol):
-    """An object of known size in memory."""
-
-    @property
-    def bytes(self) -> int:
-        """Its size in bytes."""
-        ...
-
-
-S = TypeVar("S", bound=Sized)
-
-
-class _CachedPlace(Generic[S]):
-    """The cached content of one place, the lock that serialises its updates, its counted size, and its last change."""
-
-    def __init__(self, content: S, changed_at: float) -> None:
-        self.lock = Lock()
-        self.content = content
-        self.changed_at = changed_at
-        self.counted = 0
-
-
-class PlaceCache(Generic[S]):
-    """Contents by key; the least recently used ones are evicted when the total exceeds ``limit`` bytes."""
-
-    def __init__(self, limit: int) -> None:
-        """Hold at most ``limit`` bytes between calls."""
-        self.limit = limit
-        self._held: OrderedDict[Hashable, _CachedPlace[S]] = OrderedDict()
-        self._lock = Lock()
-        self._bytes = 0
-        self._cleared_at = 0.0
-
-    @property
-    def bytes(self) -> int:
-        """The total size of the cached contents in bytes."""
-        return self._bytes
-
-    def fits(self, size: int) -> bool:
-        """Return whether a place of this size fits into an otherwise empty cache."""
-        return size + _OVERHEAD <= self.limit
-
-    def find(self, key: Hashable) -> S | None:
-        """Return the cached content as it is, or None; this does not count as a use."""
-        with self._lock:
-            held = self._held.get(key)
-        return None if held is None else held.content
-
-    def fresh(
-        self,
-        key: Hashable,
-        empty: Callable[[], S],
-        renewed: Callable[[S], S],
-        catch_up: Callable[[float], None] | None = None,
-    ) -> S:
-        """Return the content of a key after ``renewed`` has updated it; ``empty`` makes the content of a new key.
-
-        Thread-safe; updates of one key run one after the other. ``catch_up`` is called before each update with the
-        instant (of time.monotonic) of the last change, so that ``renewed`` does not read a state older than that.
-        """
-        with self._lock:
-            held = self._held.get(key) or self._held.setdefault(key, _CachedPlace(empty(), self._cleared_at))
-            self._held.move_to_end(key)
-        with held.lock:
-            if catch_up is not None:
-                catch_up(held.changed_at)
-            fresh = renewed(held.content)
-            if fresh is not held.content or not held.counted:
-                held.content, held.changed_at = fresh, time.monotonic()
-        self._count(key, held)
-        return fresh
-
-    def drop(self, key: Hashable) -> None:
-        """Drop one place."""
-        with self._lock:
-            held = self._held.pop(key, None)
-            self._bytes -= held.counted if held else 0
-
-    def clear(self) -> None:
-        """Drop everything; content that is being loaded is returned to its caller, but not cached."""
-        with self._lock:
-            self._held.clear()
-            self._bytes = 0
-            self._cleared_at = time.monotonic()
-
-    def _count(self, key: Hashable, held: _CachedPlace[S]) -> None:
-        with self._lock:
-            size = held.content.bytes + _OVERHEAD  # of what it holds now: another thread may have updated it since
-            if self._held.get(key) is held:  # otherwise it was dropped in the meantime
-                self._bytes += size - held.counted
-                held.counted = size
-            while self._bytes > self.limit and self._held:
-                _, oldest = self._held.popitem(last=False)
-                self._bytes -= oldest.counted

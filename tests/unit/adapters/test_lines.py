@@ -11,7 +11,7 @@ import pytest
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.search.lexical import row_of
+from cognitive_memory_core.store.search.corpora import row_of
 from cognitive_memory_core.store.search.lines import PARTS, PAUSE_US, FoundLine, LineRows, LineSearch, scored_lines
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message

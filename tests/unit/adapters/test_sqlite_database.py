@@ -21,7 +21,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search.vectors import VectorRow
+from cognitive_memory_core.store.vectors import VectorRow
 from tests.support.builders import GROUP, a_draft, a_message, an_event
 from tests.support.disks import fill, set_read_only, small_disk
 from tests.support.ledgers import MODEL, a_memo, a_pin, a_vector, archived, committed, embedded, shown
@@ -77,8 +77,8 @@ async def test_everything_is_there_after_closing_and_opening_again(path: Path) -
     assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
     ledger = await Ledger.open(path)
     assert await archived(ledger) == before
-    assert [text for text, _ in await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 5)]
-    assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)
+    assert [text for text, _ in await ledger.corpora.events(["乌龙"], ReadFilter(GROUP), 5)]
+    assert await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)
     await ledger.close()
     await ledger.close()
 
@@ -221,7 +221,7 @@ async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> No
     with pytest.raises(StorageRefused):
         await ledger.events.commit(draft)
     assert await shown(ledger, GROUP) == ["先来的"]
-    assert await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 5) == []
+    assert await ledger.corpora.events(["乌龙"], ReadFilter(GROUP), 5) == []
     assert not await ledger.events.done("large")
     await ledger.database.write(lambda one: one.execute("PRAGMA max_page_count = 1000000").fetchone())
     await ledger.events.commit(draft)
@@ -283,7 +283,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
     ledger = await Ledger.open(path)
     first, waiting, running = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, a_vector(1, 0))])
-    assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)
+    assert await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)
     begun, may_end = threading.Event(), threading.Event()
 
     def slow(connection: Connection) -> None:
@@ -308,7 +308,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
     assert await ledger.consent.opted_out() == {"begun"}
     assert await shown(ledger, GROUP) == ["丙", "甲"]
     expected = 1 + (await ledger.vectors.lag(MODEL) == 0)
-    assert len(await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)) == expected
+    assert len(await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)) == expected
     await ledger.close()
 
 
@@ -349,7 +349,7 @@ async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(pat
     reader = await Ledger.open(path, read_only=True)
     await embedded(owner, [(an_event("乌龙茶"), a_vector(1, 0))])
     assert await reader.archive.totals() == Totals(events=1)
-    assert len(await reader.lexical.events(["乌龙"], ReadFilter(GROUP), 5)) == 1
+    assert len(await reader.corpora.events(["乌龙"], ReadFilter(GROUP), 5)) == 1
     with pytest.raises(StorageRefused, match="只读"):
         await reader.consent.opt_out("1", an_event().happened_at)
     await reader.close()

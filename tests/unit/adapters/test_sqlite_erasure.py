@@ -32,7 +32,7 @@ from cognitive_memory_core.store.erasure.eraser import purge
 from cognitive_memory_core.store.erasure.row_deletion import FEW, PersonSearch
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.names import Alias
-from cognitive_memory_core.store.search.vectors import VectorRow
+from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
@@ -198,8 +198,8 @@ async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
 
     async def answers() -> list[object]:
         words = ["第7", "7件", "7句", "第1"]
-        events, lines = await ledger.lexical.events(words, asked, 9), await lines_with(ledger.lexical, words, asked, 9)
-        near = await ledger.index.nearest(a_vector(1, 3), asked, 9)
+        events, lines = await ledger.corpora.events(words, asked, 9), await lines_with(ledger.corpora, words, asked, 9)
+        near = await ledger.corpora.nearest(a_vector(1, 3), asked, 9)
         return [await archived(ledger), events, lines, near, await ledger.vectors.embedded_ids(MODEL)]
 
     before = await answers()
@@ -300,7 +300,7 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
     assert await archived(ledger) == before
     assert not (await ledger.eraser.tombstones()).marks
     assert await ledger.eraser.purge_due() == PurgeState()
-    assert len(await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
+    assert len(await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
     wiped = await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     assert (wiped.events, wiped.messages, wiped.reworded) == (1, 1, 3)
     await ledger.close()
@@ -311,11 +311,11 @@ async def test_vectors_in_memory_are_let_go(path: Path) -> None:
     ledger = await Ledger.open(path)
     kept = an_event("别人的", OTHER)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (kept, a_vector(0, 1))])
-    await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
-    assert ledger.index._cache.bytes > 0
+    await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
+    assert ledger.corpora.bytes > 0
     await ledger.eraser.forget_person(GONE, NOON, HIDE)
-    assert ledger.index._cache.bytes == 0
-    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)] == [kept.id]
+    assert ledger.corpora.bytes == 0
+    assert [one.id for one, _ in await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)] == [kept.id]
     await ledger.close()
 
 
@@ -347,7 +347,7 @@ async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> 
     await committed(ledger, an_event("后来的"))
     copy = await Ledger.open(target)
     assert await archived(copy) == before
-    assert await copy.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
+    assert await copy.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
     assert await ledger.eraser.copies() == [Copy(str(target), "backup", NOON)]
     await copy.close()
     await ledger.close()

@@ -78,10 +78,10 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
         connection.execute("UPDATE meta SET value = 'an older way' WHERE key = 'terms'")
         connection.commit()
     ledger = await Ledger.open(path)
-    assert [event.text for event, _ in await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 5)] == ["乌龙茶"]
-    assert [event.text for event, _ in await ledger.lexical.events(["红茶"], ReadFilter(PRIVATE), 5)] == ["红茶"]
-    assert len(await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)) == 1
-    assert await ledger.lexical.events(["陈旧"], ReadFilter(GROUP), 5) == []
+    assert [event.text for event, _ in await ledger.corpora.events(["乌龙"], ReadFilter(GROUP), 5)] == ["乌龙茶"]
+    assert [event.text for event, _ in await ledger.corpora.events(["红茶"], ReadFilter(PRIVATE), 5)] == ["红茶"]
+    assert len(await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)) == 1
+    assert await ledger.corpora.events(["陈旧"], ReadFilter(GROUP), 5) == []
     await ledger.close()
 
 

@@ -50,7 +50,7 @@ async def test_neighbours_out_of_a_ledger() -> None:
     """An event that shares words with an observation is a neighbour; others are not."""
     ledger = a_ledger()
     await ledger.events.commit(a_draft(TEA, an_event("阿棠(2000001)养了一只猫")))
-    near = await RepeatedEvents(ledger.facts, ledger.lexical).near(a_turn(), (), ["阿棠"])
+    near = await RepeatedEvents(ledger.facts, ledger.corpora).near(a_turn(), (), ["阿棠"])
     assert [event.id for event in near] == [TEA.id]
 
 
@@ -131,7 +131,7 @@ async def test_heard_before() -> None:
     """Words that the same person said here before are found with their event."""
     ledger = a_ledger()
     await ledger.events.commit(Draft("j", (TEA,), observations={TEA.id: "阿棠喜欢乌龙茶"}))
-    found_before = await RepeatedEvents(ledger.facts, ledger.lexical).found_before(
+    found_before = await RepeatedEvents(ledger.facts, ledger.corpora).found_before(
         a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"), (), ()
     )
     assert {said: event.id for said, event in found_before.items()} == {"阿棠 喜欢乌龙茶。": TEA.id}

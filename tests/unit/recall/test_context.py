@@ -310,7 +310,7 @@ async def quoting(*lines, settings=None, names=(), consent=None, log=None, profi
         Live(settings or Settings()),
         consent=consent,
         events=ListedEvents(event),
-        words=log or SaidLines(ledger.lexical, event),
+        words=log or SaidLines(ledger.corpora, event),
         vectors=ListedVectors((event, 0.9)),
         notes=ListedNotes(),
         profiles=profiles,

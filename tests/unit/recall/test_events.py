@@ -220,7 +220,7 @@ THEN = Interval(NOON - timedelta(days=31), NOON - timedelta(days=29))
 async def a_crowd(*inside):
     """Return a ledger of three hundred good matches of today and some events that match less."""
     ledger = a_ledger()
-    ledger.index.follow(MODEL)
+    ledger.corpora.follow(MODEL)
     crowd = [an_event(f"阿棠喜欢什么茶{number}", id=f"c{number}", sender_id="2000002") for number in range(300)]
     await embedded(
         ledger, [*((event, a_vector(1.0, 0.0)) for event in crowd), *((one, a_vector(0.99, 0.141)) for one in inside)]
@@ -241,8 +241,8 @@ OLD, ELSEWHOSE = replace(LONGER, happened_at=NOON - timedelta(days=30)), replace
 async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
     """An event of the named time or person is found behind any number of better matches."""
     ledger = await a_crowd(inside)
-    legs = {"words": ListedWords(), "vectors": ledger.index}
-    legs = {"words": ledger.lexical, "vectors": ListedVectors()} if leg == "words" else legs
+    legs = {"words": ListedWords(), "vectors": ledger.corpora}
+    legs = {"words": ledger.corpora, "vectors": ListedVectors()} if leg == "words" else legs
     retriever = a_retriever(ledger=ledger, **legs)
     assert "longer" not in ids(await search(retriever))
     found = await search(retriever, query=replace(ASKED, **named))

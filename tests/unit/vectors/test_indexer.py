@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
 from cognitive_memory_core.ports.models import Calibration, Vector
-from cognitive_memory_core.store.search.vectors import VectorLedger, VectorRow
+from cognitive_memory_core.store.vectors import VectorLedger, VectorRow
 from cognitive_memory_core.vectors.indexer import BATCH, PATIENT, Indexer
 from tests.support.builders import an_event
 from tests.support.ledgers import Ledger, a_ledger, a_vector, committed

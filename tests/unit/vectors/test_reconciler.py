@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
-from cognitive_memory_core.store.search.vectors import VectorRow
+from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock

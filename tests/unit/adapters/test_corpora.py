@@ -1,8 +1,10 @@
-"""Tests of the rows of places in memory."""
+"""Tests of the places in memory: their rows, and vectors beside these."""
 
 from __future__ import annotations
 
 import asyncio
+import random
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,38 +12,39 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.database.database import opened_for_reading
 from cognitive_memory_core.store.database.snapshots import snapshot
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import words
+from cognitive_memory_core.store.search.corpora import TOGETHER, Corpora, Place
 from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES, Corpus
-from cognitive_memory_core.store.search.lexical import TOGETHER, HeldRows, SqliteLexical
 from cognitive_memory_core.store.search.rows import hashed
-from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import committed
+from tests.support.ledgers import MODEL, a_vector, committed, embedded
 from tests.support.lines import lines_with
 from tests.support.waiting import PATIENCE
 from tests.unit.adapters.test_rows import terms_in
 
 
-def numbers_in(lexical: SqliteLexical) -> set[int]:
+def numbers_in(corpora: Corpora) -> set[int]:
     """Return the hashed terms of all rows in memory."""
-    return {term for held in lexical._cache._held.values() for term in terms_in(held.content.rows)}
+    return {term for held in corpora._held.values() for term in terms_in(held.rows)}
 
 
-def held_of(lexical: SqliteLexical, corpus: Corpus[Any, Any], scene: Scene = GROUP) -> HeldRows:
+def held_of(corpora: Corpora, corpus: Corpus[Any, Any], scene: Scene = GROUP) -> Place:
     """Return the rows of a scene's place in memory."""
-    held = lexical._cache.find((corpus, corpus.place_of(ReadFilter(scene))))
-    assert held is not None
-    return held
+    key = corpora._key(corpus, ReadFilter(scene))
+    assert key is not None
+    return corpora._held[key]
 
 
-async def found(lexical: SqliteLexical, *terms: str, scene: Scene = GROUP) -> set[str]:
+async def found(corpora: Corpora, *terms: str, scene: Scene = GROUP) -> set[str]:
     """Return the texts of the events with these terms."""
-    return {event.text for event, _ in await lexical.events(terms, ReadFilter(scene), 10_000)}
+    return {event.text for event, _ in await corpora.events(terms, ReadFilter(scene), 10_000)}
 
 
 async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path) -> None:
@@ -49,25 +52,26 @@ async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path
     ledger = await Ledger.open(tmp_path / "ledger.db")
     events = [an_event(f"乌龙茶 第{number}件") for number in range(2 * TOGETHER + 3)]
     await committed(ledger, *events)
-    assert len(await found(ledger.lexical, "乌龙")) == len(events)
-    await ledger.lexical.loaded()
-    held = held_of(ledger.lexical, EVENTS)
-    assert (len(held.rows), held.missing) == (len(events), ())
-    assert len(await found(ledger.lexical, "乌龙")) == len(events)
+    assert len(await found(ledger.corpora, "乌龙")) == len(events)
+    await ledger.corpora.loaded()
+    held = held_of(ledger.corpora, EVENTS)
+    assert (len(held.rows), held.missing) == (len(events), [])
+    assert len(await found(ledger.corpora, "乌龙")) == len(events)
     await ledger.close()
 
 
 async def test_an_older_snapshot_drops_nothing_that_another_thread_noted(tmp_path: Path) -> None:
     """Rows that one thread noted are loaded, too, by a thread whose snapshot began before they were written."""
-    path, place = tmp_path / "ledger.db", MESSAGES.place_of(ReadFilter(GROUP))
+    path = tmp_path / "ledger.db"
     ledger = await Ledger.open(path)
-    lexical = SqliteLexical(ledger.database)
+    corpora = Corpora(ledger.database)
     with closing(opened_for_reading(path)) as older, closing(opened_for_reading(path)) as newer, snapshot(older):
         older.execute("SELECT count(*) FROM messages").fetchone()
         await ledger.log.append([a_message(f"第{number}句") for number in range(TOGETHER + 50)])
         for connection in (newer, older, newer):
-            lexical._among(connection, place and (MESSAGES, place), len)
-    assert len(held_of(lexical, MESSAGES).rows) == TOGETHER + 50
+            with corpora._rows(connection, corpora._key(MESSAGES, ReadFilter(GROUP))):
+                pass
+    assert len(held_of(corpora, MESSAGES).rows) == TOGETHER + 50
     await ledger.close()
 
 
@@ -75,10 +79,10 @@ async def test_closing_ends_what_is_being_loaded(tmp_path: Path) -> None:
     """Closing the ledger ends loading."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await committed(ledger, *(an_event(f"乌龙茶 第{number}件") for number in range(3 * TOGETHER)))
-    await found(ledger.lexical, "乌龙")
+    await found(ledger.corpora, "乌龙")
     await ledger.close()
-    await ledger.lexical.loaded()
-    assert not ledger.lexical._loading
+    await ledger.corpora.loaded()
+    assert not ledger.corpora._loading
 
 
 async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Path) -> None:
@@ -86,15 +90,14 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
     ledger = await Ledger.open(tmp_path / "ledger.db")
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_031)]
     await committed(ledger, *(an_event(f"乌龙茶{scene.group_id}", scene) for scene in scenes))
-    lexical = SqliteLexical(ledger.database, held_bytes=12_000)
+    corpora = Corpora(ledger.database, held_bytes=12_000)
     for _ in range(2):
         for scene in scenes:
-            assert await found(lexical, "乌龙", scene=scene) == {f"乌龙茶{scene.group_id}"}
-            await lexical.loaded()
-            assert 0 < lexical._cache.bytes <= 12_000
-    held = set(lexical._cache._held)
-    assert (EVENTS, EVENTS.place_of(ReadFilter(scenes[-1]))) in held
-    assert (EVENTS, EVENTS.place_of(ReadFilter(scenes[0]))) not in held
+            assert await found(corpora, "乌龙", scene=scene) == {f"乌龙茶{scene.group_id}"}
+            await corpora.loaded()
+            assert 0 < corpora.bytes <= 12_000
+    assert corpora._key(EVENTS, ReadFilter(scenes[-1])) in corpora._held
+    assert corpora._key(EVENTS, ReadFilter(scenes[0])) not in corpora._held
     await ledger.close()
 
 
@@ -103,16 +106,16 @@ async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> No
     ledger = await Ledger.open(tmp_path / "ledger.db")
     small = Scene.group("10009", "1")
     await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
-    lexical = SqliteLexical(ledger.database, held_bytes=100_000)
-    await found(lexical, "乌龙", scene=small)
-    before = lexical._cache.bytes
+    corpora = Corpora(ledger.database, held_bytes=100_000)
+    await found(corpora, "乌龙", scene=small)
+    before = corpora.bytes
     for _ in range(2):
-        assert len(await found(lexical, "乌龙")) == 4 * TOGETHER
-        await lexical.loaded()
-        assert lexical._cache.bytes == before
-    assert len(lexical._refused) == 1
-    lexical.clear_caches()
-    assert (lexical._cache.bytes, len(lexical._refused)) == (0, 0)
+        assert len(await found(corpora, "乌龙")) == 4 * TOGETHER
+        await corpora.loaded()
+        assert corpora.bytes == before
+    assert len(corpora._refused) == 1
+    corpora.clear_caches()
+    assert (corpora.bytes, len(corpora._refused)) == (0, 0)
     await ledger.close()
 
 
@@ -136,16 +139,16 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_004)]
     steps = 6
     await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(steps * TOGETHER)])
-    await lines_with(ledger.lexical, ["乌龙"], ReadFilter(scenes[0]), 5)
-    await ledger.lexical.loaded()
+    await lines_with(ledger.corpora, ["乌龙"], ReadFilter(scenes[0]), 5)
+    await ledger.corpora.loaded()
     database: Any = Counted(ledger.database)
-    lexical = SqliteLexical(database, held_bytes=ledger.lexical._cache.bytes * 11 // 10)
+    corpora = Corpora(database, held_bytes=ledger.corpora.bytes * 11 // 10)
     for scene in scenes:
-        await lines_with(lexical, ["乌龙"], ReadFilter(scene), 5)
-    await asyncio.wait_for(lexical.loaded(), PATIENCE)
+        await lines_with(corpora, ["乌龙"], ReadFilter(scene), 5)
+    await asyncio.wait_for(corpora.loaded(), PATIENCE)
     assert database.reads <= len(scenes) * (1 + steps)
-    held = held_of(lexical, MESSAGES, scenes[-1])
-    assert (len(held.rows), held.missing) == (steps * TOGETHER, ())
+    held = held_of(corpora, MESSAGES, scenes[-1])
+    assert (len(held.rows), held.missing) == (steps * TOGETHER, [])
     await ledger.close()
 
 
@@ -153,12 +156,12 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
     """A place that would be dropped at once is not loaded with every question."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
-    await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)
-    whole = ledger.lexical._cache.bytes
+    await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)
+    whole = ledger.corpora.bytes
     for held_bytes, is_refused in ((whole, False), (whole - 1, True)):
-        lexical = SqliteLexical(ledger.database, held_bytes=held_bytes)
-        await lines_with(lexical, ["乌龙"], ReadFilter(GROUP), 5)
-        assert (len(lexical._refused), lexical._cache.bytes) == ((1, 0) if is_refused else (0, whole))
+        corpora = Corpora(ledger.database, held_bytes=held_bytes)
+        await lines_with(corpora, ["乌龙"], ReadFilter(GROUP), 5)
+        assert (len(corpora._refused), corpora.bytes) == ((1, 0) if is_refused else (0, whole))
     await ledger.close()
 
 
@@ -171,10 +174,10 @@ async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(t
     wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
     assert wiped.reworded == 2 * words.KEPT
     assert await ledger.database.read(words.latest_removal, MESSAGES.words) == 1
-    answer = await lines_with(ledger.lexical, ["某位"], ReadFilter(GROUP), 1000)
+    answer = await lines_with(ledger.corpora, ["某位"], ReadFilter(GROUP), 1000)
     hidden = {f"某位成员 来过{number}次" for number in range(2 * words.KEPT)}
     assert {message.text for message, _ in answer} == hidden
-    assert await lines_with(ledger.lexical, ["2000002"], ReadFilter(GROUP), 1000) == []
+    assert await lines_with(ledger.corpora, ["2000002"], ReadFilter(GROUP), 1000) == []
     await ledger.close()
 
 
@@ -182,13 +185,13 @@ async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
     """Forgetting empties the cache, and nothing erased is loaded again."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶"), an_event("红茶", sender_id="2000002", user_id="2000002"))
-    await found(ledger.lexical, "乌龙")
-    assert hashed("乌龙") in numbers_in(ledger.lexical)
+    await found(ledger.corpora, "乌龙")
+    assert hashed("乌龙") in numbers_in(ledger.corpora)
     await ledger.eraser.forget_person("2000001", NOON, str)
-    assert ledger.lexical._cache.bytes == 0
-    assert await found(ledger.lexical, "乌龙", "红茶") == {"红茶"}
-    assert hashed("红茶") in numbers_in(ledger.lexical)
-    assert hashed("乌龙") not in numbers_in(ledger.lexical)
+    assert ledger.corpora.bytes == 0
+    assert await found(ledger.corpora, "乌龙", "红茶") == {"红茶"}
+    assert hashed("红茶") in numbers_in(ledger.corpora)
+    assert hashed("乌龙") not in numbers_in(ledger.corpora)
     await ledger.close()
 
 
@@ -197,13 +200,13 @@ async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path
     ledger = await Ledger.open(tmp_path / "ledger.db")
     kept, gone = a_message("红茶"), a_message("乌龙茶")
     await ledger.log.append([kept, gone])
-    await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)
-    assert hashed("乌龙") in numbers_in(ledger.lexical)
+    await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)
+    assert hashed("乌龙") in numbers_in(ledger.corpora)
     await ledger.log.withdraw(GROUP.scope, gone.id, NOON)
     assert [
-        message.text for message, _ in await lines_with(ledger.lexical, ["红茶", "乌龙"], ReadFilter(GROUP), 5)
+        message.text for message, _ in await lines_with(ledger.corpora, ["红茶", "乌龙"], ReadFilter(GROUP), 5)
     ] == ["红茶"]
-    assert hashed("乌龙") not in numbers_in(ledger.lexical)
+    assert hashed("乌龙") not in numbers_in(ledger.corpora)
     await ledger.close()
 
 
@@ -213,13 +216,13 @@ async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> 
     kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
     gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * words.KEPT)]
     await ledger.log.append([*kept, *gone])
-    await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)
-    await ledger.lexical.loaded()
+    await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)
+    await ledger.corpora.loaded()
     for message in gone:
         await ledger.log.withdraw(GROUP.scope, message.id, NOON)
-    answer = await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 1000)
+    answer = await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 1000)
     assert {message.id for message, _ in answer} == {message.id for message in kept}
-    assert len(held_of(ledger.lexical, MESSAGES).rows) == len(kept)
+    assert len(held_of(ledger.corpora, MESSAGES).rows) == len(kept)
     await ledger.close()
 
 
@@ -242,7 +245,7 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
     async def read() -> None:
         while not is_over:
             before = list(written)
-            answer = [message.id for message, _ in await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 1000)]
+            answer = [message.id for message, _ in await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 1000)]
             assert len(answer) == len(set(answer))
             assert set(answer) >= set(before) & set(written)
 
@@ -252,16 +255,14 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
 
 @pytest.mark.parametrize(("scene", "is_held"), [(OPERATOR, False), (PRIVATE, True)])
 async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Scene, is_held: bool) -> None:
-    """Searches wider than a place use FTS5 and are not cached; a private chat with its person's group lines is one."""
+    """The lines of all places are searched with FTS5; a private chat with its person's group lines is one place."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message("乌龙茶"), a_message("乌龙", Scene.group("10001", "2000002"))])
     for _ in range(2):
-        found = await lines_with(ledger.lexical, ["乌龙"], ReadFilter(scene), 5)
+        found = await lines_with(ledger.corpora, ["乌龙"], ReadFilter(scene), 5)
         assert len(found) == (1 if is_held else 2)
-        await ledger.lexical.loaded()
-    assert bool(ledger.lexical._cache.bytes) == is_held
-    assert EVENTS.place_of(ReadFilter(OPERATOR)) is None
-    assert EVENTS.place_of(ReadFilter(PRIVATE)) is not None
+        await ledger.corpora.loaded()
+    assert bool(ledger.corpora.bytes) == is_held
     await ledger.close()
 
 
@@ -269,14 +270,86 @@ async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_pa
     """A place finds its new rows, whether few or many were written elsewhere."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶 一"))
-    assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一"}
+    assert await found(ledger.corpora, "乌龙") == {"乌龙茶 一"}
     elsewhere = Scene.group("10002", "1")
     await committed(
         ledger, *(an_event(f"红茶{number}", elsewhere) for number in range(2 * TOGETHER)), an_event("乌龙茶 二")
     )
-    assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二"}
+    assert await found(ledger.corpora, "乌龙") == {"乌龙茶 一", "乌龙茶 二"}
     await committed(ledger, an_event("红茶", elsewhere), an_event("乌龙茶 三"))
-    assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二", "乌龙茶 三"}
-    seqs = held_of(ledger.lexical, EVENTS).rows.seqs.values
+    assert await found(ledger.corpora, "乌龙") == {"乌龙茶 一", "乌龙茶 二", "乌龙茶 三"}
+    seqs = held_of(ledger.corpora, EVENTS).rows.seqs.values
     assert len(np.unique(seqs)) == len(seqs) == 3
+    await ledger.close()
+
+
+async def nearest(corpora: Corpora, numbers: Iterable[float], scene: Scene = GROUP, limit: int = 20) -> list[Event]:
+    """Return the nearest events of a place."""
+    return [event for event, _ in await corpora.nearest(a_vector(*numbers), ReadFilter(scene), limit)]
+
+
+def with_room_for(ledger: Ledger, held_bytes: int) -> Corpora:
+    """Return searches of a ledger with so many bytes to hold places in."""
+    corpora = Corpora(ledger.database, held_bytes=held_bytes)
+    corpora.follow(MODEL)
+    return corpora
+
+
+async def test_a_place_is_searched_alike_from_memory_and_from_the_disk(tmp_path: Path) -> None:
+    """A place too large for memory gives the same events in the same order, and no row is overlooked."""
+    chance = random.Random(7)
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    people = [Scene.group("10001", person) for person in ("2000001", "2000002")]
+    scenes = [chance.choice([*people, OTHER_GROUP, PRIVATE]) for _ in range(2500)]
+    events = [an_event(f"第{number}件", scene) for number, scene in enumerate(scenes)]
+    await embedded(ledger, [(event, a_vector(*(chance.gauss(0, 1) for _ in range(64)))) for event in events])
+    await ledger.events.retire(events[0].id, NOON)
+    without_room = with_room_for(ledger, 100)
+    asked = [chance.gauss(0, 1) for _ in range(64)]
+    for scene in (GROUP, PRIVATE, OPERATOR):
+        for limit in (20, len(events)):
+            from_disk = await nearest(without_room, asked, scene, limit)
+            await nearest(ledger.corpora, asked, scene, limit)
+            await ledger.corpora.loaded()
+            assert await nearest(ledger.corpora, asked, scene, limit) == from_disk
+            assert len(from_disk) == min(limit, sum(ReadFilter(scene).admits(event) for event in events[1:]))
+    assert without_room.bytes == 0
+    assert len(held_of(ledger.corpora, EVENTS).rows) == sum(event.scope == GROUP.scope for event in events)
+    await ledger.close()
+
+
+async def test_a_large_place_is_loaded_in_slices_while_its_vectors_change(tmp_path: Path) -> None:
+    """While a place of several slices is being loaded, and after that, each search sees what was written before it."""
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    events = [an_event(f"第{number}件") for number in range(3 * TOGETHER)]
+    await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
+    standing = [event.id for event in events]
+    for number in (TOGETHER - 1, 2, 3 * TOGETHER - 1):
+        await ledger.events.retire(events[number].id, NOON)
+        standing.remove(events[number].id)
+        late = an_event(f"新{number}")
+        await embedded(ledger, [(late, a_vector(1, 1))])
+        standing.append(late.id)
+        assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == set(standing)
+    ledger.corpora.clear_caches()  # what is half loaded is read anew
+    await ledger.corpora.loaded()
+    assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == set(standing)
+    await ledger.corpora.loaded()
+    assert held_of(ledger.corpora, EVENTS).rows.embedded.values.sum() == len(standing)
+    await ledger.close()
+
+
+async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
+    """A place that does not fit into memory counts as wide, later if the store must filter for it."""
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    narrow = [(an_event(f"这里{number}"), a_vector(1, 0)) for number in range(10)]
+    wide = [(an_event(f"那里{number}", OTHER_GROUP), a_vector(1, 0)) for number in range(90)]
+    await embedded(ledger, [*narrow, *wide])
+    corpora = Corpora(ledger.database)
+    assert not await ledger.database.read(corpora.is_wide, ReadFilter(OPERATOR))  # no model is followed
+    corpora.follow(MODEL)
+    for limit, expected in ((400, [False, False, True]), (150, [False, True, True])):
+        corpora.limit = limit
+        places = [ReadFilter(scene) for scene in (GROUP, OTHER_GROUP, OPERATOR)]
+        assert [await ledger.database.read(corpora.is_wide, one) for one in places] == expected
     await ledger.close()

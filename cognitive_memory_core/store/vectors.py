@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from ... import sentences
-from ...errors import BadArgument
-from ...ports.models import Vector
-from ...ports.vectors import EmbeddedEvent
-from ..database.database import Database
-from ..database.rows import EVENT_FIELDS, bound, event_of, vector_of
-from ..database.statements import bounded, next_revision, select
-from ..database.table import Table, reads, writes
-from .exact_search import STANDING, SqliteExactSearch, dimensions_of
+from .. import sentences
+from ..errors import BadArgument
+from ..ports.models import Vector
+from ..ports.vectors import EmbeddedEvent
+from .database.database import Database
+from .database.rows import EVENT_FIELDS, bound, event_of, vector_of
+from .database.statements import bounded, next_revision, select
+from .database.table import Table, reads, writes
+from .search.corpora import STANDING, Corpora, dimensions_of
 
 
 @dataclass(frozen=True, order=True)
@@ -85,15 +85,15 @@ class VectorRow:
 class VectorLedger(Table):
     """Vectors stored with their events, so that an index is rebuilt without embedding again."""
 
-    def __init__(self, database: Database, index: SqliteExactSearch) -> None:
-        """Keep vectors in a database; ``index`` follows the model whose vectors are stored."""
+    def __init__(self, database: Database, corpora: Corpora) -> None:
+        """Keep vectors in a database; ``corpora`` compare those of the model that is stored."""
         super().__init__(database)
-        self._index = index
+        self._corpora = corpora
 
     @reads
     def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[tuple[str, str]]:
         """Return ids and texts of active events without a vector of this embedding model, oldest first."""
-        self._index.follow(fingerprint)
+        self._corpora.follow(fingerprint)
         query = f"{select('seq, id, text', 'events', _OF_A_MODEL)} ORDER BY seq LIMIT ?"
         names = _other_models(connection, fingerprint)
         found = [row for name in names for row in connection.execute(query, (name, bounded(limit)))]
@@ -106,13 +106,13 @@ class VectorLedger(Table):
                 raise BadArgument(
                     sentences.caller.bad_value("vector", row.event_id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
                 )
-        self._index.follow(fingerprint)
+        self._corpora.follow(fingerprint)
         await self.database.write(_store, fingerprint, rows)
 
     @reads
     def lag(self, connection: Connection, fingerprint: str) -> int:
         """Return the number of events that :meth:`waiting` would return without a limit."""
-        self._index.follow(fingerprint)
+        self._corpora.follow(fingerprint)
         query, names = select("count(*)", "events", _OF_A_MODEL), _other_models(connection, fingerprint)
         return sum(connection.execute(query, (name,)).fetchone()[0] for name in names)
 
