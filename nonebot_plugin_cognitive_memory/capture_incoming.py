@@ -33,22 +33,23 @@ from .withdrawn_messages import withdraw
 class _Recording(Rule):
     """Records a person's message, unless it is a command or excluded by the settings; takes notice of what goes.
 
-    It never matches, because NoneBot logs two INFO lines for each run of a handler. As a class it costs no task:
-    NoneBot starts seven for each event and each rule that is a function, and one for each matcher.
+    It matches calls of ``/memory`` only, because NoneBot logs two INFO lines for each run of a handler. As a class it
+    costs no task: NoneBot starts seven for each event and each rule that is a function, and one for each matcher.
     """
 
     async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
         kind = event.get_type()
         if kind == "message":
             await _take(bot, event, is_left_out=_is_no_chat)
-        elif kind == "notice":
+            return is_ours(event.get_plaintext())
+        if kind == "notice":
             await withdraw(bot, event)
             await note_departure(bot, event)
         return False
 
 
 LATE, AFTER = 100, timedelta(seconds=2)  # lines of the log before a line that was delivered late, and after its time
-heard = on(priority=0, block=False)
+heard = on(priority=0, block=True)  # before chat plugins, whose default priority is 1
 heard.rule = _Recording()
 
 

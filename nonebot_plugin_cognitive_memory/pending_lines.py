@@ -49,7 +49,8 @@ class PendingLines:
         Infinity if no person said any of them.
         """
         enough = min(capture.consider_every, LINES)
-        is_enough_at = next(islice(_said_at(self.lines.values()), enough - 1, None), None)
+        is_enough = len(self.lines) >= enough  # else there is nothing to count, at each line that is heard
+        is_enough_at = next(islice(_said_at(self.lines.values()), enough - 1, None), None) if is_enough else None
         last = next(_said_at(reversed(self.lines.values())), math.inf)
         due = last + _idle(capture) if is_enough_at is None else is_enough_at + _grace(capture)
         return max(due, self.not_before)

@@ -27,11 +27,14 @@ def attach() -> None:
     async def process_with_memory(
         self: Any, where: int, is_group: bool, state: Any, event: Any, events: Any, *rest: Any
     ) -> None:
-        bot = get_bots().get(str(event.self_id))
-        turn = await turn_of(bot, event, shown=events) if bot else None
+        bot, earlier = get_bots().get(str(event.self_id)), _still_shown(state)
+        shown = [*events, *(one for _, heard in earlier for one in heard)]
+        turn = await turn_of(bot, event, shown=shown) if bot else None
         current_event.set(event)  # the task was started by an earlier event, perhaps another person's
         with taking(turn):
             await process(self, where, is_group, state, event, events, *rest)
+        said = next((one for one in reversed(state.history) if one.get("role") == "user"), None)
+        state.cognitive_memory_shown = [*earlier, (said, events)]
         if turn:
             await turn.answered(_last_answer(state))
 
@@ -68,6 +71,12 @@ async def _with_block_and_tools(turn: BridgedTurn, given: Mapping[str, Any]) -> 
         config = {**config, "tools": [*config["tools"], *turn.tools]}
     system = {**system, "content": f"{system['content']}\n\n{block}".strip()}
     return {**given, "messages": [system, *others], "request_config": config}
+
+
+def _still_shown(state: Any) -> list[tuple[Any, Any]]:
+    """Return LLMChat's earlier questions that its history still has, each with the events of which it was made."""
+    known = getattr(state, "cognitive_memory_shown", ())
+    return [(said, heard) for said, heard in known if any(said is one for one in state.history)]
 
 
 def _last_answer(state: Any) -> str:

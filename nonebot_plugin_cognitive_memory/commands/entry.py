@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from nonebot import on_message
 from nonebot.adapters import Bot, Event, MessageSegment
 from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
-from nonebot.rule import Rule
 
 import cognitive_memory_core as core
 
 from .. import replies
 from ..announcing import announce
+from ..capture_incoming import heard
 from ..capture_outgoing import unrecorded
-from ..command_table import Command, called, is_ours, nearest
+from ..command_table import Command, called, nearest
 from ..heard_names import heard_names
 from ..lifecycle import get_memory, lifetime
 from ..message_text import spoken, worded
@@ -55,18 +54,7 @@ class Call:
         return replies.usage.usage(self.command.name)
 
 
-class _CallRule(Rule):
-    """Asks for calls of ``/memory`` without the tasks in which NoneBot runs a rule's checkers."""
-
-    async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:  # noqa: ARG002  # NoneBot's signature
-        return is_ours(event.get_plaintext())
-
-
-memory_command = on_message(priority=0, block=True)  # before chat plugins, whose default priority is 1
-memory_command.rule = _CallRule()
-
-
-@memory_command.handle()
+@heard.handle()
 async def reply(bot: Bot, event: Event) -> None:
     """Carry out a call, or reply with the reason for refusing it."""
     scene, text = find_scene(bot, event), worded(call_parts(event)).text

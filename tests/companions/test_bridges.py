@@ -51,14 +51,14 @@ async def test_it_answers_by_what_was_said_an_hour_before(tmp_path: Path, chat: 
         assert (SEARCH in scene.called) is chat.calls_tools
 
 
-@pytest.mark.parametrize(("chat", "first"), [(CHATS[2], "own"), (CHATS[4], "quoted")], ids=["llmchat", "suggarchat"])
-async def test_four_questions_find_what_was_said_five_seconds_before(tmp_path: Path, chat: Chat, first: str) -> None:
-    """Each prompt quotes the answer's line; llmchat's first has it from llmchat itself, and it is not repeated."""
+@pytest.mark.parametrize(("chat", "place"), [(CHATS[2], "own"), (CHATS[4], "quoted")], ids=["llmchat", "suggarchat"])
+async def test_four_questions_find_what_was_said_five_seconds_before(tmp_path: Path, chat: Chat, place: str) -> None:
+    """Each prompt quotes the answer's line; llmchat has it in its own history, and it is not repeated."""
     async with companion(tmp_path, chat, [NOT_SOON]) as scene:
         await scene.told(LINES)
         await asyncio.sleep(5)
         places = [await scene.place_of(LINES[user], question) for question, user in QUESTIONS.items()]
-        assert places == [first, "quoted", "quoted", "quoted"]
+        assert places == [place] * 4
 
 
 @pytest.mark.parametrize("chat", ANY, ids=lambda chat: chat.module)
