@@ -80,12 +80,12 @@ ROWS = {  # the module, and what is injected
     "A11": ("puppets", "profile overwritten by what a merge answers"),
     "A12": ("puppets", "model steered to other groups and people"),
     "A13": ("permissions", "commands of people who may not, and of those who may"),
-    "A14": ("http_tokens", "HTTP without the token"),
-    "A14b": ("web_doors", "console and MCP without session or token"),
-    "A15": ("http_gates", "around the gates of HTTP"),
-    "A15b": ("web_doors", "forms of other sites, other hosts"),
-    "A16": ("http_foreign", "ids of another agent's things, with the token"),
-    "A16b": ("web_doors", "an agent that wants to leave its place"),
+    "A14": ("doors", "HTTP without the token"),
+    "A14b": ("doors", "console and MCP without session or token"),
+    "A15": ("doors", "around the gates of HTTP"),
+    "A15b": ("doors", "forms of other sites, other hosts"),
+    "A16": ("doors", "ids of another agent's things, with the token"),
+    "A16b": ("doors", "an agent that wants to leave its place"),
     "A17": ("floods", "flood of long messages, of turns, and of messages beside them, by one"),
     "A18": ("patterns", "patterns at their longest and worst text"),
     "A20": ("strangers", "the bot's own words, other accounts, anonymous members, bots answering bots"),
@@ -98,7 +98,7 @@ ROWS = {  # the module, and what is injected
     "A29": ("tampering", "bytes flipped in ledger, profiles, jobs, overrides.json"),
     "A31": ("one_queue", "a chat plugin answers messages of several places from one handler"),
     "A32": ("opted_out", "named by card, former card and nickname after opting out; a word of others as the last card"),
-    "A33": ("half_sent", "half-sent log-ins and bodies"),
+    "A33": ("doors", "half-sent log-ins and bodies"),
 }
 
 

@@ -18,7 +18,7 @@ from tests.support.onebot import BotProcess, OneBotClient, data_of, prepare, sta
 from tests.support.waiting import until
 
 from ..fault_row import Extent, Row
-from .http_bots import PLUGIN
+from .doors import PLUGIN
 
 SHARE = 0.2  # of a core
 A_SECOND, GROUPS, PEOPLE = 50, 20, 50  # messages, and where and by whom they are said

@@ -72,13 +72,13 @@ def asked(listed: str) -> dict[str, str]:
 
 async def test_every_page_and_form_is_attempted(app: App) -> None:
     """Every route of the console is among those that the fault rows A14b and A15b open without a session or a form."""
-    from benchmarks.faults import web_doors
+    from benchmarks.faults import doors
     from nonebot_plugin_cognitive_memory.console.application import PAGES as ROUTES
 
-    opened = {path.partition("?")[0] for path in web_doors.PAGES}
+    opened = {path.partition("?")[0] for path in doors.PAGES}
     routes = {(method, path) for method, path, _ in ROUTES}
     assert routes == {("GET", path) for path in opened} | {
-        ("POST", path) for path in web_doors.FORMS if path not in ("/language", "/logout")
+        ("POST", path) for path in doors.FORMS if path not in ("/language", "/logout")
     }
 
 
