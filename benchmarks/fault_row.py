@@ -1,8 +1,11 @@
-"""One row of the fault table, and its size."""
+"""One row of the fault table, its size, and what a row counts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
+
+from typing_extensions import Self
 
 
 @dataclass(frozen=True)
@@ -40,3 +43,26 @@ class Row:
     def is_bad(self) -> bool:
         """Return whether a count that must be 0 is not, or nothing was injected."""
         return self.failed or self.injected == 0 or bool(self.lost or self.twice or self.stuck)
+
+
+class Summed:
+    """A dataclass whose fields can be added, one by one."""
+
+    def __add__(self, other: Self) -> Self:
+        """Return the sums."""
+        names = [one.name for one in fields(self)]  # type: ignore[arg-type]  # those that derive from it are dataclasses
+        sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return type(self)(**sums)
+
+
+@dataclass(frozen=True)
+class Counts(Summed):
+    """Counts of what was acknowledged and is missing, what exists more than once, and what is left over."""
+
+    lost: int = 0
+    twice: int = 0
+    stuck: int = 0
+
+    def row(self, injected: int, seconds: float, note: str, *, failed: bool = False) -> Row:
+        """Return the row with these counts."""
+        return Row(injected, self.lost, self.twice, self.stuck, seconds, note, failed)

@@ -18,9 +18,8 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 
-from ..fault_row import Extent, Row
+from ..fault_row import Counts, Extent, Row
 from . import world
-from .tally import Counts
 
 SIDE_BY_SIDE = 2  # directories processed at once
 EARLIEST, LATEST = 0.05, 1.5  # seconds from the start of a child to its kill

@@ -32,9 +32,8 @@ from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.store.database.database import Database
 from tests.support.puppet import Puppet
 
-from ..fault_row import Extent, Row
+from ..fault_row import Counts, Extent, Row
 from . import mixed_store, world
-from .tally import Counts
 
 T = TypeVar("T")
 SHARE = 0.01  # of calls that fail

@@ -49,12 +49,11 @@ from tests.support.profiles import (
     seeded,
 )
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Summed
 from . import tracer
 from .steps import PROFILE_STEPS
 from .struck import Injection, spread
 from .syscalls import published
-from .tally import Summed
 
 POWER = "power cut"  # a fault kind in addition to those of the tests
 SIDE_BY_SIDE = 2  # drivers

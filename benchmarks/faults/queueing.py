@@ -20,11 +20,10 @@ import cognitive_memory_core as core
 from cognitive_memory_core.disk import TRIES, Disk
 from cognitive_memory_core.queue import format as codec
 
-from ..fault_row import Extent, Row
+from ..fault_row import Counts, Extent, Row
 from . import world
 from .kills import child
 from .steps import QUEUE_STEPS, Step
-from .tally import Counts
 
 GOOD = 5  # ordinary jobs beside the unreadable ones
 SECONDS_TO_DRAIN = 120

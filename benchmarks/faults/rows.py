@@ -86,7 +86,7 @@ ROWS = {  # the module, and what is injected
     "A15b": ("doors", "forms of other sites, other hosts"),
     "A16": ("doors", "ids of another agent's things, with the token"),
     "A16b": ("doors", "an agent that wants to leave its place"),
-    "A17": ("floods", "flood of long messages, of turns, and of messages beside them, by one"),
+    "A17": ("puppets", "flood of long messages, of turns, and of messages beside them, by one"),
     "A18": ("patterns", "patterns at their longest and worst text"),
     "A20": ("strangers", "the bot's own words, other accounts, anonymous members, bots answering bots"),
     "A21": ("erasure", "forget somebody, then scan every byte"),

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..fault_row import Summed
 from .steps import STEPS, Step
-from .tally import Summed
 from .tracer import Driver, Outcome, Point, driver
 from .world import Tokens
 

@@ -13,7 +13,7 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.ids import checked_id
 
-from .tally import Counts
+from ..fault_row import Counts
 
 NUMBER = re.compile(r"第 ?(\d+) ?号茶")
 PAGE = 200

@@ -10,8 +10,8 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("the rows take handles and memory away as POSIX does", allow_module_level=True)
 
+from benchmarks.fault_row import Counts
 from benchmarks.faults import clocks, limits, mixed, mixed_store, signals, supply, tampering
-from benchmarks.faults.tally import Counts
 from tests.support.sizes import sized
 
 
