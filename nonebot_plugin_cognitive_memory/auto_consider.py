@@ -1,18 +1,25 @@
 """``capture.auto_consider``: hands what people say to the bot to the historian, even if no plugin calls ``end``.
 
 Lines are collected per place until there are enough of them or the place has been quiet for a while. A line stays
-collected until the memory has accepted it, and is dropped if a chat plugin records its turn. A file lists the
-collected lines, so that a bot that was killed can collect them again.
+collected until the memory has accepted it, and is dropped if a chat plugin records its turn. A file lists the ids of
+the collected lines, so that a bot that was killed finds them in its log: texts that were withdrawn, erased or opted out
+of meanwhile are not there any more.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from nonebot import get_driver
 
@@ -20,19 +27,51 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import setup
+from .json_file import replace_json
 from .lifecycle import get_memory, lifetime
-from .lines_kept_over_restarts import FILE, WaitingLinesFile, WaitingPlace
-from .pending_lines import LINES, PendingLines
+from .scene import scene_at
 from .throttled_log import complain
 
+FILE = "considering.json"
+MOST_BYTES = 16 * 1024 * 1024  # of the file
+LINES = 200  # per dialogue
 PLACES = 5_000  # more than any bot has groups; beyond it the place quiet longest is dropped
 ROOM = 100_000  # lines of all places together; beyond it a place keeps no more than one dialogue
+GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 IDLE = 3600.0  # seconds of rest for a loop that has work only after a nudge
 RETRY = 60.0  # seconds after a refusal by the memory
 PAUSE = 0.5  # seconds between two writes of the file
 PARTING = 2.0  # seconds that a stop spends on handing lines over; the next start hands over the others
 OPENING = 2.0  # seconds between two checks whether the memory is open
 ECHO = 4  # letters; a shorter line may be a person's own words
+Waiting = tuple[core.Scene, list[str]]  # a place, and the ids of its lines
+
+
+@dataclass
+class PendingLines:
+    """The lines of one place by id, each with the instant at which it was heard; not due before ``not_before``.
+
+    Lines of the bot are context only.
+    """
+
+    lines: OrderedDict[str, tuple[core.Message, float]] = field(default_factory=OrderedDict)
+    not_before: float = 0.0
+
+    def said_at(self, *, latest_first: bool = False) -> Iterator[float]:
+        """Yield when each line by a person was heard."""
+        lines = reversed(self.lines.values()) if latest_first else self.lines.values()
+        return (heard_at for line, heard_at in lines if not line.is_bot)
+
+    def due_at(self, capture: core.CaptureSettings) -> float:
+        """Return when the lines are due: some time after enough have come, else once the place has been quiet.
+
+        Infinity if no person said any of them.
+        """
+        most = min(capture.consider_every, LINES)
+        is_enough = len(self.lines) >= most  # else there is nothing to count, at each line that is heard
+        enough = next(islice(self.said_at(), most - 1, None), None) if is_enough else None
+        last, idle = next(self.said_at(latest_first=True), math.inf), capture.consider_idle_minutes * 60
+        return max(last + idle if enough is None else enough + min(GRACE, idle), self.not_before)
 
 
 class Considerer:
@@ -43,16 +82,17 @@ class Considerer:
         memory: Callable[[], core.CognitiveMemory],
         capture: core.CaptureSettings,
         clock: Callable[[], float] = time.monotonic,
-        waiting_file: WaitingLinesFile | None = None,
+        file: Path | None = None,
     ) -> None:
-        """Start without lines; ``waiting_file`` lists those collected before the restart and not handed over."""
+        """Start without lines; ``file`` lists those collected before the restart and not handed over."""
         self._memory = memory
         self._capture = capture
         self._clock = clock
-        self._waiting_file = waiting_file
+        self._file = file
+        self._writing = threading.Lock()  # a write whose task was cancelled continues in its thread
         self._pending: OrderedDict[Hashable, PendingLines] = OrderedDict()
         self._learned: OrderedDict[Hashable, deque[str]] = OrderedDict()
-        self._left: list[WaitingPlace] | None = None  # from before the start; None until the file was read
+        self._left: list[Waiting] | None = None  # from before the start; None until the file was read
         self._next = math.inf
         self._handing_over = core.BackgroundLoop("auto_consider", self._round, debounce=0.0, longest_pause=RETRY)
         self._keeping = core.BackgroundLoop(FILE, self._keep, debounce=0.0, spacing=PAUSE)
@@ -63,12 +103,15 @@ class Considerer:
         self._handing_over.nudge()
 
     def note(self, line: core.Message) -> None:
-        """Collect a line if the settings include it."""
-        if not self._is_wanted(line):
+        """Collect a line if the settings include it; one of the bot only beside lines of people."""
+        mode, scope = self._capture.auto_consider, line.scene.scope
+        if mode == "off" or not self._memory().is_running:
             return
-        scope = line.scene.scope
+        is_to_bot = line.addressed_to_bot or line.scene.kind == "private"
+        if scope not in self._pending if line.is_bot else not (line.text and (is_to_bot or mode == "all")):
+            return
         pending = self._pending.setdefault(scope, PendingLines())
-        pending.add(line, self._clock())
+        pending.lines[line.id] = line, self._clock()
         if len(pending.lines) > LINES and sum(len(other.lines) for other in self._pending.values()) > ROOM:
             pending.lines.popitem(last=False)
         _bounded(self._pending, scope)
@@ -80,12 +123,8 @@ class Considerer:
         """Drop lines that a recorded turn or a dialogue covers, or that were withdrawn; :meth:`fresh` omits them."""
         self._learned.setdefault(scene.scope, deque(maxlen=LINES)).extend(line_ids)
         _bounded(self._learned, scene.scope)
-        pending = self._pending.get(scene.scope)
-        if pending is not None:
-            pending.drop(line_ids)
-            if not pending.said_at:
-                del self._pending[scene.scope]
-            self._keeping.nudge()
+        self._drop(scene.scope, line_ids)
+        self._keeping.nudge()
 
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
         """Drop the lines of each scene for which ``is_erased`` is true, and write the file without them.
@@ -94,24 +133,39 @@ class Considerer:
         was erased.
         """
         for scope, pending in list(self._pending.items()):
-            pending.drop([key for key, line in pending.lines.items() if is_erased(line.message.scene)])
-            if not pending.said_at:
-                del self._pending[scope]
-        self._left = None if self._left is None else [one for one in self._left if not one.is_of(is_erased)]
+            self._drop(scope, [key for key, (line, _) in pending.lines.items() if is_erased(line.scene)])
+        self._left = None if self._left is None else [one for one in self._left if not is_erased(one[0])]
         await self._save()
 
+    def _drop(self, scope: Hashable, line_ids: Collection[str]) -> None:
+        pending = self._pending.get(scope)
+        if pending is None:
+            return
+        for line_id in line_ids:
+            pending.lines.pop(line_id, None)
+        if next(pending.said_at(), None) is None:
+            del self._pending[scope]
+
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
-        """Return the lines that :meth:`learned` did not get and that do not echo the bot; [] if no person said any."""
-        known = frozenset(self._learned.get(scene.scope, ()))
-        new = [line for line in _without_echoes(lines) if line.id not in known]
-        return new if _last_speaker(new) else []
+        """Return the lines that :meth:`learned` did not get; [] if no person said any.
+
+        People's lines that only repeat the bot are left out, so that its words are not attributed to them.
+        """
+        known, own, kept = frozenset(self._learned.get(scene.scope, ())), set[str](), list[core.Message]()
+        for line in lines:
+            letters = "".join(filter(str.isalnum, line.text.casefold()))
+            if line.is_bot:
+                own.add(letters)
+            if line.id not in known and (line.is_bot or letters not in own or len(letters) < ECHO):
+                kept.append(line)
+        return kept if _last_speaker(kept) else []
 
     def waiting_count(self, scene: core.Scene) -> tuple[int, float]:
         """Return how many lines of people are collected in a place, and in how many seconds they are due."""
         pending = self._pending.get(scene.scope)
-        if pending is None or not pending.said_at:
+        if pending is None:
             return 0, 0.0
-        return len(pending.said_at), max(pending.due_at(self._capture) - self._clock(), 0.0)
+        return len(list(pending.said_at())), max(pending.due_at(self._capture) - self._clock(), 0.0)
 
     async def start(self) -> None:
         """Start the background loops."""
@@ -123,19 +177,21 @@ class Considerer:
         if not (await self._handing_over.stop() and await self._keeping.stop()):
             return
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._submit_all(), PARTING)
+            await asyncio.wait_for(self._submit_pending(is_parting=True), PARTING)
         await self._save()
 
-    async def _submit_all(self) -> None:
-        for pending in list(self._pending.values()):
-            await self._submit(pending, [line.message for line in pending.lines.values()])
-
     async def submit_due(self) -> None:
-        """Hand the lines of every place that is due to the memory."""
-        now = self._clock()
+        """Hand the lines of every place that is due to the memory, without those heard within the grace."""
+        await self._submit_pending()
+
+    async def _submit_pending(self, *, is_parting: bool = False) -> None:
+        now, latest = self._clock(), self._clock() - min(GRACE, self._capture.consider_idle_minutes * 60)
         for pending in list(self._pending.values()):
-            if pending.due_at(self._capture) <= now:
-                await self._submit(pending, pending.due_lines(now, self._capture))
+            if is_parting or pending.due_at(self._capture) <= now:
+                lines = [line for line, heard_at in pending.lines.values() if is_parting or heard_at <= latest]
+                pending.not_before = now + RETRY
+                if await self._submit(lines):
+                    pending.not_before = 0.0
 
     async def submit_listed(self) -> None:
         """Hand over the lines that the file lists from before the restart; do nothing while the memory is not open.
@@ -143,110 +199,112 @@ class Considerer:
         Lines that a turn, dialogue or event already covers are omitted.
         """
         if self._left is None:
-            self._left = await self._waiting_file.read() if self._waiting_file else []
-        if not self._memory().is_running:
-            return
-        for waiting in list(self._left):
-            if await self._has_submitted(waiting):
+            self._left = await asyncio.to_thread(_listed, self._file) if self._file else []
+        memory = self._memory()
+        for waiting in list(self._left) if memory.is_running else ():
+            lines: list[core.Message] = []
+            if self._capture.auto_consider != "off":
+                try:
+                    lines = await memory.find_messages(waiting[0], list(filter(None, waiting[1])))
+                    lines = await unlearned(memory, waiting[0], lines)
+                except core.BadArgument:  # ids that no log could hold: the file is not ours
+                    lines = []
+                except core.CognitiveMemoryError as refused:
+                    complain(replies.log.not_considered(refused))
+                    continue
+            if await self._submit(lines):
                 self._left.remove(waiting)
                 self._keeping.nudge()
 
-    async def _has_submitted(self, waiting: WaitingPlace) -> bool:
-        """Hand over the lines that the file lists for one place; return False if the caller must try again later."""
-        if self._capture.auto_consider == "off":
-            return True
-        try:
-            lines = await waiting.lines(self._memory())
-        except core.BadArgument:  # ids that no log could hold: the file is not ours
-            return True
-        except core.CognitiveMemoryError as refused:
-            complain(replies.log.not_considered(refused))
-            return False
-        return await self._submit(PendingLines(), lines)
-
-    async def _submit(self, pending: PendingLines, lines: Sequence[core.Message]) -> bool:
+    async def _submit(self, lines: Sequence[core.Message]) -> bool:
         """Hand lines over, one dialogue at a time; return False if the memory refused one, so that all are retried."""
-        pending.not_before = self._clock() + RETRY
-        for first in range(0, len(lines), LINES):
-            if not await self._is_taken(lines[first : first + LINES]):
+        for part in (lines[first : first + LINES] for first in range(0, len(lines), LINES)):
+            scene, memory = _last_speaker(part), self._memory()
+            if scene is None:
+                continue
+            if not memory.is_running:  # it would accept and drop them
                 return False
-        pending.not_before = 0.0
-        return True
-
-    async def _is_taken(self, lines: Sequence[core.Message]) -> bool:
-        scene, memory = _last_speaker(lines), self._memory()
-        if scene is None:
-            return True
-        if not memory.is_running:  # it would accept and drop them
-            return False
-        try:
-            logged = await memory.find_messages(scene, [line.id for line in lines])
-            if new := self.fresh(scene, logged):  # as the log has them now: without what was withdrawn or erased
-                await memory.consider(scene, new)
-        except core.CognitiveMemoryError as refused:
-            complain(replies.log.not_considered(refused))
-            return False
-        self.learned(scene, [line.id for line in lines])
+            try:
+                logged = await memory.find_messages(scene, [line.id for line in part])
+                if new := self.fresh(scene, logged):  # as the log has them now: without what was withdrawn or erased
+                    await memory.consider(scene, new)
+            except core.CognitiveMemoryError as refused:
+                complain(replies.log.not_considered(refused))
+                return False
+            self.learned(scene, [line.id for line in part])
         return True
 
     async def _round(self) -> float:
         """Hand over the lines that are due; return the seconds until others will be."""
         await self.submit_due()
         await self.submit_listed()
-        due = min((pending.due_at(self._capture) for pending in self._pending.values()), default=math.inf)
-        self._next = min(due, self._clock() + self._again_in())
+        self._next = min((pending.due_at(self._capture) for pending in self._pending.values()), default=math.inf)
+        if self._left:
+            self._next = min(self._next, self._clock() + (RETRY if self._memory().is_running else OPENING))
         return min(max(self._next - self._clock(), 0.0), IDLE)
 
-    def _again_in(self) -> float:
-        """Return the seconds until lines from before the restart are handed over again; infinity if there are none."""
-        if not self._left:
-            return math.inf
-        return RETRY if self._memory().is_running else OPENING
-
     async def _keep(self) -> float:
-        """Write the file; return the seconds until the next time, unless a change comes before."""
         await self._save()
         return IDLE
 
     async def _save(self) -> None:
-        if self._waiting_file is None or self._left is None:
+        """Write the file, or remove it if nothing waits; a failure is logged."""
+        if self._file is None or self._left is None:
             return
-        now = [_waiting(pending) for pending in self._pending.values() if pending.lines]
+        now = [
+            (next(iter(one.lines.values()))[0].scene, list(one.lines)) for one in self._pending.values() if one.lines
+        ]
+        rows = [
+            {
+                "agent": scene.agent,
+                "group_id": scene.group_id,
+                "user_id": "" if scene.group_id else scene.user_id,
+                "line_ids": line_ids,
+            }
+            for scene, line_ids in (*self._left, *now)
+        ]
         try:
-            await self._waiting_file.write([*self._left, *now])
+            await asyncio.to_thread(self._write, self._file, rows)
         except OSError as refused:
             complain(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
 
-    def _is_wanted(self, line: core.Message) -> bool:
-        if self._capture.auto_consider == "off" or not self._memory().is_running:
-            return False
-        if line.is_bot:
-            return line.scene.scope in self._pending
-        is_to_bot = line.addressed_to_bot or line.scene.kind == "private"
-        return bool(line.text) and (is_to_bot or self._capture.auto_consider == "all")
+    def _write(self, file: Path, rows: Sequence[object]) -> None:
+        with self._writing:
+            if rows:
+                replace_json(file, rows)
+            else:
+                file.unlink(missing_ok=True)
+
+
+def _listed(file: Path) -> list[Waiting]:
+    """Return what a file lists; [] if it is missing or invalid."""
+
+    def waiting(*, agent: object, group_id: object, user_id: object, line_ids: list[object]) -> Waiting | None:
+        if not isinstance(line_ids, list):
+            raise TypeError
+        scene = scene_at(str(agent), str(group_id), str(user_id) or "0")  # nobody: in a group only the place matters
+        return (scene, list(map(str, line_ids))) if scene else None
+
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            return []
+        written: Any = json.loads(file.read_text("utf-8"))
+        return [one for place in written if (one := waiting(**place))]
+    except (OSError, ValueError, TypeError, RecursionError):
+        return []
+
+
+async def unlearned(
+    memory: core.CognitiveMemory, scene: core.Scene, lines: Sequence[core.Message]
+) -> list[core.Message]:
+    """Drop people's lines that a turn, dialogue or event already covers; keep the bot's lines, which are context."""
+    known = await memory.learned_messages(scene, [line.id for line in lines if not line.is_bot])
+    return [line for line in lines if line.is_bot or line.id not in known]
 
 
 def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
     """Return the scene of the newest line by a person; None if all lines are the bot's."""
     return next((line.scene for line in reversed(lines) if not line.is_bot), None)
-
-
-def _waiting(pending: PendingLines) -> WaitingPlace:
-    lines = pending.lines
-    return WaitingPlace.of(next(iter(lines.values())).message.scene, tuple(lines))
-
-
-def _without_echoes(lines: Sequence[core.Message]) -> list[core.Message]:
-    """Drop people's lines that only repeat the bot, so that its words are not attributed to them."""
-    own: set[str] = set()
-    kept: list[core.Message] = []
-    for line in lines:
-        letters = "".join(filter(str.isalnum, line.text.casefold()))
-        if line.is_bot:
-            own.add(letters)
-        if line.is_bot or letters not in own or len(letters) < ECHO:
-            kept.append(line)
-    return kept
 
 
 def _bounded(places: OrderedDict[Hashable, PendingLines] | OrderedDict[Hashable, deque[str]], place: Hashable) -> None:
@@ -256,9 +314,7 @@ def _bounded(places: OrderedDict[Hashable, PendingLines] | OrderedDict[Hashable,
         places.popitem(last=False)
 
 
-considerer = Considerer(
-    get_memory, setup.settings.capture, waiting_file=WaitingLinesFile(setup.data_dir / FILE) if setup.data_dir else None
-)
+considerer = Considerer(get_memory, setup.settings.capture, file=setup.data_dir / FILE if setup.data_dir else None)
 lifetime.on_late_line(considerer.note)
 get_driver().on_startup(considerer.start)
 get_driver().on_shutdown(considerer.stop)

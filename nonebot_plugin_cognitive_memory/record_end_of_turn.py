@@ -10,10 +10,9 @@ from typing import Any
 import cognitive_memory_core as core
 
 from . import replies
-from .auto_consider import considerer
+from .auto_consider import considerer, unlearned
 from .config import setup
 from .lifecycle import lifetime
-from .lines_kept_over_restarts import unlearned
 from .message_text import unrecalled, writable
 from .throttled_log import complain
 

@@ -6,17 +6,17 @@ people, and a summary of the group.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from importlib import import_module
+from itertools import takewhile
 from typing import Any
 
 import cognitive_memory_core as core
 
 from ..lifecycle import get_memory
-from .bridged_turn import BridgedTurn, current_turn, quietly, taking, turn_of
-from .companions import Companion, part_of
+from .shared import BridgedTurn, current, part_of, quietly, taking, turn_of
 
 MODULE = "nonebot_plugin_ai_groupmate"
+TRIED = {"nonebot-plugin-ai-groupmate": "==2.5.*"}
 _LINES = 6  # newest lines of the place among which the answer is
 
 
@@ -26,19 +26,21 @@ def attach() -> None:
     bundle = part_of(f"{MODULE}.agent", "AgentToolBundle", ("tools", "instructions"))
     tool = part_of("langchain_core.tools", "StructuredTool")
     answer = part_of(MODULE, "choice_response_strategy", ("bot", "event"))
-    at = [*_parameters(answer)].index("bot")
+    at = answer.__code__.co_varnames[: answer.__code__.co_argcount].index("bot")
 
     async def answer_with_memory(*given: Any, **named: Any) -> Any:
-        bot, event = _found(given, named, at, "bot"), _found(given, named, at + 1, "event")
+        bot, event = [*given[at : at + 2], *(named.get(name) for name in ("bot", "event")[len(given[at : at + 2]) :])]
         turn = await turn_of(bot, event) if bot and event else None
         with taking(turn):
             answered = await answer(*given, **named)
-        if turn:
-            await turn.answered(await _answer_of(turn))
+        if turn:  # AI Groupmate sends its answer by a tool and does not return it: the bot's newest lines are it
+            lines = await quietly(get_memory().recent_messages(turn.scene, _LINES), [])
+            said = [line.text for line in takewhile(lambda line: line.is_bot, reversed(lines))]
+            await turn.answered(" ".join(reversed(said)))
         return answered
 
     async def build_tools(_: Any) -> Any:
-        turn = current_turn()
+        turn = current.get()
         if turn is None:
             return bundle()
         block = await turn.block(with_tools=True)
@@ -50,38 +52,12 @@ def attach() -> None:
 
 
 def _tool(kind: Any, turn: BridgedTurn, function: core.tools.Schema) -> Any:
+    async def call(**arguments: Any) -> str:
+        return await turn.call(function["name"], arguments)
+
     return kind.from_function(
         name=function["name"],
         description=function["description"],
         args_schema=function["parameters"],
-        coroutine=_call(turn, function["name"]),
+        coroutine=call,
     )
-
-
-def _call(turn: BridgedTurn, name: str) -> Callable[..., Awaitable[str]]:
-    async def call(**arguments: Any) -> str:
-        return await turn.call(name, arguments)
-
-    return call
-
-
-async def _answer_of(turn: BridgedTurn) -> str:
-    """Return the bot's newest lines in the log: AI Groupmate sends its answer by a tool and does not return it."""
-    lines = await quietly(get_memory().recent_messages(turn.scene, _LINES), [])
-    said: list[str] = []
-    for line in reversed(lines):
-        if not line.is_bot:
-            break
-        said.insert(0, line.text)
-    return " ".join(said)
-
-
-def _parameters(function: Any) -> tuple[str, ...]:
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
-
-
-def _found(given: tuple[Any, ...], named: dict[str, Any], at: int, name: str) -> Any:
-    return given[at] if at < len(given) else named.get(name)
-
-
-COMPANION = Companion("ai-groupmate", MODULE, {"nonebot-plugin-ai-groupmate": "==2.5.*"}, attach)

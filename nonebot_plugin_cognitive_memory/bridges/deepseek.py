@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .bridged_turn import running_turn
-from .companions import Companion, part_of
+from .shared import part_of, running_turn
 
 MODULE = "nonebot_plugin_deepseek"
+TRIED = {"nonebot-plugin-deepseek": ">=0.2,<0.4"}
 
 
 def attach() -> None:
@@ -22,7 +22,8 @@ def attach() -> None:
     chat = api.chat
 
     async def chat_with_memory(message: Sequence[Mapping[str, Any]], *rest: Any, **named: Any) -> Any:
-        turn = await running_turn(_last_said(message))
+        said = [str(one.get("content") or "") for one in message if one.get("role") == "user"]
+        turn = await running_turn(said[-1] if said else "")
         if turn is None:
             return await chat(message, *rest, **named)
         block = await turn.block()
@@ -31,11 +32,3 @@ def attach() -> None:
         return completion
 
     api.chat = staticmethod(chat_with_memory)
-
-
-def _last_said(messages: Sequence[Mapping[str, Any]]) -> str:
-    said = [str(one.get("content") or "") for one in messages if one.get("role") == "user"]
-    return said[-1] if said else ""
-
-
-COMPANION = Companion("deepseek", MODULE, {"nonebot-plugin-deepseek": ">=0.2,<0.4"}, attach)

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from .bridged_turn import BridgedTurn, current_turn, taking, turn_of
-from .companions import Companion, part_of
-from .tool_rounds import ROUNDS, run_ours
+from .shared import ROUNDS, current, part_of, run_ours, taking, turn_of, with_block
 
 MODULE = "nonebot_plugin_marshoai"
+TRIED = {"nonebot-plugin-marshoai": "==1.2.*"}
 
 
 def attach() -> None:
@@ -25,7 +24,7 @@ def attach() -> None:
     ask = part_of(place, "make_chat_openai", ("client", "msg", "model_name", "tools", "stream"))
 
     async def answer_with_memory(self: Any, *given: Any, **named: Any) -> Any:
-        turn = None if current_turn() else await turn_of(self.bot, self.event)
+        turn = None if current.get() else await turn_of(self.bot, self.event)
         if turn is None:  # it calls itself again after each tool
             return await answer(self, *given, **named)
         with taking(turn):
@@ -37,10 +36,10 @@ def attach() -> None:
     async def ask_with_memory(
         client: Any, msg: Sequence[Any], model_name: str, tools: list[Any] | None = None, stream: bool = False
     ) -> Any:
-        turn = current_turn()
+        turn = current.get()
         if turn is None:
             return await ask(client, msg, model_name, tools, stream)
-        messages = await _with_block(turn, msg, bool(tools))
+        messages = with_block(msg, await turn.block(with_tools=bool(tools)))
         offered = [*tools, *turn.tools] if tools else tools
         for _ in range(ROUNDS):
             completion = await ask(client, messages, model_name, offered, stream)
@@ -53,13 +52,3 @@ def attach() -> None:
     handler.handle_common_chat = answer_with_memory
     module: Any = import_module(place)
     module.make_chat_openai = ask_with_memory
-
-
-async def _with_block(turn: BridgedTurn, messages: Sequence[Any], has_tools: bool) -> list[Any]:
-    """Return the messages with the memory's text appended to the first one, MarshoAI's system prompt."""
-    block = await turn.block(with_tools=has_tools)
-    first, *others = messages
-    return [{**first, "content": f"{first['content']}\n\n{block}"}, *others] if block else [first, *others]
-
-
-COMPANION = Companion("marshoai", MODULE, {"nonebot-plugin-marshoai": "==1.2.*"}, attach)

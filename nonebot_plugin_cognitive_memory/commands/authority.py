@@ -39,28 +39,20 @@ async def superuser_objection(bot: Bot, event: Event) -> str:
 
 
 async def find_admin(bot: Bot, event: Event) -> bool | None:
-    """Return whether the sender is owner or admin of the group; None if the platform does not tell."""
-    if isinstance(event, v12.GroupMessageEvent):
-        return await _is_admin_of_twelve(bot, event)
-    if not isinstance(event, v11.GroupMessageEvent) or event.anonymous is not None:
+    """Return whether the sender is owner or admin of the group; None if the platform does not tell.
+
+    A platform of OneBot v12 tells a role as an extension only.
+    """
+    is_v12 = isinstance(event, v12.GroupMessageEvent)
+    if not is_v12 and (not isinstance(event, v11.GroupMessageEvent) or event.anonymous is not None):
         return False
+    fresh = {} if is_v12 else {"no_cache": True}
     try:
-        member = await bot.call_api(
-            "get_group_member_info", group_id=event.group_id, user_id=event.user_id, no_cache=True
-        )
-    except AdapterException:
-        return None
-    return isinstance(member, dict) and member.get("role") in ADMINS
-
-
-async def _is_admin_of_twelve(bot: Bot, event: v12.GroupMessageEvent) -> bool | None:
-    """Return whether a OneBot v12 platform calls the sender an admin; None if it tells no role (an extension)."""
-    try:
-        member = await bot.call_api("get_group_member_info", group_id=event.group_id, user_id=event.user_id)
+        member = await bot.call_api("get_group_member_info", group_id=event.group_id, user_id=event.user_id, **fresh)
     except AdapterException:
         return None
     role = role_of(bot, member)
-    return role in ADMINS if role else None
+    return role in ADMINS if role or not is_v12 else None
 
 
 async def contradiction(bot: Bot, event: Event) -> str:
@@ -77,44 +69,37 @@ async def contradiction(bot: Bot, event: Event) -> str:
 
 
 async def _forgery(bot: Bot, event: Event) -> str:
-    if not _is_platform(bot):
-        complain(replies.log.IMPERSONABLE)
-        return replies.commands.UNPROVEN
-    if await _is_genuine(bot, event):
-        return ""
-    complain(replies.log.FORGEABLE if isinstance(bot, v11.Bot) else replies.log.FORGEABLE_TWELVE)
-    return replies.commands.UNPROVEN
+    """Return why a message may be forged; "" if the platform has it, and nobody else can be the platform.
 
-
-async def _is_genuine(bot: Bot, event: Event) -> bool:
-    """Return whether the platform has this message; if it cannot tell, whether a secret guards against forgery."""
-    if isinstance(event, v11.MessageEvent):
-        try:
-            return _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))
-        except AdapterException:
-            return _is_guarded(bot, "onebot_v11_secret", "onebot_secret")
-    return _is_guarded(bot, "onebot_v12_access_token", "onebot_access_token")
-
-
-def _is_platform(bot: Bot) -> bool:
-    """Return whether an access token ensures that nobody else can connect as the platform and confirm forged messages.
-
-    True for OneBot v12: :func:`_is_genuine` checks its access token.
+    A platform that cannot return messages is believed if a secret guards against forgery.
     """
     is_v11 = isinstance(bot, v11.Bot)
-    return not is_v11 or _is_guarded(bot, "onebot_v11_access_token", "onebot_access_token")
+    if is_v11 and not _is_guarded(bot, "onebot_v11_access_token", "onebot_access_token"):
+        complain(replies.log.IMPERSONABLE)
+        return replies.commands.UNPROVEN
+    if isinstance(event, v11.MessageEvent):
+        try:
+            is_genuine = _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))
+        except AdapterException:
+            is_genuine = _is_guarded(bot, "onebot_v11_secret", "onebot_secret")
+    else:
+        is_genuine = _is_guarded(bot, "onebot_v12_access_token", "onebot_access_token")
+    if is_genuine:
+        return ""
+    complain(replies.log.FORGEABLE if is_v11 else replies.log.FORGEABLE_TWELVE)
+    return replies.commands.UNPROVEN
 
 
 def _agrees(event: v11.MessageEvent, message: Any) -> bool:
     if not isinstance(message, dict) or not isinstance(message.get("sender"), dict):
         return False
     group = message.get("group_id") or getattr(event, "group_id", None)
+    sent = message.get("time") if isinstance(message.get("time"), int | float) else None
     return (
         str(message["sender"].get("user_id")) == str(event.user_id)
         and str(group) == str(getattr(event, "group_id", group))
         and message.get("message_type", event.message_type) == event.message_type
-        and abs(event.time - _seconds(message.get("time"), event.time)) <= REPLAY
-        and abs(time.time() - _seconds(message.get("time"), time.time())) <= REPLAY
+        and (sent is None or max(abs(event.time - sent), abs(time.time() - sent)) <= REPLAY)
         and _plain(message.get("message")) == _plain(event.original_message)
     )
 
@@ -126,10 +111,6 @@ def _plain(message: object) -> tuple[str, list[str]] | None:
     except ValueError:
         return None
     return parts.extract_plain_text().strip(), [str(part.data.get("qq")) for part in parts if part.type == "at"]
-
-
-def _seconds(value: object, default: float) -> float:
-    return float(value) if isinstance(value, int | float) else default
 
 
 def _is_guarded(bot: Bot, *secrets: str) -> bool:

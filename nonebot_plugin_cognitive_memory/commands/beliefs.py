@@ -11,12 +11,12 @@ from ..config import setup
 from ..lifecycle import get_memory
 from .authority import objection
 from .entry import Call
-from .lists import ListedItem, ShownLists, restored, shown_forgotten
+from .memories import restored
+from .pacing import show, shown, shown_id
 
-PAGE = 10
-LAST_PAGE = 100
+PAGE, LAST_PAGE = 10, 100
 DAYS, MOST_DAYS = 7, 366
-shown_beliefs = ShownLists()
+MOST_SHOWN = 10  # suggestions
 
 
 async def list_beliefs(call: Call) -> str:
@@ -32,10 +32,10 @@ async def list_beliefs(call: Call) -> str:
 
 async def show_history(call: Call) -> str:
     """Show the versions of a belief, oldest first; each can be restored by its number."""
-    shown = _numbered(call)
-    if shown is None:
+    belief_id = shown_id(call.here, "beliefs", call.number)
+    if belief_id is None:
         return replies.beliefs.NUMBER_UNKNOWN
-    versions = await get_memory().belief_history(call.here, shown.id)
+    versions = await get_memory().belief_history(call.here, belief_id)
     _show(call.here, versions)
     return replies.beliefs.history(versions, setup.settings.zone)
 
@@ -54,28 +54,41 @@ async def evolve(call: Call) -> str:
 
 async def retire(call: Call) -> str:
     """Retire a belief of the list shown last; it can be restored."""
-    shown = _numbered(call)
-    if shown is None:
+    belief_id = shown_id(call.here, "beliefs", call.number)
+    if belief_id is None:
         return replies.beliefs.NUMBER_UNKNOWN
-    belief = await get_memory().retire_belief(call.here, shown.id, "")
+    belief = await get_memory().retire_belief(call.here, belief_id, "")
     return replies.beliefs.RETIRED.format(statement=belief.statement)
 
 
 async def restore(call: Call) -> str:
     """Restore the item with this number in the list shown last: a belief, an older version, or a forgotten event."""
-    if call.here.kind == "private" or shown_forgotten.is_valid(call.here):
+    if call.here.kind == "private" or shown.find((call.here, "forgotten")):
         return await restored(call)
     if refusal := await objection(call.bot, call.event, replies.commands.ADMINS_ONLY):
         return replies.beliefs.restore_refused(refusal)
-    shown = _numbered(call)
-    if shown is None:
+    belief_id = shown_id(call.here, "beliefs", call.number)
+    if belief_id is None:
         return replies.beliefs.NUMBER_UNKNOWN
-    belief = await get_memory().restore_belief(call.here, shown.id)
+    belief = await get_memory().restore_belief(call.here, belief_id)
     return replies.beliefs.RESTORED.format(statement=belief.statement)
 
 
-def _numbered(call: Call) -> ListedItem | None:
-    return shown_beliefs.find(call.here, call.number or 0)
+async def suggest(call: Call) -> str:
+    """List the open suggestions, or accept or dismiss one of the list shown last."""
+    if not call.text:
+        found = (await get_memory().suggestions(call.here))[:MOST_SHOWN]
+        show(call.here, "suggestions", found)
+        return replies.suggestions.listed(found, setup.settings.zone)
+    word, _, number = call.text.partition(" ")
+    accept = replies.suggestions.DECISIONS.get(word.casefold())
+    if accept is None or not number.strip().isdecimal():
+        return call.usage
+    suggestion_id = shown_id(call.here, "suggestions", int(number.strip()[:9]))
+    if suggestion_id is None:
+        return replies.suggestions.NUMBER_UNKNOWN
+    await get_memory().decide_suggestion(call.here, suggestion_id, accept)
+    return replies.suggestions.ACCEPTED if accept else replies.suggestions.DISMISSED
 
 
 def _days(call: Call, default: int) -> int:
@@ -83,27 +96,6 @@ def _days(call: Call, default: int) -> int:
 
 
 def _show(scene: core.Scene, beliefs: Sequence[core.Belief], first: int = 1) -> None:
-    """Store these beliefs as the list shown last, numbered from ``first``."""
-    shown_forgotten.drop(scene)
-    shown_beliefs.show(scene, beliefs, first)
-
-
-MOST_SHOWN = 10
-shown_suggestions = ShownLists()
-
-
-async def suggest(call: Call) -> str:
-    """List the open suggestions, or accept or dismiss one of the list shown last."""
-    if not call.text:
-        found = (await get_memory().suggestions(call.here))[:MOST_SHOWN]
-        shown_suggestions.show(call.here, found)
-        return replies.suggestions.listed(found, setup.settings.zone)
-    word, _, number = call.text.partition(" ")
-    accept = replies.suggestions.DECISIONS.get(word.casefold())
-    if accept is None or not number.strip().isdecimal():
-        return call.usage
-    shown = shown_suggestions.find(call.here, int(number.strip()[:9]))
-    if shown is None:
-        return replies.suggestions.NUMBER_UNKNOWN
-    await get_memory().decide_suggestion(call.here, shown.id, accept)
-    return replies.suggestions.ACCEPTED if accept else replies.suggestions.DISMISSED
+    """Store these beliefs as the list shown last: ``restore`` no longer means a forgotten event."""
+    shown.drop((scene, "forgotten"))
+    show(scene, "beliefs", beliefs, first)

@@ -25,7 +25,7 @@ from ..message_text import spoken, worded
 from ..scene import find_scene
 from ..throttled_log import complain
 from .authority import objection, superuser_objection
-from .pacing import CommandRate, confirmations
+from .pacing import CommandRate, to_confirm
 from .sending import PictureAnswer, is_shown, send_long
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ class Call:
     def usage(self) -> str:
         """The answer to a call that cannot be understood."""
         return replies.usage.usage(self.command.name)
+
+    @property
+    def message_id(self) -> str:
+        """The id of the message that calls, "" if it has none."""
+        return str(getattr(self.event, "message_id", ""))
 
 
 @heard.handle()
@@ -127,7 +132,7 @@ async def _wait(bot: Bot, event: Event, scene: core.Scene | None, command: Comma
     Superusers never wait, nor does the call that confirms an earlier one; pages of lists are limited separately.
     """
     name = command.name if command else ""
-    if await SUPERUSER(bot, event) or (scene and confirmations.is_open(scene, name)):
+    if await SUPERUSER(bot, event) or (scene and to_confirm.find((scene, name))):
         return 0
     is_page = name in PAGED and any(map(str.isdigit, text))
     return _pace.wait((bot.self_id, scene.user_id if scene else event.get_session_id()), is_page=is_page)

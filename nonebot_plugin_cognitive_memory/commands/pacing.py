@@ -1,28 +1,23 @@
-"""What a person must wait for: the rate of commands, and the second call that confirms a destructive one."""
+"""What is kept of earlier calls for a while: how many there were, what is to be confirmed, which lists were shown."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
 from math import ceil
-
-from nonebot.adapters import Event
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import cognitive_memory_core as core
+
+if TYPE_CHECKING:
+    Listed = core.Event | core.Pin | core.Belief | core.Suggestion
 
 CALLS, PAGES = 10, 60  # within the window: commands, and pages of lists beside them
 WINDOW = 60.0  # seconds
 MOST_CALLERS = 2_000
-
-
-@dataclass
-class RecentCalls:
-    """The instants of one person's last calls, and the end of the wait that they were told."""
-
-    times: deque[float]
-    told: float = 0.0
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 
 class CommandRate:
@@ -31,70 +26,73 @@ class CommandRate:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start without calls; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
-        self._calls: OrderedDict[Hashable, RecentCalls] = OrderedDict()
+        self._calls: OrderedDict[Hashable, tuple[deque[float], float]] = OrderedDict()
 
     def wait(self, who: Hashable, *, is_page: bool = False) -> int | None:
         """Count a call that may be carried out and return 0; else the seconds until one may, None if told already."""
         now, most = self._clock(), PAGES if is_page else CALLS
-        calls = self._calls.setdefault((who, is_page), RecentCalls(deque(maxlen=most)))
-        self._calls.move_to_end((who, is_page))
+        times, told = self._calls.pop((who, is_page), (deque[float](maxlen=most), 0.0))
+        ends = times[0] + WINDOW if len(times) == most else now
+        if ends <= now:
+            times.append(now)
+        self._calls[who, is_page] = times, ends
         if len(self._calls) > MOST_CALLERS:
             self._calls.popitem(last=False)
-        ends = calls.times[0] + WINDOW if len(calls.times) == most else now
-        if ends <= now:
-            calls.times.append(now)
-            return 0
-        if calls.told == ends:
-            return None
-        calls.told = ends
-        return ceil(ends - now)
+        return 0 if ends <= now else None if told == ends else ceil(ends - now)
 
 
-VALID = 60.0  # seconds
-PEOPLE = 1_000
+class Lasting(Generic[K, V]):
+    """At most ``most`` values by key, each found for some seconds after it was put; the oldest goes first."""
+
+    def __init__(self, seconds: float, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start empty; ``clock`` returns seconds of a monotonic clock."""
+        self._seconds, self._most, self._clock = seconds, most, clock
+        self._values: OrderedDict[K, tuple[V, float]] = OrderedDict()
+
+    def put(self, key: K, value: V) -> None:
+        """Store a value, which replaces an earlier one."""
+        self._values.pop(key, None)
+        self._values[key] = value, self._clock() + self._seconds
+        if len(self._values) > self._most:
+            self._values.popitem(last=False)
+
+    def find(self, key: K) -> V | None:
+        """Return the value of a key; None if there is none, or no longer."""
+        value, until = self._values.get(key, (None, 0.0))
+        return value if self._clock() <= until else None
+
+    def drop(self, key: K) -> None:
+        """Remove the value of a key."""
+        self._values.pop(key, None)
 
 
-@dataclass(frozen=True)
-class PendingConfirmation:
-    """What a person has to confirm, and the end of the time for it."""
-
-    content: Hashable
-    call_id: str
-    ends_at: float
+to_confirm: Lasting[tuple[core.Scene, str], tuple[Hashable, str]] = Lasting(60.0, 1_000)
+"""What people were asked to confirm by calling a command again, and the id of the message that called it."""
 
 
-class Confirmations:
-    """The open confirmations, one for each person, place and command; ``clock`` returns monotonic seconds."""
+def is_confirmed(scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
+    """Return whether this call confirms an earlier one with the same content; if not, it is stored to be confirmed.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with no open confirmation."""
-        self._clock = clock
-        self._asked: OrderedDict[tuple[core.Scene, str], PendingConfirmation] = OrderedDict()
-
-    def is_open(self, scene: core.Scene, command: str) -> bool:
-        """Return whether a person was asked to confirm a command, and still may."""
-        asked = self._asked.get((scene, command))
-        return asked is not None and self._clock() <= asked.ends_at
-
-    def is_confirmed(self, scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
-        """Return whether this call confirms an earlier one with the same content; if not, it is stored to be confirmed.
-
-        ``content`` identifies everything that the command would change. ``call_id`` is the id of the calling message: a
-        message that is delivered twice confirms nothing.
-        """
-        asked = self._asked.pop((scene, command), None)
-        is_open = asked is not None and asked.content == content and self._clock() <= asked.ends_at
-        if asked is not None and is_open and asked.call_id != call_id:
-            return True
-        self._asked[scene, command] = PendingConfirmation(content, call_id, self._clock() + VALID)
-        if len(self._asked) > PEOPLE:
-            self._asked.popitem(last=False)
-        return False
+    ``content`` identifies everything that the command would change. ``call_id`` is the id of the calling message: a
+    message that is delivered twice confirms nothing.
+    """
+    asked = to_confirm.find((scene, command))
+    to_confirm.drop((scene, command))
+    if asked is not None and asked[0] == content and asked[1] != call_id:
+        return True
+    to_confirm.put((scene, command), (content, call_id))
+    return False
 
 
-confirmations = Confirmations()
+shown: Lasting[tuple[core.Scene, str], dict[int, str]] = Lasting(600.0, 1_000)
+"""The ids by number of the list of each kind that each person was shown last in each scene."""
 
 
-def call_id(event: Event) -> str:
-    """Return the id of the message that called the command, "" if it has none."""
-    return str(getattr(event, "message_id", ""))
+def show(scene: core.Scene, kind: str, items: Sequence[Listed], first: int = 1) -> None:
+    """Store a list as shown, numbered from ``first``; what its numbers mean is read on use, as it may be forgotten."""
+    shown.put((scene, kind), {number: item.id for number, item in enumerate(items, first)})
+
+
+def shown_id(scene: core.Scene, kind: str, number: int | None) -> str | None:
+    """Return the id of the item with this number in the list shown last; None if there is none, or no longer."""
+    return (shown.find((scene, kind)) or {}).get(number or 0)

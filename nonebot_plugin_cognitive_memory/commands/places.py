@@ -16,7 +16,7 @@ from ..erasure import erased_place
 from ..lifecycle import get_memory, lifetime
 from .authority import contradiction, find_admin
 from .entry import Call
-from .pacing import call_id, confirmations
+from .pacing import is_confirmed
 from .sending import PictureAnswer
 
 LINES, MOST_LINES = 50, 200
@@ -71,7 +71,7 @@ async def clear(call: Call) -> str:
     memory, scene = get_memory(), call.here
     newest = tuple(found.id for found in await memory.events(scene, limit=1))
     pins = tuple(pin.id for pin in await memory.pins(scene))
-    if not confirmations.is_confirmed(scene, "clear", (newest, pins), call_id(call.event)):
+    if not is_confirmed(scene, "clear", (newest, pins), call.message_id):
         return replies.commands.CONFIRM_CLEAR_GROUP if scene.group_id else replies.commands.CONFIRM_CLEAR_PRIVATE
     return replies.commands.erased(await erased_place(scene))
 

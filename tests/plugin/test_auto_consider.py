@@ -72,10 +72,8 @@ class World:
     def reborn(self) -> Any:
         """Return the considerer of a new process, which knows only the file and the memory."""
         from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-        from nonebot_plugin_cognitive_memory.lines_kept_over_restarts import WaitingLinesFile
 
-        bookmark = WaitingLinesFile(self.path) if self.path else None
-        self.considerer = Considerer(lambda: self.memory, self.settings, lambda: self.seconds, bookmark)
+        self.considerer = Considerer(lambda: self.memory, self.settings, lambda: self.seconds, self.path)
         return self.considerer
 
     def say(self, text: str, scene: core.Scene | None = None, **fields: Any) -> core.Message:
@@ -487,15 +485,11 @@ async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_pat
 async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path) -> None:
     """With a real memory, lines collected before a kill become exactly one event."""
     from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-    from nonebot_plugin_cognitive_memory.lines_kept_over_restarts import WaitingLinesFile
 
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
-    scene, bookmark = (
-        core.Scene.group("10001", "2000001", user_name="阿棠"),
-        WaitingLinesFile(tmp_path / "considering.json"),
-    )
+    scene, file = core.Scene.group("10001", "2000001", user_name="阿棠"), tmp_path / "considering.json"
     async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:
-        killed, born = (Considerer(lambda: memory, settings.capture, waiting_file=bookmark) for _ in range(2))
+        killed, born = (Considerer(lambda: memory, settings.capture, file=file) for _ in range(2))
         await killed.submit_listed()
         line = core.Message("m1", scene, "记住，我对花生过敏", datetime.now(timezone.utc), addressed_to_bot=True)
         await memory.observe(line)
@@ -513,7 +507,7 @@ class Killed:
     """A real memory and a considerer whose process was killed; :meth:`reborn` is the next process."""
 
     memory: core.CognitiveMemory
-    bookmark: Any
+    file: Path
     began: datetime
 
     async def say(self, number: int, text: str, scene: core.Scene = SPEAKER) -> core.Message:
@@ -525,16 +519,15 @@ class Killed:
 
     async def leaves(self, *lines: core.Message) -> None:
         """Store these lines as pending."""
-        from nonebot_plugin_cognitive_memory.lines_kept_over_restarts import WaitingPlace
-
-        await self.bookmark.write([WaitingPlace.of(lines[0].scene, [line.id for line in lines])])
+        row = {"agent": "default", "group_id": lines[0].scene.group_id, "user_id": ""}
+        self.file.write_text(json.dumps([{**row, "line_ids": [line.id for line in lines]}]), "utf-8")
 
     async def reborn(self) -> list[str]:
         """Consider what the killed process left; return the texts of all events."""
         from nonebot_plugin_cognitive_memory.auto_consider import Considerer
 
         settings = core.Settings()
-        born = Considerer(lambda: self.memory, settings.capture, waiting_file=self.bookmark)
+        born = Considerer(lambda: self.memory, settings.capture, file=self.file)
         await born.submit_listed()
         assert await self.memory.drain(20)
         return [event.text for event in await self.memory.events(core.Scene.operator(), limit=200)]
@@ -543,12 +536,10 @@ class Killed:
 @pytest.fixture
 async def killed(app: object, tmp_path: Path) -> AsyncIterator[Killed]:
     """Open a separate memory."""
-    from nonebot_plugin_cognitive_memory.lines_kept_over_restarts import WaitingLinesFile
-
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
     async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:
         began = datetime.now(timezone.utc).replace(microsecond=0)
-        yield Killed(memory, WaitingLinesFile(tmp_path / "considering.json"), began)
+        yield Killed(memory, tmp_path / "considering.json", began)
 
 
 @pytest.mark.parametrize("is_worked_off", [False, True])

@@ -29,7 +29,7 @@ def called(name: str, arguments: str = "{}", says: str | None = None) -> Any:
 async def test_a_turn_has_a_block_and_ends(stage: Stage, group: int) -> None:
     """The block has what was said before, and the answer becomes a memo of the place."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
 
     await stage.hear(message("/记忆 记住 周五聚餐", 2000001, group))
     turn = await turn_of(stage.bot, message("周五干什么", 2000001, group))
@@ -46,7 +46,7 @@ async def test_a_turn_has_a_block_and_ends(stage: Stage, group: int) -> None:
 async def test_what_the_companion_shows_is_not_quoted(stage: Stage, group: int) -> None:
     """The message being answered and those that the chat plugin shows its model itself are left out of the block."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
 
     lines = [message(said, 2000002, group) for said in ("我对花生过敏", "花生酱也不吃")]
     question = message("谁对花生过敏", 2000001, group)
@@ -63,7 +63,7 @@ async def test_what_the_companion_shows_is_not_quoted(stage: Stage, group: int) 
 async def test_a_line_with_a_command_is_recorded_as_it_is_meant(stage: Stage, group: int) -> None:
     """Words after a companion's command are recorded and asked for without the command."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
 
     event = message("/ds -r 我喜欢乌龙茶", 2000001, group)
     turn = await turn_of(stage.bot, event, "我喜欢乌龙茶")
@@ -74,7 +74,7 @@ async def test_a_line_with_a_command_is_recorded_as_it_is_meant(stage: Stage, gr
 
 async def test_no_person_is_no_turn(stage: Stage, group: int) -> None:
     """An anonymous speaker has no turn, so that the companion answers as ever."""
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
 
     event = message("早", ANON, group, anonymous={"id": 1, "name": "匿名", "flag": "x"})
     assert await turn_of(stage.bot, event) is None
@@ -84,7 +84,7 @@ async def test_a_failing_memory_costs_no_answer(
     stage: Stage, group: int, log: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the memory raises what nobody foresaw, the block is empty, tools answer so, and one line tells it."""
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     class Broken(core.CognitiveMemory):
@@ -109,7 +109,7 @@ async def test_a_memory_that_does_not_let_go_costs_no_answer(
     stage: Stage, log: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call that ignores its cancellation, as a write to a disk that hangs does, is not waited for."""
-    from nonebot_plugin_cognitive_memory.bridges import bridged_turn
+    from nonebot_plugin_cognitive_memory.bridges import shared
 
     let_go, hung = asyncio.Event(), asyncio.Event()
 
@@ -121,10 +121,10 @@ async def test_a_memory_that_does_not_let_go_costs_no_answer(
                 hung.set()
         return "late"
 
-    monkeypatch.setattr(bridged_turn, "PATIENCE", 0.01)
-    monkeypatch.setattr(bridged_turn, "_patience", bridged_turn.Patience())
+    monkeypatch.setattr(shared, "PATIENCE", 0.01)
+    monkeypatch.setattr(shared, "_patience", shared.Patience())
     try:
-        assert await asyncio.wait_for(asyncio.shield(bridged_turn.quietly(hang(), "without")), PATIENCE) == "without"
+        assert await asyncio.wait_for(asyncio.shield(shared.quietly(hang(), "without")), PATIENCE) == "without"
         await asyncio.wait_for(hung.wait(), PATIENCE)
     finally:
         let_go.set()
@@ -133,20 +133,20 @@ async def test_a_memory_that_does_not_let_go_costs_no_answer(
 
 async def test_a_memory_that_was_late_is_waited_for_less(stage: Stage) -> None:
     """The calls of a turn do not each wait the full time for a memory that hangs; a minute later they do again."""
-    from nonebot_plugin_cognitive_memory.bridges import bridged_turn
+    from nonebot_plugin_cognitive_memory.bridges import shared
 
     now = 1000.0
-    patience = bridged_turn.Patience(lambda: now)
-    assert patience.seconds() == bridged_turn.PATIENCE
+    patience = shared.Patience(lambda: now)
+    assert patience.seconds() == shared.PATIENCE
     patience.note_late()
-    assert patience.seconds() == bridged_turn.SHORT_PATIENCE
-    now += bridged_turn.SHORT_FOR
-    assert patience.seconds() == bridged_turn.PATIENCE
+    assert patience.seconds() == shared.SHORT_PATIENCE
+    now += shared.SHORT_FOR
+    assert patience.seconds() == shared.PATIENCE
 
 
 async def test_a_memory_that_is_closed_meanwhile_costs_no_answer(stage: Stage) -> None:
     """A call that the memory cancels does not cancel the companion's handler; the handler's own cancellation stays."""
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import quietly
+    from nonebot_plugin_cognitive_memory.bridges.shared import quietly
 
     async def closed() -> str:
         raise asyncio.CancelledError
@@ -163,7 +163,7 @@ async def test_without_a_memory_there_is_nothing_to_call(
     stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the memory is off, no tools and no guide are given to the companion's model."""
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     turn = await turn_of(stage.bot, message("早", 2000001, group))
@@ -175,8 +175,7 @@ async def test_without_a_memory_there_is_nothing_to_call(
 
 async def test_our_tools_are_run_between_companion_and_model(stage: Stage, group: int) -> None:
     """Calls of our tools are answered; an end beside words is run and taken out; others are left alone."""
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
-    from nonebot_plugin_cognitive_memory.bridges.tool_rounds import run_ours
+    from nonebot_plugin_cognitive_memory.bridges.shared import run_ours, turn_of
 
     turn = await turn_of(stage.bot, message("早", 2000001, group))
     assert turn
@@ -194,8 +193,7 @@ async def test_our_tools_are_run_between_companion_and_model(stage: Stage, group
 
 async def test_tools_that_are_no_functions_are_left_alone(stage: Stage, group: int) -> None:
     """OpenAI's custom tools, whose calls name no function, reach the companion as they are."""
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
-    from nonebot_plugin_cognitive_memory.bridges.tool_rounds import run_ours
+    from nonebot_plugin_cognitive_memory.bridges.shared import run_ours, turn_of
 
     turn = await turn_of(stage.bot, message("早", 2000001, group))
     assert turn
@@ -209,7 +207,7 @@ async def test_tools_that_are_no_functions_are_left_alone(stage: Stage, group: i
 @pytest.mark.parametrize("content", [[{"type": "text", "text": "好"}], {"text": "好"}, 7])
 async def test_an_answer_that_is_no_text_is_left_alone(stage: Stage, group: int, content: Any) -> None:
     """An answer in parts, as some providers send it, is handed on and ends no turn instead of failing."""
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
 
     turn = await turn_of(stage.bot, message("早", 2000001, group))
     assert turn
@@ -268,7 +266,7 @@ async def test_a_request_outside_a_message_is_handed_on(stage: Stage, group: int
 async def test_a_choice_without_a_message_is_handed_on(stage: Stage, group: int) -> None:
     """An answer that holds no message, as some providers send it, reaches the plugin as it is."""
     from nonebot_plugin_cognitive_memory.bridges import openai_calls
-    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
 
     turn = await turn_of(stage.bot, message("早", 2000001, group))
     assert turn

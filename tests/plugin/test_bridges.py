@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,15 +45,15 @@ def test_a_companion_that_is_not_as_tried_is_refused(
     log: list[str], monkeypatch: pytest.MonkeyPatch, *, module: str, tried: str, part: str, reason: str
 ) -> None:
     """A bridge is attached only to what it was tried with; each refusal is one line, and raises nothing."""
-    from nonebot_plugin_cognitive_memory.bridges import attaching
-    from nonebot_plugin_cognitive_memory.bridges.companions import Companion, part_of
+    from nonebot_plugin_cognitive_memory import bridges
+    from nonebot_plugin_cognitive_memory.bridges.shared import part_of
 
     attached: list[object] = []
-    one = Companion(
-        "fake", module, {"fake-chat": tried}, lambda: attached.append(part_of(module, part, ("messages", "model")))
-    )
-    monkeypatch.setitem(attaching.COMPANIONS, "fake", one)
-    attaching.attach(["fake"])
+    one = SimpleNamespace(MODULE=module, TRIED={"fake-chat": tried})
+    one.attach = lambda: attached.append(part_of(module, part, ("messages", "model")))
+    monkeypatch.setitem(sys.modules, f"{bridges.__name__}.fake", one)
+    monkeypatch.setattr(bridges, "COMPANIONS", ("fake",))
+    bridges.attach("fake")
     assert bool(attached) is not bool(reason)
     refused = [line for line in log if "没有给 fake 接上记忆" in line]
     assert [reason in line for line in refused] == ([True] if reason else [])
@@ -59,9 +61,9 @@ def test_a_companion_that_is_not_as_tried_is_refused(
 
 def test_an_unknown_bridge_is_refused(log: list[str]) -> None:
     """A name that is no bridge is refused in a line that lists the names there are."""
-    from nonebot_plugin_cognitive_memory.bridges import attaching
+    from nonebot_plugin_cognitive_memory import bridges
 
-    attaching.attach(["nobody"])
+    bridges.attach("nobody")
     [line] = [line for line in log if "没有给 nobody 接上记忆" in line]
     assert "llmchat" in line
 

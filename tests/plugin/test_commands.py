@@ -434,7 +434,7 @@ async def test_a_failing_disk_is_answered(stage: Stage, group: int, monkeypatch:
 )
 def test_how_many(text: str, split: tuple[str, int] | None) -> None:
     """``-n N`` is removed from a query wherever it stands, and bounded."""
-    from nonebot_plugin_cognitive_memory.commands.events import split_count
+    from nonebot_plugin_cognitive_memory.commands.memories import split_count
 
     assert split_count(text) == split
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-
-import cognitive_memory_core as core
-
 
 class Seconds:
     """A manual clock in seconds."""
@@ -17,32 +13,17 @@ class Seconds:
         return self.now
 
 
-def events(count: int) -> list[core.Event]:
-    """Return some events."""
-    return [core.Event(f"e{n}", "事", happened_at=datetime.now(timezone.utc)) for n in range(count)]
+def test_what_lasts_grows_old_and_is_bounded(app: object) -> None:
+    """A value is found until its seconds are over; of more than the bound the latest are kept."""
+    from nonebot_plugin_cognitive_memory.commands.pacing import Lasting
 
-
-def test_numbers_grow_old(app: object) -> None:
-    """Ten minutes after a list was shown its numbers expire."""
-    from nonebot_plugin_cognitive_memory.commands.lists import ShownLists
-
-    clock, scene = Seconds(), core.Scene.group("10001", "2000001")
-    lists = ShownLists(clock)
-    lists.show(scene, events(3), first=11)
-    assert [lists.find(scene, number) is not None for number in (10, 11, 13, 14)] == [False, True, True, False]
+    clock = Seconds()
+    lasting = Lasting[int, str](600.0, 3, clock)
+    for key in range(4):
+        lasting.put(key, "list")
+    assert [lasting.find(key) for key in (0, 1, 3, 4)] == [None, "list", "list", None]
     clock.now = 601.0
-    assert lists.find(scene, 11) is None
-
-
-def test_lists_are_bounded(app: object) -> None:
-    """Only the latest lists are kept if very many people ask."""
-    from nonebot_plugin_cognitive_memory.commands.lists import SCENES, ShownLists
-
-    lists = ShownLists()
-    for n in range(SCENES + 10):
-        lists.show(core.Scene.private(str(2_000_000 + n)), events(1))
-    assert lists.find(core.Scene.private("2000000"), 1) is None
-    assert lists.find(core.Scene.private(str(2_000_000 + SCENES + 9)), 1) is not None
+    assert lasting.find(1) is None
 
 
 def test_pace_is_of_a_minute(app: object) -> None:

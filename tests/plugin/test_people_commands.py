@@ -160,18 +160,19 @@ async def test_clearing_asks_again_when_the_content_changed(stage: Stage, group:
     assert await standing(here) == []
 
 
-@pytest.mark.parametrize(("seconds", "is_confirmed"), [(59.0, True), (61.0, False)])
-def test_a_confirmation_is_valid_for_a_minute(seconds: float, is_confirmed: bool) -> None:
-    """After sixty seconds the question has to be asked again; a confirmation counts once."""
-    from nonebot_plugin_cognitive_memory.commands.pacing import Confirmations
+@pytest.mark.parametrize(("seconds", "confirms"), [(59.0, True), (61.0, False)])
+def test_a_confirmation_is_valid_for_a_minute(seconds: float, confirms: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After sixty seconds the question has to be asked again; a confirmation counts once, the same message never."""
+    from nonebot_plugin_cognitive_memory.commands import pacing
 
-    now = [0.0]
-    confirmations, scene = Confirmations(lambda: now[0]), core.Scene.private("2000001")
-    assert not confirmations.is_confirmed(scene, "clear", 1, "m1")
+    now, scene = [0.0], core.Scene.private("2000001")
+    monkeypatch.setattr(pacing, "to_confirm", pacing.Lasting(60.0, 10, lambda: now[0]))
+    assert not pacing.is_confirmed(scene, "clear", 1, "m1")
+    assert not pacing.is_confirmed(scene, "clear", 1, "m1")
     now[0] = seconds
-    assert confirmations.is_confirmed(scene, "clear", 1, "m2") is is_confirmed
-    if is_confirmed:
-        assert not confirmations.is_confirmed(scene, "clear", 1, "m3")
+    assert pacing.is_confirmed(scene, "clear", 1, "m2") is confirms
+    if confirms:
+        assert not pacing.is_confirmed(scene, "clear", 1, "m3")
 
 
 async def test_two_people_forget_from_their_own_lists(stage: Stage, group: int) -> None:
@@ -537,16 +538,6 @@ async def test_a_summary_of_the_latest_lines(stage: Stage, group: int) -> None:
     answer = await stage.ask("/记忆 总结 20", user, group)
     assert "周六去爬山" in answer
     assert "没有接大模型" in answer
-
-
-def test_the_same_message_confirms_nothing() -> None:
-    """A call that is delivered twice asks twice; the next message confirms it."""
-    from nonebot_plugin_cognitive_memory.commands.pacing import Confirmations
-
-    confirmations, scene = Confirmations(), core.Scene.private("2000001")
-    assert not confirmations.is_confirmed(scene, "clear", 1, "m1")
-    assert not confirmations.is_confirmed(scene, "clear", 1, "m1")
-    assert confirmations.is_confirmed(scene, "clear", 1, "m2")
 
 
 async def test_a_number_shows_what_is_stored_now(stage: Stage, group: int) -> None:

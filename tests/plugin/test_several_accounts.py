@@ -171,7 +171,7 @@ async def test_a_line_to_one_of_them_is_to_the_bot(both: tuple[Stage, Stage], gr
     assert "我对花生过敏" in line.text
     pending = considerer._pending[core.Scene.group(str(group), "2000001").scope]
     assert len(pending.lines) == 1
-    assert any(line.message.addressed_to_bot for line in pending.lines.values()) or first
+    assert any(line.addressed_to_bot for line, _ in pending.lines.values()) or first
 
 
 async def test_the_other_accounts_answer_is_the_bots(both: tuple[Stage, Stage], group: int) -> None:

@@ -1,0 +1,243 @@
+"""Commands on what is remembered here: events and pins, by their numbers in the list that the asker was shown last."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+
+from nonebot.adapters import Bot
+from nonebot.exception import AdapterException
+
+import cognitive_memory_core as core
+
+from .. import replies
+from ..auto_consider import considerer
+from ..config import setup
+from ..event_message import find_message
+from ..lifecycle import get_memory
+from ..message_text import worded
+from ..onebot import v11, v12
+from ..platform_names import NAME_LENGTH, name_of
+from ..scene import agent_of, qq_id, scene_at
+from .authority import objection
+from .entry import Call
+from .pacing import show, shown, shown_id
+
+PAGE, LAST_PAGE = 10, 1_000
+KINDS = ("event", "preference", "knowledge", "experience")
+FOUND, MOST_FOUND = 5, 20
+MOST_NAMED, PATIENCE = 5, 2.0  # other groups shown by name in one answer, and seconds that the platform has for it
+_COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
+
+
+async def list_events(call: Call) -> str:
+    """List what is remembered here: pins, then events, newest first; or forgotten events if the words say so."""
+    memory, scene, page = get_memory(), call.here, max(1 if call.number is None else call.number, 1)
+    if page > LAST_PAGE:
+        return replies.commands.NO_PAGE.format(page=page)
+    offset = (page - 1) * PAGE
+    if call.text:
+        found = await memory.forgotten_events(scene, limit=PAGE + 1, offset=offset)
+        events, first = found[:PAGE], offset + 1
+        show(scene, "forgotten", events, first)
+        where = await _showing(call.bot, scene, events)
+        return replies.memories.forgotten_list(events, where, first=first, page=page, is_more=len(found) > PAGE)
+    pins, found = await memory.pins(scene), await memory.events(scene, limit=PAGE + 1, offset=offset)
+    events, shown_pins = found[:PAGE], pins if page == 1 else []
+    nothing = replies.status.nothing_yet(*considerer.waiting_count(scene))
+    if not events and not shown_pins:
+        return nothing if page == 1 else replies.commands.NO_PAGE.format(page=page)
+    first = 1 if page == 1 else len(pins) + offset + 1
+    show(scene, "items", [*shown_pins, *events], first)
+    listed = replies.memories.item_list(
+        shown_pins,
+        events,
+        await _showing(call.bot, scene, events),
+        first=first,
+        page=page,
+        is_more=len(found) > PAGE,
+    )
+    return listed if events else f"{listed}\n{nothing}"
+
+
+async def show_item(call: Call) -> str:
+    """Show one item of the list shown last, with the lines from which it was made."""
+    scene, item = call.here, await _numbered(call)
+    if item is None:
+        return replies.commands.NUMBER_UNKNOWN
+    if isinstance(item, core.Pin):
+        return replies.memories.pin_details(item, setup.settings.zone)
+    lines: list[core.Message] = []
+    if item.request_type == "private" or scene.group_id == item.group_id:
+        with suppress(core.UnavailableError):
+            lines = await get_memory().find_messages(scene, item.message_ids)
+    return replies.memories.event_details(call.number or 0, item, lines, await _showing(call.bot, scene, [item]))
+
+
+async def search_events(call: Call) -> str:
+    """Search what is remembered here: pins and events, then lines of the log that no found event was made of.
+
+    Left out is what is less than half as relevant as the best, or than ``query.min_relevance``.
+    """
+    asked = split_count(call.text)
+    if asked is None or not asked[0]:
+        return call.usage
+    memory, scene, (query, wanted) = get_memory(), call.here, asked
+    pins = [pin for pin in await memory.pins(scene) if _is_about(pin.text, query)]
+    hits = await memory.search_events(scene, query, kinds=KINDS, top_k=MOST_FOUND)
+    said = await memory.search_events(scene, query, kinds=("message",), top_k=MOST_FOUND)
+    best = max((hit.relevance for hit in (*hits, *said)), default=0.0)
+    floor = max(setup.settings.query.min_relevance, best / 2)
+    events = [hit.event for hit in hits if hit.relevance >= floor][:wanted]
+    told = {message_id for event in events for message_id in event.message_ids}
+    lines = [hit.event for hit in said if hit.relevance >= floor and hit.event.id not in told]
+    lines = [
+        line for line in lines if _is_about(line.text, query) and not any(line.text in event.text for event in events)
+    ]
+    distinct = list({line.text: line for line in reversed(lines)}.values())[::-1]
+    show(scene, "items", [*pins, *events])
+    where = await _showing(call.bot, scene, [*events, *distinct])
+    return replies.memories.found(pins, events, distinct[: max(wanted - len(events), 0)], where)
+
+
+async def forget_item(call: Call) -> str:
+    """Forget one item of the list shown last."""
+    scene, item = call.here, await _numbered(call)
+    if item is None:
+        return replies.commands.NUMBER_UNKNOWN
+    if refusal := await _objection(call, item):
+        return refusal
+    if isinstance(item, core.Pin):
+        await get_memory().unpin(scene, item.id)
+        return replies.commands.UNPINNED
+    await get_memory().forget_event(scene, item.id)
+    return replies.memories.forgotten(item, is_own=_is_own(scene, item))
+
+
+async def correct_item(call: Call) -> str:
+    """Replace the text of one item of the list shown last, which keeps its number."""
+    scene, item, memory = call.here, await _numbered(call), get_memory()
+    if item is None:
+        return replies.commands.NUMBER_UNKNOWN
+    if not call.text:
+        return call.usage
+    if isinstance(item, core.Pin):
+        refusal = await _objection(call, item)
+        return refusal or replies.commands.corrected((await memory.update_pin(scene, item.id, call.text)).text)
+    corrected = await memory.correct_event(scene, item.id, call.text)
+    (shown.find((scene, "items")) or {})[call.number or 0] = corrected.id
+    return replies.commands.corrected(corrected.text)
+
+
+async def restored(call: Call) -> str:
+    """Restore an event of the list of forgotten ones shown last."""
+    event_id = shown_id(call.here, "forgotten", call.number)
+    if event_id is None:
+        return replies.commands.FORGOTTEN_NUMBER_UNKNOWN
+    return replies.memories.restored(await get_memory().restore_event(call.here, event_id))
+
+
+async def add_pin(call: Call) -> str:
+    """Pin a fact for the asker or for the whole group; ``add`` without words pins the message that it replies to."""
+    scene, for_group = call.here, call.command.name == "pin"
+    text = call.text or ("" if for_group else await _replied_to(call))
+    if not text:
+        return call.usage
+    pin = await get_memory().pin(scene, text, for_group=for_group)
+    asker = await get_memory().listings.person(core.Scene.operator(scene.agent), scene.user_id)
+    is_hidden = asker.has_opted_out and not for_group
+    return replies.commands.pinned(pin.text, is_cut=len(pin.text) < len(text), for_group=for_group, is_hidden=is_hidden)
+
+
+async def list_pins(call: Call) -> str:
+    """List the asker's pins here and those of the group."""
+    pins = await get_memory().pins(call.here)
+    show(call.here, "items", pins)
+    return replies.memories.pin_list(pins, setup.settings.zone)
+
+
+def split_count(text: str) -> tuple[str, int] | None:
+    """Split ``-n N`` off a query; return the rest and the number N of wanted hits, None if N is not a number."""
+    asked = _COUNT.search(text)
+    if asked is None:
+        return text.strip(), FOUND
+    if not (asked[1] and asked[1].isascii() and asked[1].isdigit()):
+        return None
+    rest = text[: asked.start()] + text[asked.end() :]
+    return rest.strip(), min(max(int(asked[1][:3]), 1), MOST_FOUND)
+
+
+def _is_about(text: str, query: str) -> bool:
+    """Return whether a text contains a word of the query, or two neighbouring characters of it."""
+    folded, pieces = text.casefold(), query.casefold().split()
+    return any(piece[at : at + 2] in folded for piece in pieces for at in range(max(len(piece) - 1, 1)))
+
+
+async def _numbered(call: Call) -> core.Event | core.Pin | None:
+    """Return the item with the call's number in the list shown last, as it is stored now; None if it is gone."""
+    item_id = shown_id(call.here, "items", call.number)
+    if item_id is None:
+        return None
+    pin = next((pin for pin in await get_memory().pins(call.here) if pin.id == item_id), None)
+    with suppress(core.UnknownEvent):
+        return pin or await get_memory().find_event(call.here, item_id)
+    return None
+
+
+async def _objection(call: Call, item: core.Event | core.Pin) -> str:
+    """Return why the asker may not change an item; "" for the asker's own, and for admins."""
+    if isinstance(item, core.Pin):
+        is_own = item.owner_id == call.here.user_id or call.here.kind == "private"
+        return "" if is_own else await objection(call.bot, call.event, replies.commands.ADMINS_ONLY)
+    return "" if _is_own(call.here, item) else await objection(call.bot, call.event)
+
+
+def _is_own(scene: core.Scene, item: core.Event) -> bool:
+    return item.person == scene.user_id or scene.kind == item.request_type == "private"
+
+
+async def _showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:
+    """Return how events are shown to the asker: time zone, and names of the other groups in which they were said."""
+
+    async def name(group_id: str) -> str:
+        wanted = group_id if isinstance(bot, v12.Bot) or not group_id.isdigit() else int(group_id)
+        try:
+            told = await asyncio.wait_for(bot.call_api("get_group_info", group_id=wanted), PATIENCE)
+        except (AdapterException, asyncio.TimeoutError):
+            return ""
+        said = told.get("group_name") if isinstance(told, Mapping) else None
+        return core.clean_name(said[:NAME_LENGTH]) if isinstance(said, str) else ""
+
+    asked = sorted({event.group_id for event in events} - {"", scene.group_id})[:MOST_NAMED]
+    names = await asyncio.gather(*map(name, asked))
+    named = {group_id: said for group_id, said in zip(asked, names, strict=True) if said}
+    return replies.memories.Showing(scene, setup.settings.zone, named)
+
+
+async def _replied_to(call: Call) -> str:
+    """Return the message that a command replies to, quoted behind its speaker's name.
+
+    "" if there is none, if it could not be fetched, or if its speaker must not be recorded. OneBot v12 sends only the
+    message's id; it is taken from the log.
+    """
+    memory, scene, event = get_memory(), call.here, call.event
+    if isinstance(event, v12.MessageEvent):
+        asking, lines = find_message(call.bot, event), list[core.Message]()
+        with suppress(core.CognitiveMemoryError):
+            lines = await memory.find_messages(scene, [asking.reply_to]) if asking and asking.reply_to else []
+        if not lines or lines[0].is_bot:
+            return lines[0].text if lines else ""
+        said, speaker, name = lines[0].text, lines[0].sender_id, lines[0].scene.user_name
+    else:
+        reply = event.reply if isinstance(event, v11.MessageEvent) else None
+        said, speaker = (worded(reply.message).text, qq_id(reply.sender.user_id)) if reply else ("", None)
+        if reply is None or not said or not speaker or speaker == call.bot.self_id:
+            return said
+        where, name = scene_at(agent_of(call.bot), scene.group_id, speaker), name_of(reply.sender)
+        at = datetime.fromtimestamp(reply.time, tz=timezone.utc)
+        if where is None or not memory.is_running or not await memory.may_record(where, at):
+            return ""
+    return f"{name or 'QQ'}({speaker})：“{said}”"

@@ -1,0 +1,206 @@
+"""Commands of people about themselves: consent, export, forgetting, profiles; and of superusers on others' profiles."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from nonebot.exception import AdapterException
+
+import cognitive_memory_core as core
+
+from .. import replies
+from ..capture_outgoing import unrecorded
+from ..command_table import called
+from ..config import setup
+from ..erasure import erased_person
+from ..exporting import FILE, exported
+from ..heard_names import heard_names
+from ..lifecycle import get_memory
+from ..message_text import worded
+from ..onebot import v12
+from .authority import contradiction
+from .entry import Call, call_parts
+from .pacing import is_confirmed
+from .sending import PictureAnswer
+
+SHOWN = 12_000  # characters of an export that are sent where no file can be
+INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)
+MOST_DIGITS = 6  # of a number of minutes
+_REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
+_PLACE = re.compile(replies.commands.VERSION)
+_LABEL = re.compile(r"(?<!QQ)(?<=[^\s(（])\(([0-9]{5,20})\)")
+_NUMBER = re.compile(r"(?<!\S)(?=\S*[0-9])[A-Za-z0-9_.:-]{5,128}(?!\S)")  # ids of OneBot v12 are any text
+
+
+async def opt_out(call: Call) -> str:
+    """Stop recording and recalling the asker everywhere."""
+    await get_memory().note_name(call.here, datetime.now(timezone.utc))  # so that the present names are hidden, too
+    await get_memory().opt_out(call.here.user_id)
+    return replies.commands.OPTED_OUT
+
+
+async def opt_in(call: Call) -> str:
+    """Record the asker again."""
+    await get_memory().opt_in(call.here.user_id)
+    return replies.commands.OPTED_IN
+
+
+async def go_incognito(call: Call) -> str:
+    """Record nothing of the asker here for a while; 0 ends it."""
+    asked, zone = call.text, setup.settings.zone
+    now = datetime.now(zone)
+    if asked.isdecimal() and asked.isascii() and len(asked) <= MOST_DIGITS:
+        until = now + timedelta(minutes=int(asked))
+    else:
+        until = core.time_limit(asked, now) if asked else now + INCOGNITO
+    if until is None or until - now > LONGEST_INCOGNITO:
+        return call.usage
+    if until < now:
+        return replies.commands.over(until, zone)
+    await get_memory().incognito(call.here, (until - now).total_seconds() / 60)
+    return replies.commands.incognito(until, zone) if until > now else replies.commands.INCOGNITO_ENDED
+
+
+async def forget_me(call: Call) -> str:
+    """Erase everything of the asker everywhere, after a second call confirms it."""
+    if refusal := await contradiction(call.bot, call.event):
+        return refusal
+    scene = call.here
+    if not is_confirmed(scene, "forget_me", scene.user_id, call.message_id):
+        return replies.commands.CONFIRM_FORGET_ME
+    erasure = await erased_person(scene, scene.user_id)
+    is_recorded = await get_memory().may_record(scene, datetime.now(timezone.utc))
+    return replies.commands.erased(erasure, is_recorded=is_recorded)
+
+
+async def export_own(call: Call) -> str:
+    """Send the asker a file with what they said, their profiles and their pins, or the beginning of it as text."""
+    async with exported(get_memory(), call.here.user_id) as (path, rows):
+        if await _is_uploaded(call, path):
+            return replies.commands.EXPORTED.format(rows=rows)
+        return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
+
+
+def _beginning(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.read(SHOWN)
+
+
+async def _is_uploaded(call: Call, path: Path) -> bool:
+    """Send a file to the private chat by its path or, if that is refused, by its content; return False if both are.
+
+    A client on another machine cannot read the path.
+    """
+    bot, event = call.bot, call.event
+
+    async def send(content: bytes | None) -> bool:
+        try:
+            if isinstance(event, v12.MessageEvent):
+                given: dict[str, Any] = {"type": "path", "path": str(path)}
+                given = given if content is None else {"type": "data", "data": content}
+                uploaded = await bot.call_api("upload_file", name=FILE, **given)
+                with unrecorded():
+                    await bot.send(event, v12.MessageSegment.file(str(uploaded["file_id"])))
+            else:
+                file = str(path) if content is None else await asyncio.to_thread(_encoded, content)
+                user_id = getattr(event, "user_id", None)
+                await bot.call_api("upload_private_file", user_id=user_id, file=file, name=FILE)
+        except (AdapterException, KeyError, TypeError):
+            return False
+        return True
+
+    return await send(None) or await send(await asyncio.to_thread(path.read_bytes))
+
+
+def _encoded(content: bytes) -> str:
+    return f"base64://{base64.b64encode(content).decode()}"
+
+
+async def show_profile(call: Call) -> str | PictureAnswer:
+    """Reply with the profile of the asker here, or of this group."""
+    scene, zone = call.here, setup.settings.zone
+    if call.command.name == "group" and not scene.group_id:
+        return replies.commands.ONLY_IN_GROUPS
+    entity_type, entity_id = ("group", scene.group_id) if call.command.name == "group" else ("user", scene.user_id)
+    profile = await get_memory().get_profile(scene, entity_type, entity_id)
+    if profile is None:
+        return replies.commands.NO_PROFILE
+    profile = by_name(profile, scene)
+    text, at = replies.commands.profile(profile, zone), f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    if call.text:
+        return text
+    from ..cards.contents import profile_card  # noqa: PLC0415  # cards load with the first one
+
+    return PictureAnswer(text, profile_card(profile, scene, at))
+
+
+async def share_profile(call: Call) -> str:
+    """Share the asker's own profile with every place, or stop sharing it."""
+    is_shared = replies.commands.ON_OFF[call.text.casefold()]
+    await get_memory().set_sharing(call.here.user_id, is_shared)
+    return replies.commands.sharing(is_on=is_shared)
+
+
+async def view_profile(call: Call) -> str:
+    """Show somebody's profile and its versions, to a superuser: as a member in a group, as a person in private."""
+    key, operator = _target(call), core.Scene.operator(call.here.agent)
+    if key is None:
+        return call.usage
+    memory, whose = get_memory(), key.group_id if key.entity_type == "group" else key.user_id
+    if key.entity_type == "member":
+        whose = f"{key.group_id}/{key.user_id}"
+    found = await memory.get_profile(operator, key.entity_type, whose)
+    return replies.commands.viewed(found, await memory.profile_revisions(operator, key), setup.settings.zone)
+
+
+async def roll_back(call: Call) -> str:
+    """Restore an earlier profile; for the bot's superusers."""
+    key, operator = _target(call), core.Scene.operator(call.here.agent)
+    if key is None:
+        return call.usage
+    revisions = await get_memory().profile_revisions(operator, key)
+    words = _words(call)
+    named, counted = _REVISION.search(words), _PLACE.search(words)
+    place = int(counted[1]) if counted else 1  # in the list of versions
+    chosen = (
+        [one for one in revisions if one.id == named[0]] if named else revisions[place - 1 : place] if place else []
+    )
+    if not chosen:
+        return replies.commands.NO_REVISIONS
+    restored = await get_memory().restore_profile(operator, key, chosen[0].id)
+    return replies.commands.rolled_back(restored, chosen[0], setup.settings.zone)
+
+
+def by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:
+    """Return the profile without the ids behind the names of the asker and of people heard here lately."""
+
+    def known(label: re.Match[str]) -> str:
+        return "" if label[1] == scene.user_id or heard_names.name(scene, label[1]) else label[0]
+
+    return replace(profile, summary=_LABEL.sub(known, profile.summary))
+
+
+def _target(call: Call) -> core.ProfileKey | None:
+    """Return the key of the requested profile: of a person by mention or id, or of the group; None if none is named."""
+    scene, mentioned = call.here, next(iter(worded(call_parts(call.event)).mentioned), "")
+    words = _REVISION.sub(" ", _words(call))
+    if not mentioned and scene.group_id and not {"group", *core.tools.GROUP_WORDS}.isdisjoint(words.casefold().split()):
+        return core.ProfileKey.group(scene.group_id, scene.agent)
+    number = _NUMBER.search(words)
+    user_id = mentioned or (number[0] if number else "")
+    if not user_id:
+        return None
+    if scene.group_id:
+        return core.ProfileKey.member(scene.group_id, user_id, scene.agent)
+    return core.ProfileKey.user(user_id, scene.agent)
+
+
+def _words(call: Call) -> str:
+    """Return the words behind the command without mentions, whose names may contain numbers."""
+    return called(worded(part for part in call_parts(call.event) if part.type == "text").text)[1]
