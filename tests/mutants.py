@@ -156,18 +156,13 @@ MUTANTS = (
     ),
     Mutant(
         "erasure: failed recalls of an erased person stay",
-        (
-            Edit(
-                '    row_deletion.rows(connection, "missed", ("user_id = ?", bound(user_id)))\n',
-                "",
-            ),
-        ),
+        (Edit('"profiles", "sharing", "missed"):', '"profiles", "sharing"):'),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/contracts/test_missed_events.py",
     ),
     Mutant(
         "erasure: others' lines name an erased person",
-        (Edit("    reworded += rewording.messages(connection)\n", ""),),
+        (Edit("    rewording.messages()\n", ""),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/contracts/test_erasure.py",
     ),

@@ -19,32 +19,14 @@ from ..domain.scope import PlaceSwitch, Scope
 from ..ports.vectors import EmbeddedEvent
 from ..text.time.instants import EARLIEST
 from . import beliefs, event_rows
-from .consent import add_opt_out, add_sharing, add_switch, opted_out, switch_of, tombstones_of
-from .database.rows import (
-    BELIEF_COLUMNS,
-    CHANGE_COLUMNS,
-    DECISION_COLUMNS,
-    EVENT_FIELDS,
-    MEMO_COLUMNS,
-    MESSAGE_FIELDS,
-    PIN_COLUMNS,
-    Row,
-    belief_of,
-    bound,
-    change_of,
-    event_of,
-    instant_of,
-    memo_of,
-    message_of,
-    micros,
-    pin_of,
-    vector_of,
-)
-from .database.statements import next_revision, select
+from .beliefs import DECISION_COLUMNS, DecisionBook, decision_of
+from .consent import ConsentBook, add_switch, switch_of, tombstones_of
+from .database.rows import BELIEF, CHANGE, EVENT, MEMO, MESSAGE, PIN, Row, bound, instant_of, micros, vector_of
+from .database.statements import next_revision
 from .database.table import Table, reads, writes
 from .messages import append
 from .names import Alias, add_alias, add_told
-from .notes import add_memo, add_pin
+from .notes import NoteBook
 from .search.read_filter_sql import GONE
 from .vectors import dimensions_of, has_direction, put
 
@@ -87,7 +69,7 @@ class _ArchiveTable:
         """Read the next page of rows, each with its seq."""
         where = f"r.seq > ? AND {self.standing}" + ("" if user_id is None else f" AND ? IN ({self.person})")
         values = (after,) if user_id is None else (after, *bound(user_id))
-        query = select(f"r.seq, {self.columns}", self.source, where, "ORDER BY r.seq LIMIT ?")
+        query = f"SELECT r.seq, {self.columns} FROM {self.source} WHERE {where} ORDER BY r.seq LIMIT ?"
         return [(row[0], self.read(row[1:])) for row in connection.execute(query, (*values, PAGE))]
 
 
@@ -118,8 +100,8 @@ class Archive(Table):
         has them nowhere, and not counted.
         """
         opt_outs = [row for row in rows if isinstance(row, OptOut)]
-        new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
-        left_out, erased = opted_out(connection), tombstones_of(connection)
+        new = sum(ConsentBook.opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
+        left_out, erased = ConsentBook.opted_out(connection), tombstones_of(connection)
         revision, lengths = next_revision(connection), _lengths(connection, rows)
 
         def is_admitted(row: _Owned) -> bool:
@@ -225,19 +207,22 @@ def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tomb
         case Message():
             return append(connection, [row]) > 0
         case Memo():
-            return add_memo(connection, row)
+            return NoteBook.add_memo(connection, row)
         case Pin():
-            return add_pin(connection, row)
+            return NoteBook.add_pin(connection, row)
         case Alias():
             return add_alias(connection, row)
         case Shared():
-            return add_sharing(connection, row.user_id, row.at)
+            return ConsentBook.set_sharing(connection, row.user_id, shared=True, at=row.at)
         case PlaceSwitch():
             return add_switch(connection, row)
-        case Belief() | Change():
-            return beliefs.import_rows(connection, row, erased)
+        case Belief():
+            return beliefs.import_version(connection, row, erased)
+        case Change():
+            return beliefs.add_change(connection, row)
         case SuggestionDecision():
-            return beliefs.add_decision(connection, row, erased)
+            is_erased = erased.covers_person(row.decided_by, row.decided_at)
+            return DecisionBook.decide(connection, replace(row, decided_by="") if is_erased else row)
 
 
 def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, erased: Tombstones) -> bool:
@@ -246,7 +231,7 @@ def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, era
     An equal event is not counted again, so that importing a file twice changes nothing.
     """
     event = row.event
-    event = event_rows.with_admitted_quotes(connection, event, opted_out(connection), erased) or event
+    event = event_rows.with_admitted_quotes(connection, event, ConsentBook.opted_out(connection), erased) or event
     if event_rows.is_known(connection, event) or event_rows.active_duplicate(connection, event) is not None:
         return False
     sources = event_rows.sources_left(connection, event)
@@ -259,15 +244,16 @@ def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, era
 
 
 def _count(connection: Connection, table: str, where: str = "TRUE", values: Sequence[object] = ()) -> int:
-    return connection.execute(select("count(*)", table, where), tuple(values)).fetchone()[0]
+    return connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", tuple(values)).fetchone()[0]
 
 
-_NEXT_AGENT = select("min(agent)", "events", "retired_at IS NULL AND agent > a.agent")
-_AGENTS = (  # found by one index step each
-    f"WITH RECURSIVE a (agent) AS ({select('min(agent)', 'events', 'retired_at IS NULL')} UNION ALL"
-    f" {select(f'({_NEXT_AGENT})', 'a', 'a.agent IS NOT NULL')}) {select('agent', 'a', 'agent IS NOT NULL')}"
-)
-_EVERYWHERE = f"retired_at IS NULL AND agent IN ({_AGENTS})"  # by the index of active events
+_EVERYWHERE = """retired_at IS NULL AND agent IN (
+    WITH RECURSIVE a (agent) AS (
+        SELECT min(agent) FROM events WHERE retired_at IS NULL UNION ALL
+        SELECT (SELECT min(agent) FROM events WHERE retired_at IS NULL AND agent > a.agent)
+        FROM a WHERE a.agent IS NOT NULL
+    ) SELECT agent FROM a WHERE agent IS NOT NULL
+)"""  # by the index of active events; each agent is found by one index step
 
 
 def _by_day(
@@ -280,9 +266,8 @@ def _by_day(
 
 def _embedded_event_of(row: Row) -> EmbeddedEvent:
     *fields, fingerprint, vector = row
-    if vector is None:
-        return EmbeddedEvent(event_of(fields))
-    return EmbeddedEvent(event_of(fields), fingerprint, vector_of(vector))
+    event = EVENT.read(fields)
+    return EmbeddedEvent(event) if vector is None else EmbeddedEvent(event, fingerprint, vector_of(vector))
 
 
 def _alias_of(row: Row) -> Alias:
@@ -290,36 +275,22 @@ def _alias_of(row: Row) -> Alias:
     return Alias(Scope.of_key(scope), user_id, name, instant_of(first_us), instant_of(last_us))
 
 
-def _opt_out_of(row: Row) -> OptOut:
-    return OptOut(row[0], instant_of(row[1]))
-
-
-def _shared_of(row: Row) -> Shared:
-    return Shared(row[0], instant_of(row[1]))
-
-
-def _of_r(columns: Sequence[str]) -> str:
-    return ", ".join(f"r.{name}" for name in columns)
-
-
 _TABLES = (
-    _ArchiveTable("opt_outs r", "r.user_id, r.at_us", _opt_out_of),
-    _ArchiveTable("sharing r", "r.user_id, r.at_us", _shared_of),
+    _ArchiveTable("opt_outs r", "r.user_id, r.at_us", lambda row: OptOut(row[0], instant_of(row[1]))),
+    _ArchiveTable("sharing r", "r.user_id, r.at_us", lambda row: Shared(row[0], instant_of(row[1]))),
     _ArchiveTable("switches r", "r.scope, r.switch, r.until_us", switch_of),
     _ArchiveTable("names r", "r.scope, r.user_id, r.name, r.first_us, r.last_us", _alias_of),
     _ArchiveTable(
         "events r LEFT JOIN vectors v ON v.seq = r.seq",
-        f"{_of_r(EVENT_FIELDS)}, r.embedded_as, v.vector",
+        f"{EVENT.of('r')}, r.embedded_as, v.vector",
         _embedded_event_of,
         "CASE WHEN r.sender_id = '' AND r.quotes <> '[]' THEN r.user_id ELSE r.sender_id END",  # what the bot noted
         "r.retired_at IS NULL",
     ),
-    _ArchiveTable(
-        "messages r", _of_r(MESSAGE_FIELDS), message_of, "r.sender_id", "r.seq NOT IN (SELECT seq FROM veils)"
-    ),
-    _ArchiveTable("memos r", _of_r(MEMO_COLUMNS), memo_of),
-    _ArchiveTable("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id, r.author_id"),
-    _ArchiveTable("beliefs r", _of_r(BELIEF_COLUMNS), belief_of),
-    _ArchiveTable("belief_changes r", _of_r(CHANGE_COLUMNS), change_of),
-    _ArchiveTable("decisions r", f"{_of_r(DECISION_COLUMNS)}, {beliefs.EVIDENCE}", beliefs.decision_of),
+    _ArchiveTable("messages r", MESSAGE.of("r"), MESSAGE.read, "r.sender_id", "r.seq NOT IN (SELECT seq FROM veils)"),
+    _ArchiveTable("memos r", MEMO.of("r"), MEMO.read),
+    _ArchiveTable("pins r", PIN.of("r"), PIN.read, "r.owner_id, r.author_id"),
+    _ArchiveTable("beliefs r", BELIEF.of("r"), BELIEF.read),
+    _ArchiveTable("belief_changes r", CHANGE.of("r"), CHANGE.read),
+    _ArchiveTable("decisions r", DECISION_COLUMNS, decision_of),
 )

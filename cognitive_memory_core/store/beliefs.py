@@ -33,30 +33,11 @@ from ..errors import BadArgument
 from ..ports.models import Vector
 from ..text.caches import cleared_on_erasure
 from .consent import tombstones_of
-from .database.rows import (
-    BELIEF_COLUMNS,
-    CHANGE_COLUMNS,
-    DECISION_COLUMNS,
-    Row,
-    belief_of,
-    belief_values,
-    bound,
-    change_of,
-    change_values,
-    digest,
-    instant_of,
-    micros,
-    moment_of,
-    vector_of,
-)
-from .database.statements import LISTED, bounded, delete, insert, listed, new_seq, select, update
+from .database.rows import BELIEF, CHANGE, Row, bound, digest, instant_of, micros, moment_of, vector_of
+from .database.statements import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import Filter
 from .vectors import has_direction
-
-_FIELDS = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
-_LOGGED = ", ".join(CHANGE_COLUMNS)
-_OF_OTHER_MODELS = "(b.embedded_as < ?1 OR b.embedded_as > ?1)"  # equivalent to <>, in a form that uses an index
 
 
 @dataclass(frozen=True)
@@ -95,51 +76,55 @@ class BeliefBook(Table):
     @reads
     def find(self, connection: Connection, belief_id: str) -> Belief | None:
         """Return any version of a belief; None if there is none."""
-        return _find(connection, belief_id)
+        return BELIEF.first(connection, "WHERE id = ?", bound(belief_id))
 
     @reads
     def page(self, connection: Connection, scope: Scope, status: Listing, limit: int, offset: int = 0) -> BeliefPage:
         """Return the current versions of the beliefs of a place, strongest first."""
-        where = "b.scope = ? AND b.is_current = 1" + ("" if status == "all" else " AND b.status = ?")
-        values = (scope.key,) if status == "all" else (scope.key, status)
-        total = connection.execute(select("count(*)", "beliefs b", where), values).fetchone()[0]
-        query = select(_FIELDS, "beliefs b", where, "ORDER BY b.status, b.strength DESC, b.seq LIMIT ? OFFSET ?")
-        rows = connection.execute(query, (*values, bounded(limit), bounded(offset)))
-        return BeliefPage(tuple(map(belief_of, rows)), total)
+        where, values = "WHERE scope = ? AND is_current = 1", (scope.key,)
+        if status != "all":
+            where, values = f"{where} AND status = ?", (scope.key, status)
+        total = connection.execute(f"SELECT count(*) FROM beliefs {where}", values).fetchone()[0]
+        rest = f"{where} ORDER BY status, strength DESC, seq LIMIT ? OFFSET ?"
+        return BeliefPage(tuple(BELIEF.found(connection, rest, (*values, bounded(limit), bounded(offset)))), total)
 
     @reads
     def history(self, connection: Connection, chain_id: str) -> list[Belief]:
         """Return all versions of the belief with this ``chain_id``, oldest first."""
-        return _chain(connection, chain_id)
+        return BELIEF.found(connection, "WHERE chain_id = ? ORDER BY version", bound(chain_id))
 
     @reads
     def changes(self, connection: Connection, scope: Scope, since: datetime) -> list[Change]:
         """Return the change log of a place's beliefs from an instant on, oldest first."""
-        query = select(_LOGGED, "belief_changes", "scope = ? AND at_us >= ?", "ORDER BY at_us, seq")
-        return [change_of(row) for row in connection.execute(query, (scope.key, micros(since)))]
+        rest = "WHERE scope = ? AND at_us >= ? ORDER BY at_us, seq"
+        return CHANGE.found(connection, rest, (scope.key, micros(since)))
 
     @reads
     def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[Belief]:
         """Return active beliefs without a vector of this fingerprint (embedding model), oldest first."""
-        query = select(_FIELDS, "beliefs b", f"{_OF_OTHER_MODELS} AND b.status = 'active'", "ORDER BY +b.seq LIMIT ?2")
-        return [belief_of(row) for row in connection.execute(query, (*bound(fingerprint), bounded(limit)))]
+        others = "(embedded_as < ?1 OR embedded_as > ?1)"  # equivalent to <>, in a form that uses an index
+        rest = f"WHERE {others} AND status = 'active' ORDER BY +seq LIMIT ?2"
+        return BELIEF.found(connection, rest, (*bound(fingerprint), bounded(limit)))
 
-    async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:
+    @writes
+    def store(self, connection: Connection, fingerprint: str, belief: Belief, vector: Vector) -> None:
         """Store a vector; do nothing if the belief was deleted or has another statement by now."""
         if not has_direction(vector):
-            raise BadArgument(
-                sentences.caller.bad_value("vector", belief.id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
-            )
-        await self.database.write(_store, fingerprint, belief, vector)
+            told = sentences.storage_errors.VECTOR_WITH_DIRECTION
+            raise BadArgument(sentences.caller.bad_value("vector", belief.id, told))
+        query = "SELECT seq FROM beliefs WHERE id = ? AND duplicate_key = ? AND status = 'active'"
+        row = connection.execute(query, bound(belief.id, digest(belief.statement))).fetchone()
+        if row is not None:
+            connection.execute("INSERT OR REPLACE INTO belief_vectors VALUES (?, ?)", (*row, vector.tobytes()))
+            connection.execute("UPDATE beliefs SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
 
     @reads
     def embedded(self, connection: Connection, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
         """Return the active beliefs of a place, each with its vector of this fingerprint, if it has one."""
-        source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
-        where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
-        query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
-        rows = connection.execute(query, bound(fingerprint, scope.key))
-        return [EmbeddedBelief(belief_of(row[:-1]), None if row[-1] is None else vector_of(row[-1])) for row in rows]
+        return [
+            EmbeddedBelief(_known(tuple(row)), None if blob is None else vector_of(blob))
+            for *row, blob in _with_vectors(connection, scope, fingerprint)
+        ]
 
     @reads
     def near(
@@ -149,10 +134,7 @@ class BeliefBook(Table):
 
         The cosine is None if ``vector`` is None or the belief has no vector of this fingerprint (embedding model).
         """
-        source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
-        where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
-        query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
-        rows = connection.execute(query, bound(fingerprint, scope.key)).fetchall()
+        rows = _with_vectors(connection, scope, fingerprint)
         length = 0 if vector is None else len(vector) * vector.itemsize
         whole = [row[-1] for row in rows if row[-1] is not None and len(row[-1]) == length]
         if vector is None or not whole:
@@ -165,13 +147,14 @@ class BeliefBook(Table):
     @writes
     def note(self, connection: Connection, scope: Scope, read: Sequence[str]) -> None:
         """Record that a run read the messages with these ids; all older lines of the place count as read, too."""
-        query = select("coalesce(max(seq), 0)", "messages", f"scope = ? AND id IN {LISTED}")
-        seq = connection.execute(query, (scope.key, listed(bound(*read)))).fetchone()[0]
-        number = connection.execute("SELECT coalesce(max(run), 0) + 1 FROM evolutions").fetchone()[0]
         connection.execute(
-            "INSERT INTO evolutions VALUES (?, ?, ?) ON CONFLICT (scope) DO UPDATE"
-            " SET message_seq = max(message_seq, excluded.message_seq), run = excluded.run",
-            (scope.key, seq, number),
+            """INSERT INTO evolutions VALUES (
+                ?1, (SELECT coalesce(max(seq), 0) FROM messages WHERE scope = ?1 AND id IN (
+                    SELECT value FROM json_each(?2)
+                )), (SELECT coalesce(max(run), 0) + 1 FROM evolutions)
+            ) ON CONFLICT (scope) DO UPDATE
+            SET message_seq = max(message_seq, excluded.message_seq), run = excluded.run""",
+            (scope.key, listed(bound(*read))),
         )
 
     @reads
@@ -186,231 +169,166 @@ class BeliefBook(Table):
         return [GroupActivity(Scope.of_key(key), count, instant_of(since), run) for key, count, since, run in rows]
 
 
-def found(connection: Connection, which: Filter) -> list[tuple[int, Belief]]:
-    """Return beliefs of ``beliefs b``, each with its seq."""
-    rows = connection.execute(select(f"b.seq, {_FIELDS}", "beliefs b", which[0], "ORDER BY b.seq"), which[1])
-    return [(row[0], belief_of(row[1:])) for row in rows.fetchall()]
-
-
 def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> None:
     """Remove a withdrawn message from the sources of beliefs; a belief that loses its last source is retired."""
-    resting = "b.scope = ? AND EXISTS (SELECT 1 FROM json_each(b.message_ids) WHERE value = ?)"
-    for _, belief in found(connection, (resting, bound(scope.key, message_id))):
+    resting = "WHERE scope = ? AND EXISTS (SELECT 1 FROM json_each(message_ids) WHERE value = ?) ORDER BY seq"
+    for belief in BELIEF.found(connection, resting, bound(scope.key, message_id)):
         senders = senders_of(connection, belief)
         edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at, senders)
-        _put(connection, edit.belief)
+        reword(connection, edit.belief)
         if edit.change:
-            _log(connection, edit.change)
+            add_change(connection, edit.change)
 
 
 def senders_of(connection: Connection, belief: Belief) -> dict[str, str]:
     """Return the senders of those messages of a belief that are in the log, by message id."""
-    query = select("id, sender_id", "messages", f"scope = ? AND id IN {LISTED}")
+    query = f"SELECT id, sender_id FROM messages WHERE scope = ? AND id IN {LISTED}"
     return dict(connection.execute(query, (belief.scope.key, listed(bound(*belief.message_ids)))).fetchall())
 
 
 def erase(connection: Connection, beliefs: Sequence[Belief]) -> None:
     """Erase versions of beliefs with their changes; the remaining versions of a chain are linked to each other."""
-    ids = listed(bound(*(belief.id for belief in beliefs)))
-    connection.execute(delete("beliefs", f"id IN {LISTED}"), (ids,))
-    connection.execute(delete("belief_changes", f"belief_id IN {LISTED}"), (ids,))
-    connection.execute(f"UPDATE belief_changes SET old_id = NULL, old_statement = '' WHERE old_id IN {LISTED}", (ids,))  # noqa: S608  # a constant
+    ids = (listed(bound(*(belief.id for belief in beliefs))),)
+    connection.execute(f"DELETE FROM beliefs WHERE id IN {LISTED}", ids)
+    connection.execute(f"DELETE FROM belief_changes WHERE belief_id IN {LISTED}", ids)
+    connection.execute(f"UPDATE belief_changes SET old_id = NULL, old_statement = '' WHERE old_id IN {LISTED}", ids)
     for chain_id in dict.fromkeys(belief.chain_id for belief in beliefs):
         _relink(connection, chain_id)
 
 
 def reword(connection: Connection, belief: Belief) -> None:
-    """Rewrite a version in place; delete its vector if its statement changed."""
-    _put(connection, belief)
+    """Rewrite a stored version; its vector is deleted if the statement changed or the version is not active."""
+    query = "SELECT seq, duplicate_key FROM beliefs WHERE id = ?"
+    seq, key = connection.execute(query, bound(belief.id)).fetchone()
+    connection.execute(f"{BELIEF.update} WHERE seq = ?", (*BELIEF.values(belief), seq))
+    if key != digest(belief.statement) or belief.status != "active":
+        connection.execute("DELETE FROM belief_vectors WHERE seq = ?", (seq,))
+        connection.execute("UPDATE beliefs SET embedded_as = '' WHERE seq = ?", (seq,))
 
 
 def reword_changes(connection: Connection, which: Filter, hide: Callable[[Change], Change]) -> None:
     """Apply ``hide`` to the entries of the change log that match a condition."""
-    rows = connection.execute(select(_LOGGED, "belief_changes e", which[0]), which[1]).fetchall()
-    for old in map(change_of, rows):
+    for seq, old in CHANGE.numbered(connection, f"WHERE {which[0]}", which[1]):
         new = hide(old)
         if new != old:
-            connection.execute(
-                update("belief_changes", CHANGE_COLUMNS, "id = ?"), (*change_values(new), *bound(old.id))
-            )
+            connection.execute(f"{CHANGE.update} WHERE seq = ?", (*CHANGE.values(new), seq))
 
 
-def import_rows(connection: Connection, row: Belief | Change, erased: Tombstones) -> bool:
-    """Import a version or an entry of the change log; returns whether it was written."""
-    return _import_version(connection, row, erased) if isinstance(row, Belief) else _log(connection, row)
+def add_change(connection: Connection, change: Change) -> bool:
+    """Write an entry of the change log unless it is known; return whether it was written."""
+    return connection.execute(f"{CHANGE.insert} ON CONFLICT DO NOTHING", CHANGE.values(change)).rowcount > 0
 
 
-def _import_version(connection: Connection, belief: Belief, erased: Tombstones) -> bool:
-    """Write a version unless it is known, only erased people said it, or another active belief says the same."""
+def import_version(connection: Connection, belief: Belief, erased: Tombstones) -> bool:
+    """Write a version unless it is known, only erased people said it, or another active belief says the same.
+
+    Return whether it was written. Other versions of the same belief (equal ``chain_id``) may say the same.
+    """
     left = tuple(one for one in belief.supporters if not erased.covers_person(one, belief.updated_at))
-    known = "id = ? OR (chain_id = ? AND version = ?)"
-    query = select("1", "beliefs", known)
+    known = "SELECT 1 FROM beliefs WHERE id = ? OR (chain_id = ? AND version = ?)"
+    alike = "SELECT 1 FROM beliefs WHERE scope = ? AND duplicate_key = ? AND status = 'active' AND chain_id <> ?"
     if (belief.supporters and not left) or connection.execute(
-        query, bound(belief.id, belief.chain_id, belief.version)
+        known, bound(belief.id, belief.chain_id, belief.version)
     ).fetchone():
         return False
-    chain = _chain(connection, belief.chain_id)
-    if any(one.scope != belief.scope for one in chain) or _repeats_another(connection, belief):
+    says = bound(belief.scope.key, digest(belief.statement), belief.chain_id)
+    is_repeated = belief.status == "active" and connection.execute(alike, says).fetchone() is not None
+    if is_repeated or any(one.scope != belief.scope for one in BeliefBook.history(connection, belief.chain_id)):
         return False
-    _insert(connection, replace(belief, supporters=left, is_current=False))
+    connection.execute(BELIEF.insert, BELIEF.values(replace(belief, supporters=left, is_current=False)))
     _relink(connection, belief.chain_id, {belief.id: belief})
     return True
 
 
 def _is_written(connection: Connection, edit: BeliefEdit, erased: Tombstones) -> bool:
     after = edit.belief
-    stored = _find(connection, (edit.before or after).id)
-    keys = _active_keys(connection, after.scope, without=edit.before)
+    stored = BeliefBook.find(connection, (edit.before or after).id)
+    active = "SELECT statement, id FROM beliefs WHERE scope = ? AND is_current = 1 AND status = 'active'"
+    keys = {
+        duplicate_key(statement)
+        for statement, belief_id in connection.execute(active, (after.scope.key,)).fetchall()
+        if edit.before is None or belief_id != edit.before.id
+    }
     if erased.covers_place(after.scope, after.updated_at) or not is_applicable(edit, stored, keys):
         return False
-    left = replace(after, message_ids=_not_withdrawn(connection, after))
+    query = f"SELECT message_id FROM withdrawals WHERE scope = ? AND message_id IN {LISTED}"
+    gone = {row[0] for row in connection.execute(query, (after.scope.key, listed(bound(*after.message_ids))))}
+    left = replace(after, message_ids=tuple(one for one in after.message_ids if one not in gone))
     is_new = stored is None or after.id != stored.id
     if is_new and after.message_ids and not left.message_ids:
         return False
     if stored is not None and is_new:
-        _put(connection, superseded(stored))
-    (_insert if is_new else _put)(connection, left)
+        reword(connection, superseded(stored))
+    if is_new:
+        connection.execute(BELIEF.insert, BELIEF.values(left))
+    else:
+        reword(connection, left)
     if edit.change:
-        _log(connection, edit.change)
+        add_change(connection, edit.change)
     return True
 
 
-def _active_keys(connection: Connection, scope: Scope, *, without: Belief | None) -> set[str]:
-    query = select("statement, id", "beliefs", "scope = ? AND is_current = 1 AND status = 'active'")
-    rows = connection.execute(query, (scope.key,)).fetchall()
-    return {_key_of(row[0]) for row in rows if without is None or row[1] != without.id}
-
-
-def _key_of(statement: str) -> str:
-    return duplicate_key(statement)
-
-
-def _not_withdrawn(connection: Connection, belief: Belief) -> tuple[str, ...]:
-    query = select("message_id", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
-    gone = {row[0] for row in connection.execute(query, (belief.scope.key, listed(bound(*belief.message_ids))))}
-    return tuple(one for one in belief.message_ids if one not in gone)
-
-
-def _repeats_another(connection: Connection, belief: Belief) -> bool:
-    """Return whether a belief is active and has the statement of another active belief of its place.
-
-    Other versions of the same belief (equal ``chain_id``) do not count.
-    """
-    where = "scope = ? AND duplicate_key = ? AND status = 'active' AND chain_id <> ?"
-    values = (belief.scope.key, digest(belief.statement), *bound(belief.chain_id))
-    return belief.status == "active" and bool(connection.execute(select("1", "beliefs", where), values).fetchone())
-
-
-def _insert(connection: Connection, belief: Belief) -> None:
-    connection.execute(insert("beliefs", BELIEF_COLUMNS), belief_values(belief))
-
-
-def _put(connection: Connection, belief: Belief) -> None:
-    """Rewrite a stored version; its vector is deleted if the statement changed or the version is not active."""
-    query = select("seq, duplicate_key", "beliefs", "id = ?")
-    seq, key = connection.execute(query, bound(belief.id)).fetchone()
-    connection.execute(update("beliefs", BELIEF_COLUMNS, "seq = ?"), (*belief_values(belief), seq))
-    if key != digest(belief.statement) or belief.status != "active":
-        connection.execute("DELETE FROM belief_vectors WHERE seq = ?", (seq,))
-        connection.execute("UPDATE beliefs SET embedded_as = '' WHERE seq = ?", (seq,))
-
-
 def _relink(connection: Connection, chain_id: str, statuses: dict[str, Belief] | None = None) -> None:
-    chain = _chain(connection, chain_id)
+    chain = BeliefBook.history(connection, chain_id)
     connection.execute("UPDATE beliefs SET is_current = 0 WHERE chain_id = ?", bound(chain_id))
     for belief in relinked([(statuses or {}).get(one.id, one) for one in chain]):
         supporters = next(one.supporters for one in chain if one.id == belief.id)
-        _put(connection, replace(belief, supporters=supporters))
+        reword(connection, replace(belief, supporters=supporters))
 
 
-def _log(connection: Connection, change: Change) -> bool:
-    """Write an entry of the change log unless it is known; returns whether it was written."""
-    query = insert("belief_changes", CHANGE_COLUMNS, "ON CONFLICT DO NOTHING")
-    return connection.execute(query, change_values(change)).rowcount > 0
-
-
-def _find(connection: Connection, belief_id: str) -> Belief | None:
-    row = connection.execute(select(_FIELDS, "beliefs b", "b.id = ?"), bound(belief_id)).fetchone()
-    return None if row is None else belief_of(row)
-
-
-def _chain(connection: Connection, chain_id: str) -> list[Belief]:
-    query = select(_FIELDS, "beliefs b", "b.chain_id = ?", "ORDER BY b.version")
-    return [belief_of(row) for row in connection.execute(query, bound(chain_id))]
-
-
-def _store(connection: Connection, fingerprint: str, belief: Belief, vector: Vector) -> None:
-    where = "id = ? AND duplicate_key = ? AND status = 'active'"
-    row = connection.execute(select("seq", "beliefs", where), (*bound(belief.id), digest(belief.statement))).fetchone()
-    if row is not None:
-        connection.execute("INSERT OR REPLACE INTO belief_vectors VALUES (?, ?)", (*row, vector.tobytes()))
-        connection.execute("UPDATE beliefs SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
+def _with_vectors(connection: Connection, scope: Scope, fingerprint: str) -> list[tuple[Any, ...]]:
+    query = (
+        f"SELECT {BELIEF.of('b')}, v.vector FROM beliefs b"
+        " LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
+        " WHERE b.scope = ? AND b.is_current = 1 AND b.status = 'active' ORDER BY b.seq"
+    )
+    return connection.execute(query, bound(fingerprint, scope.key)).fetchall()
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=4_096)  # the beliefs of a group are compared with every question
 def _known(row: tuple[Any, ...]) -> Belief:
-    return belief_of(row)
+    return BELIEF.read(row)
 
 
-_IN_ORDER = select(
-    "e.id AS id", "decision_events d JOIN events e ON e.seq = d.event_seq", "d.decision_seq = r.seq", "ORDER BY e.seq"
-)
-EVIDENCE = f"({select('json_group_array(id)', f'({_IN_ORDER})', 'TRUE')})"
-_DECIDED = ", ".join((*(f"r.{name}" for name in DECISION_COLUMNS), EVIDENCE))
+DECISION_COLUMNS = """r.id, r.scope, r.kind, r.is_accepted, r.decided_at, r.decided_by, (
+    SELECT json_group_array(id) FROM (
+        SELECT e.id AS id FROM decision_events d JOIN events e ON e.seq = d.event_seq
+        WHERE d.decision_seq = r.seq ORDER BY e.seq
+    )
+)"""
 
 
 class DecisionBook(Table):
     """What admins decided on suggestions. A decision is deleted with the last event that it rests on."""
 
     @writes
-    def decide(self, connection: Connection, decision: SuggestionDecision) -> None:
-        """Store a decision; does nothing if its id is known or none of its events is stored."""
-        add_decision(connection, decision)
+    def decide(self, connection: Connection, decision: SuggestionDecision) -> bool:
+        """Store a decision unless its id is known or none of its events is stored; return whether it was stored."""
+        query = f"SELECT seq FROM events WHERE scope = ? AND id IN {LISTED}"
+        events = connection.execute(query, (decision.scope.key, listed(bound(*decision.event_ids)))).fetchall()
+        known = connection.execute("SELECT 1 FROM decisions WHERE id = ?", bound(decision.id)).fetchone()
+        if known or not events:
+            return False
+        decided = (decision.is_accepted, decision.decided_at.isoformat(), decision.decided_by)
+        inserted = connection.execute(
+            "INSERT INTO decisions (id, scope, kind, is_accepted, decided_at, decided_by) VALUES (?, ?, ?, ?, ?, ?)",
+            bound(decision.id, decision.scope.key, decision.kind, *decided),
+        )
+        rows = [(new_seq(inserted), event[0]) for event in events]
+        connection.executemany("INSERT INTO decision_events (decision_seq, event_seq) VALUES (?, ?)", rows)
+        return True
 
     @reads
     def decisions(self, connection: Connection, scope: Scope) -> list[SuggestionDecision]:
         """Return the decisions of a place, oldest first, each with those of its events that are still stored."""
-        query = select(_DECIDED, "decisions r", "r.scope = ?", "ORDER BY r.seq")
+        query = f"SELECT {DECISION_COLUMNS} FROM decisions r WHERE r.scope = ? ORDER BY r.seq"
         return [decision_of(row) for row in connection.execute(query, (scope.key,))]
 
 
-def add_decision(connection: Connection, decision: SuggestionDecision, erased: Tombstones | None = None) -> bool:
-    """Write a decision unless it is stored already or the ledger has none of its events; return whether it was written.
-
-    The person who decided is omitted if they were erased after the decision.
-    """
-    if erased is not None and erased.covers_person(decision.decided_by, decision.decided_at):
-        decision = replace(decision, decided_by="")
-    query = select("seq", "events", f"scope = ? AND id IN {LISTED}")
-    events = connection.execute(query, (decision.scope.key, listed(bound(*decision.event_ids)))).fetchall()
-    known = connection.execute(select("1", "decisions", "id = ?"), bound(decision.id)).fetchone()
-    if known or not events:
-        return False
-    seq = new_seq(connection.execute(insert("decisions", DECISION_COLUMNS), _decision_values(decision)))
-    rows = [(seq, event[0]) for event in events]
-    connection.executemany(insert("decision_events", ("decision_seq", "event_seq")), rows)
-    return True
-
-
 def decision_of(row: Row) -> SuggestionDecision:
-    """Convert a row to a suggestion's decision."""
+    """Convert a row of :data:`DECISION_COLUMNS`."""
     decision_id, scope, kind, is_accepted, decided_at, decided_by, evidence = row
-    return SuggestionDecision(
-        decision_id,
-        Scope.of_key(scope),
-        kind,
-        bool(is_accepted),
-        moment_of(decided_at),
-        decided_by,
-        tuple(json.loads(evidence)),
-    )
-
-
-def _decision_values(decision: SuggestionDecision) -> Row:
-    return (
-        *bound(decision.id, decision.scope.key, decision.kind),
-        int(decision.is_accepted),
-        decision.decided_at.isoformat(),
-        *bound(decision.decided_by),
-    )
+    events = tuple(json.loads(evidence))
+    at = moment_of(decided_at)
+    return SuggestionDecision(decision_id, Scope.of_key(scope), kind, bool(is_accepted), at, decided_by, events)

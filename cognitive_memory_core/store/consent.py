@@ -10,7 +10,6 @@ from ..domain.erasure import Tombstones, covered_until
 from ..domain.figures import PurgeState
 from ..domain.scope import Incognito, PlaceSwitch, Scope
 from .database.rows import Row, bound, instant_of, micros
-from .database.statements import delete
 from .database.table import Table, reads, writes
 
 
@@ -41,7 +40,9 @@ def record_purge_due(connection: Connection, at: datetime) -> None:
 
 def purge_state(connection: Connection) -> PurgeState:
     """Return when the oldest erasure was whose bytes are still on disk, and when the last purge was."""
-    return PurgeState(_moment(connection, "purge_due_us"), _moment(connection, "purged_us"))
+    kept = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('purge_due_us', 'purged_us')"))
+    due, purged = (kept[key] for key in ("purge_due_us", "purged_us"))
+    return PurgeState(None if due is None else instant_of(due), None if purged is None else instant_of(purged))
 
 
 def purged(connection: Connection, at: datetime) -> None:
@@ -54,18 +55,14 @@ def _key(connection: Connection) -> bytes:
     return bytes.fromhex(connection.execute("SELECT value FROM meta WHERE key = 'erasure_key'").fetchone()[0])
 
 
-def _moment(connection: Connection, key: str) -> datetime | None:
-    value = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0]
-    return None if value is None else instant_of(value)
-
-
 class ConsentBook(Table):
     """Opt-outs, sharing consents, and the switch of each place."""
 
     @writes
-    def opt_out(self, connection: Connection, user_id: str, at: datetime) -> None:
-        """Record that a person opts out, in all places."""
-        add_opt_out(connection, user_id, at)
+    def opt_out(self, connection: Connection, user_id: str, at: datetime) -> bool:
+        """Record that a person opts out, in all places; return whether that was new."""
+        query = "INSERT INTO opt_outs (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
 
     @writes
     def opt_in(self, connection: Connection, user_id: str) -> None:
@@ -75,7 +72,7 @@ class ConsentBook(Table):
     @reads
     def opted_out(self, connection: Connection) -> frozenset[str]:
         """Return the ids of all people who opted out."""
-        return opted_out(connection)
+        return frozenset(row[0] for row in connection.execute("SELECT user_id FROM opt_outs"))
 
     @writes
     def set_switch(self, connection: Connection, switch: PlaceSwitch) -> None:
@@ -90,29 +87,17 @@ class ConsentBook(Table):
         return [switch_of(row) for row in connection.execute("SELECT scope, switch, until_us FROM switches")]
 
     @writes
-    def set_sharing(self, connection: Connection, user_id: str, *, shared: bool, at: datetime) -> None:
-        """Record whether a person shares their own profile with all places."""
-        if shared:
-            add_sharing(connection, user_id, at)
-        else:
-            connection.execute("DELETE FROM sharing WHERE user_id = ?", bound(user_id))
+    def set_sharing(self, connection: Connection, user_id: str, *, shared: bool, at: datetime) -> bool:
+        """Record whether a person shares their own profile with all places; return whether that was new."""
+        if not shared:
+            return connection.execute("DELETE FROM sharing WHERE user_id = ?", bound(user_id)).rowcount > 0
+        query = "INSERT INTO sharing (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
 
     @reads
     def shared(self, connection: Connection) -> frozenset[str]:
         """Return the ids of all people who share their profile."""
         return frozenset(row[0] for row in connection.execute("SELECT user_id FROM sharing"))
-
-
-def add_opt_out(connection: Connection, user_id: str, at: datetime) -> bool:
-    """Write an opt-out unless it is known; return whether it was written."""
-    query = "INSERT INTO opt_outs (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
-    return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
-
-
-def add_sharing(connection: Connection, user_id: str, at: datetime) -> bool:
-    """Record that a person shares their profile; returns whether that was new."""
-    query = "INSERT INTO sharing (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
-    return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
 
 
 def add_switch(connection: Connection, switch: PlaceSwitch) -> bool:
@@ -128,11 +113,6 @@ def switch_of(row: Row) -> PlaceSwitch:
     return PlaceSwitch(Scope.of_key(key), switch, None if until_us is None else instant_of(until_us))
 
 
-def opted_out(connection: Connection) -> frozenset[str]:
-    """Return the ids of all persons who opted out."""
-    return frozenset(row[0] for row in connection.execute("SELECT user_id FROM opt_outs"))
-
-
 class IncognitoBook(Table):
     """Periods in which people asked not to be recorded in a place."""
 
@@ -144,11 +124,8 @@ class IncognitoBook(Table):
             " ON CONFLICT (scope, user_id, starts_at)"
             " DO UPDATE SET ends_at = excluded.ends_at, ends_us = excluded.ends_us",
             bound(
-                period.scope.key,
-                period.user_id,
-                period.starts_at.isoformat(),
-                period.ends_at.isoformat(),
-                micros(period.ends_at),
+                *(period.scope.key, period.user_id, period.starts_at.isoformat()),
+                *(period.ends_at.isoformat(), micros(period.ends_at)),
             ),
         )
 
@@ -170,6 +147,7 @@ class IncognitoBook(Table):
     def erase(self, connection: Connection, periods: Collection[Incognito], at: datetime) -> None:
         """Erase periods because their person or place was erased; a purge is due afterwards."""
         named = [bound(one.scope.key, one.user_id, one.starts_at.isoformat()) for one in periods]
-        connection.executemany(delete("incognito", "scope = ? AND user_id = ? AND starts_at = ?"), named)
+        query = "DELETE FROM incognito WHERE scope = ? AND user_id = ? AND starts_at = ?"
+        connection.executemany(query, named)
         if named:
             record_purge_due(connection, at)

@@ -12,8 +12,8 @@ from ..domain.erasure import Tombstones, texts_of
 from ..domain.event import Event, Quote, exchange, with_absolute_text, without_quotes
 from ..domain.ids import derived_id
 from . import facts
-from .database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, digest, event_of, event_values, instant_of, moment_of
-from .database.statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update
+from .database.rows import EVENT, bound, digest, instant_of, moment_of
+from .database.statements import LISTED, listed, new_seq, next_revision
 from .search import words
 
 
@@ -42,7 +42,7 @@ def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> dat
     """
     if sources or not event.message_ids:
         return None
-    query = select("max(at_us)", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
+    query = f"SELECT max(at_us) FROM withdrawals WHERE scope = ? AND message_id IN {LISTED}"
     return instant_of(connection.execute(query, bound(event.scope.key, listed(event.message_ids))).fetchone()[0])
 
 
@@ -50,18 +50,18 @@ def sources_left(connection: Connection, event: Event) -> set[str]:
     """Return the messages of an event that were not withdrawn."""
     if not event.message_ids:
         return set()
-    query = select("message_id", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
+    query = f"SELECT message_id FROM withdrawals WHERE scope = ? AND message_id IN {LISTED}"
     withdrawn = connection.execute(query, bound(event.scope.key, listed(event.message_ids)))
     return set(event.message_ids).difference(row[0] for row in withdrawn)
 
 
 def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
     """Insert an event whose id is new, with its words and sources; return its row number (``seq``)."""
-    values = event_values(event)
-    seq = new_seq(connection.execute(insert("events", EVENT_COLUMNS), values))
+    values = EVENT.values(event)
+    seq = new_seq(connection.execute(EVENT.insert, values))
     add_sources(connection, seq, sources)
     _add_subjects(connection, seq, event)
-    words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))  # re-read to index the row as stored
+    words.add_event(connection, seq, EVENT.read(values[: len(EVENT.fields)]))  # re-read to index the row as stored
     return seq
 
 
@@ -90,19 +90,17 @@ def drop_quotes(connection: Connection, scope: str, message_ids: Iterable[str], 
     An event said again stays with the lines of the log in which it was said again. Facts that contain a quote fall.
     """
     gone = frozenset(message_ids)
-    held = select("1", "json_each(?) gone", "instr(e.quotes, gone.value)")
-    quoting = f"e.scope = ? AND e.retired_at IS NULL AND e.seq <> ? AND EXISTS ({held})"
-    columns = ", ".join(f"e.{name}" for name in ("seq", *EVENT_FIELDS))
+    quoting = (
+        "WHERE scope = ? AND retired_at IS NULL AND seq <> ?"
+        " AND EXISTS (SELECT 1 FROM json_each(?) gone WHERE instr(e.quotes, gone.value))"
+    )
     fallen: list[int] = []
-    for seq, *row in connection.execute(
-        select(columns, "events e", quoting), (*bound(scope), but, listed(gone))
-    ).fetchall():
-        old = event_of(row)
+    for seq, old in EVENT.numbered(connection, quoting, (*bound(scope), but, listed(gone))):
         left = without_quotes(old, lambda quote: quote.message_id in gone) or _said_again(connection, seq, old, gone)
-        for quote in old.quotes:
-            if quote.message_id in gone:
-                query = update("facts", ("fallen",), "event_seq = ? AND instr(text, ?)")
-                connection.execute(query, (True, seq, *bound(quote.text)))
+        connection.executemany(
+            "UPDATE facts SET fallen = 1 WHERE event_seq = ? AND instr(text, ?)",
+            [(seq, *bound(quote.text)) for quote in old.quotes if quote.message_id in gone],
+        )
         if left is None:
             fallen.append(seq)
         elif left is not old:
@@ -111,28 +109,29 @@ def drop_quotes(connection: Connection, scope: str, message_ids: Iterable[str], 
 
 
 def _said_again(connection: Connection, seq: int, event: Event, gone: frozenset[str]) -> Event | None:
-    """Return an event as the lines of its voice in which it was said again, if the log has any that are not hidden."""
-    resting = f"m.scope = ? AND m.sender_id = ? AND m.id IN ({select('message_id', 'event_sources', 'seq = ?')})"
-    query = select("m.id, m.text, m.user_name, m.sent_at", "messages m", resting, "ORDER BY m.seq")
-    rows = connection.execute(query, (*bound(event.scope.key, event.sender_id), seq)).fetchall()
-    quotes = tuple(
-        Quote(message_id, event.sender_id, text, name, moment_of(sent_at))
-        for message_id, text, name, sent_at in rows
-        if message_id not in gone
-    )
-    return replace(event, text=exchange(quotes[:1]), quotes=quotes[:1], is_absolute=False) if quotes else None
+    """Return an event as the first line of its voice in which it was said again; None if the log has none."""
+    rows = connection.execute(
+        "SELECT id, text, user_name, sent_at FROM messages WHERE scope = ? AND sender_id = ?"
+        " AND id IN (SELECT message_id FROM event_sources WHERE seq = ?) ORDER BY seq",
+        (*bound(event.scope.key, event.sender_id), seq),
+    ).fetchall()
+    for message_id, text, name, sent_at in rows:
+        if message_id not in gone:
+            quotes = (Quote(message_id, event.sender_id, text, name, moment_of(sent_at)),)
+            return replace(event, text=exchange(quotes), quotes=quotes, is_absolute=False)
+    return None
 
 
 def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:
     """Replace the texts and fields of a stored event, and delete its vector if the texts changed."""
-    values = event_values(new)
-    connection.execute(update("events", (*EVENT_COLUMNS, "revision"), "seq = ?"), (*values, revision, seq))
-    gone = delete("event_subjects", f"seq = ? AND subject NOT IN {LISTED}")
+    values = EVENT.values(new)
+    connection.execute(f"{EVENT.update}, revision = ? WHERE seq = ?", (*values, revision, seq))
+    gone = f"DELETE FROM event_subjects WHERE seq = ? AND subject NOT IN {LISTED}"
     connection.execute(gone, (seq, listed(new.subjects)))
     _add_subjects(connection, seq, new)
     if texts_of(new) != texts_of(old):
         words.drop_events(connection, [(seq, old)])
-        words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))
+        words.add_event(connection, seq, EVENT.read(values[: len(EVENT.fields)]))
         connection.execute("DELETE FROM vectors WHERE seq = ?", (seq,))
         connection.execute("UPDATE events SET embedded_as = '' WHERE seq = ?", (seq,))
 
@@ -141,8 +140,7 @@ def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
     """Retire events, so that events which they replaced hold again; return how many were active."""
     retired = tuple(seqs)
     count = connection.execute(
-        "UPDATE events SET retired_at = ?, revision = ?"
-        " WHERE retired_at IS NULL AND seq IN (SELECT value FROM json_each(?))",
+        f"UPDATE events SET retired_at = ?, revision = ? WHERE retired_at IS NULL AND seq IN {LISTED}",
         (at.isoformat(), next_revision(connection), listed(retired)),
     ).rowcount
     facts.settle(connection, retired)
@@ -151,9 +149,8 @@ def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
 
 def add_sources(connection: Connection, seq: int, sources: Iterable[str]) -> None:
     """Add source messages to an event."""
-    connection.executemany(
-        "INSERT OR IGNORE INTO event_sources VALUES (?, ?)", [bound(seq, source) for source in sources]
-    )
+    query = "INSERT OR IGNORE INTO event_sources VALUES (?, ?)"
+    connection.executemany(query, [bound(seq, source) for source in sources])
 
 
 def _digest(event_id: str) -> str:
@@ -161,24 +158,19 @@ def _digest(event_id: str) -> str:
 
 
 def _add_subjects(connection: Connection, seq: int, event: Event) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO event_subjects VALUES (?, ?)", [bound(seq, subject) for subject in event.subjects]
-    )
+    query = "INSERT OR IGNORE INTO event_subjects VALUES (?, ?)"
+    connection.executemany(query, [bound(seq, subject) for subject in event.subjects])
 
 
 def active_duplicate(connection: Connection, event: Event) -> int | None:
     """Return the seq of the active event with the same text, scope and sender."""
-    twin = connection.execute(
-        "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL",
-        bound(event.scope.key, event.sender_id, digest(event.text)),
-    ).fetchone()
+    query = "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL"
+    twin = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text))).fetchone()
     return None if twin is None else twin[0]
 
 
 def active_event_of_id(connection: Connection, event: Event, event_id: str | None) -> int | None:
     """Return the seq of the active event with this id, if its scope and sender are the same; None without an id."""
-    if event_id is None:
-        return None
     query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
     twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
     return None if twin is None else twin[0]
@@ -191,10 +183,11 @@ def is_counted(connection: Connection, event: Event, named: int | None = None) -
     """
     if not event.message_ids:
         return False
-    sources = select("json_group_array(message_id)", "event_sources s", "s.seq = e.seq")
-    alike = "(e.scope = ? AND e.sender_id = ? AND e.duplicate_key = ?) OR e.seq = ?"
-    query = select(f"e.message_ids, ({sources})", "events e", alike)
-    rows = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text), named))
+    rows = connection.execute(
+        "SELECT message_ids, (SELECT json_group_array(message_id) FROM event_sources s WHERE s.seq = e.seq)"
+        " FROM events e WHERE scope = ? AND sender_id = ? AND duplicate_key = ? OR seq = ?",
+        bound(event.scope.key, event.sender_id, digest(event.text), named),
+    )
     return any({*json.loads(named_ids), *json.loads(left)}.issuperset(event.message_ids) for named_ids, left in rows)
 
 
@@ -203,7 +196,7 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
 
     The event's ``message_ids`` become those of both, or none if one of the two has none.
     """
-    stored = _at(connection, seq)
+    stored = event_at(connection, seq)
     seen = max(event.last_seen_at or event.happened_at, stored.last_seen_at or stored.happened_at)
     both = stored.message_ids and event.message_ids
     joined = dict.fromkeys((*stored.message_ids, *event.message_ids)) if both else ()
@@ -219,7 +212,7 @@ def replace_relative_text(connection: Connection, seq: int, event: Event) -> str
 
     Returns the id of the changed event; None if nothing changed. Nothing changes if another active event has the text.
     """
-    stored = _at(connection, seq)
+    stored = event_at(connection, seq)
     better = with_absolute_text(stored, event)
     if better is stored or active_duplicate(connection, event) not in (None, seq):
         return None
@@ -227,5 +220,6 @@ def replace_relative_text(connection: Connection, seq: int, event: Event) -> str
     return stored.id
 
 
-def _at(connection: Connection, seq: int) -> Event:
-    return event_of(connection.execute(select(", ".join(EVENT_FIELDS), "events", "seq = ?"), (seq,)).fetchone())
+def event_at(connection: Connection, seq: int) -> Event:
+    """Return the event of a row."""
+    return EVENT.found(connection, "WHERE seq = ?", (seq,))[0]

@@ -15,14 +15,12 @@ from ..domain.scope import Scope
 from ..errors import UnknownEvent
 from ..ports.clock import Clock
 from . import event_rows, facts, hidden_lines
-from .consent import opted_out, tombstones_of
+from .consent import ConsentBook, tombstones_of
 from .database.database import Database
-from .database.rows import EVENT_FIELDS, bound, event_of, micros
-from .database.statements import LISTED, bounded, listed, next_revision, select
+from .database.rows import EVENT, bound, micros
+from .database.statements import LISTED, bounded, listed, next_revision
 from .database.table import Table, reads, writes
 from .search.corpus import EVENTS
-
-_FIELDS = ", ".join(EVENT_FIELDS)
 
 
 class EventLedger(Table):
@@ -54,11 +52,11 @@ class EventLedger(Table):
         * The ``draft.observations`` are recorded for :class:`FactBook`, also for absorbed events.
         """
         now = self._clock.now()
-        if _is_done(connection, draft.job_id):
+        if EventLedger.done(connection, draft.job_id):
             return
-        if draft.corrects and not _fetch(connection, [draft.corrects]):
+        if draft.corrects and not EventLedger.fetch(connection, [draft.corrects]):
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        left_out, erased = opted_out(connection), tombstones_of(connection)
+        left_out, erased = ConsentBook.opted_out(connection), tombstones_of(connection)
         written: dict[str, _CommittedEvent] = {}
         for drafted in draft.events:
             event = event_rows.with_admitted_quotes(connection, drafted, left_out, erased) or drafted
@@ -72,35 +70,40 @@ class EventLedger(Table):
             is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
             if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
                 facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
-        facts.settle_draft(connection, draft, [entry.seq for entry in written.values()])
+        seqs = [entry.seq for entry in written.values()]
+        if any(event.replaces for event in draft.events):
+            facts.settle(connection, seqs)
         if written and draft.corrects:
             hidden_lines.forget(connection, draft.corrects, now, "correction")
-            hidden_lines.put_back(connection, [entry.seq for entry in written.values()])
+            hidden_lines.put_back(connection, seqs)
         connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
     @reads
     def done(self, connection: Connection, job_id: str) -> bool:
         """Return whether the job's draft was committed within the ledger's retention time for done jobs."""
-        return _is_done(connection, job_id)
+        return connection.execute("SELECT 1 FROM jobs_done WHERE job_id = ?", bound(job_id)).fetchone() is not None
 
     @reads
     def find(self, connection: Connection, event_id: str) -> Event | None:
         """Return an event, active or retired (forgotten, withdrawn, corrected); None if the id is unknown."""
-        return _find(connection, event_id)
+        return EVENT.first(connection, "WHERE id = ?", bound(event_id))
 
     @reads
     def fetch(self, connection: Connection, event_ids: Sequence[str]) -> list[Event]:
         """Return those of the events that are active, in the given order."""
-        return _fetch(connection, event_ids)
+        rest = f"WHERE id IN {LISTED} AND retired_at IS NULL"
+        found = {event.id: event for event in EVENT.found(connection, rest, (listed(event_ids),))}
+        return [found[event_id] for event_id in event_ids if event_id in found]
 
     @reads
     def recent(self, connection: Connection, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
         """Return events that the read filter admits, newest first by ``happened_at``."""
         clause, values = EVENTS.filter_of(read_filter)
-        query = select(EVENTS.columns, "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?")
-        return list(
-            EVENTS.admitted(read_filter, connection.execute(query, (*values, bounded(limit), bounded(offset)))).values()
+        newest = (
+            f"SELECT {EVENTS.columns} FROM events e WHERE {clause} ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?"
         )
+        rows = connection.execute(newest, (*values, bounded(limit), bounded(offset)))
+        return list(EVENTS.admitted(read_filter, rows).values())
 
     @reads
     def made_of(
@@ -111,8 +114,10 @@ class EventLedger(Table):
         for scope, message_id in lines:
             by_scope.setdefault(scope.key, []).append(message_id)
         clause, values = EVENTS.filter_of(read_filter)
-        resting = "event_sources s CROSS JOIN events e ON e.seq = s.seq"  # CROSS forces the index of sources first
-        query = select(EVENTS.columns, resting, f"s.message_id IN {LISTED} AND e.scope = ? AND {clause}")
+        query = (  # CROSS forces the index of sources first
+            f"SELECT {EVENTS.columns} FROM event_sources s CROSS JOIN events e ON e.seq = s.seq"
+            f" WHERE s.message_id IN {LISTED} AND e.scope = ? AND {clause}"
+        )
         found: dict[int, Event] = {}
         for scope, ids in by_scope.items():
             found |= EVENTS.admitted(read_filter, connection.execute(query, (listed(ids), *bound(scope), *values)))
@@ -122,17 +127,18 @@ class EventLedger(Table):
     def replacing(self, connection: Connection, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
         """Return the active events that the read filter admits and whose ``replaces`` is one of the ids."""
         clause, values = EVENTS.filter_of(read_filter)
-        by_replaced = "events e INDEXED BY events_replacing"  # without it every event of the place is read
-        query = select(EVENTS.columns, by_replaced, f"e.replaces <> '' AND e.replaces IN {LISTED} AND {clause}")
+        query = (  # without the index every event of the place is read
+            f"SELECT {EVENTS.columns} FROM events e INDEXED BY events_replacing"
+            f" WHERE e.replaces <> '' AND e.replaces IN {LISTED} AND {clause}"
+        )
         return list(EVENTS.admitted(read_filter, connection.execute(query, (listed(event_ids), *values))).values())
 
     @reads
     def replaced_ids(self, connection: Connection, limit: int) -> frozenset[str] | None:
         """Return all ids that any event, retired ones included, names as replaced; None if more than ``limit`` do."""
-        limit = bounded(limit)
-        query = select("replaces", "events INDEXED BY events_replacing", "replaces <> ''", "LIMIT ?")
-        found = connection.execute(query, (limit + 1,)).fetchall()
-        return None if len(found) > limit else frozenset(row[0] for row in found)
+        query = "SELECT replaces FROM events INDEXED BY events_replacing WHERE replaces <> '' LIMIT ?"
+        found = connection.execute(query, (bounded(limit) + 1,)).fetchall()
+        return None if len(found) > bounded(limit) else frozenset(row[0] for row in found)
 
     @writes
     def retire(self, connection: Connection, event_id: str, at: datetime) -> None:
@@ -146,7 +152,7 @@ class EventLedger(Table):
 
         None if the id is unknown or all messages of the event are withdrawn.
         """
-        event = _find(connection, event_id)
+        event = EventLedger.find(connection, event_id)
         if event is None or event.retired_at is None:
             return event
         if event_rows.rests_on_nothing(connection, event):
@@ -154,13 +160,10 @@ class EventLedger(Table):
         twin = event_rows.active_duplicate(connection, event)
         if twin is not None:
             hidden_lines.unhide(connection, event_id)
-            return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
-        connection.execute(
-            "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",
-            (next_revision(connection), *bound(event_id)),
-        )
-        restored = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
-        facts.settle(connection, restored)
+            return event_rows.event_at(connection, twin)
+        query = "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ? RETURNING seq"
+        restored = connection.execute(query, (next_revision(connection), *bound(event_id))).fetchall()
+        facts.settle(connection, (row[0] for row in restored))
         return replace(event, retired_at=None)
 
 
@@ -192,18 +195,3 @@ def _store_or_count(
         return _CommittedEvent(twin, event_rows.replace_relative_text(connection, twin, event))
     seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
     return None if retired_at else _CommittedEvent(seq, event.id)
-
-
-def _is_done(connection: Connection, job_id: str) -> bool:
-    return connection.execute("SELECT 1 FROM jobs_done WHERE job_id = ?", bound(job_id)).fetchone() is not None
-
-
-def _find(connection: Connection, event_id: str) -> Event | None:
-    row = connection.execute(select(_FIELDS, "events", "id = ?"), bound(event_id)).fetchone()
-    return None if row is None else event_of(row)
-
-
-def _fetch(connection: Connection, event_ids: Sequence[str]) -> list[Event]:
-    query = select(_FIELDS, "events", f"id IN {LISTED} AND retired_at IS NULL")
-    found = {row[0]: event_of(row) for row in connection.execute(query, (listed(event_ids),))}
-    return [found[event_id] for event_id in event_ids if event_id in found]

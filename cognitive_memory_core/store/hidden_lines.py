@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from sqlite3 import Connection
@@ -15,22 +15,16 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from ..text.safety.retold_events import retells, statement_of
 from . import event_rows
-from .database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, bytes_replaced, event_of, message_of
-from .database.statements import listed, select
+from .database.rows import EVENT, MESSAGE, bound, bytes_replaced
+from .database.statements import LISTED, listed
 from .search import words
 from .search.read_filter_sql import NOT_HIDDEN, ON_REQUEST
 
 Cause = Literal["author", "other", "correction"]  # of an event's being forgotten, see schema.py
 FORM = 1  # version of the rule that finds hidden lines; another one is applied to all lines at the next start
-STANDS_AGAIN = select(
-    "1",
-    "events t",
-    "t.scope = e.scope AND t.sender_id = e.sender_id AND t.duplicate_key = e.duplicate_key AND t.retired_at IS NULL",
-)
-_EVENT = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
-_LINE = ", ".join(f"e.{name}" for name in ("seq", *MESSAGE_FIELDS))
-_WITHDRAWN = select("1", "withdrawals", "scope = ? AND message_id = ?")
-_HIDDEN = select("1", "messages e", f"e.scope = ? AND e.id = ? AND NOT {NOT_HIDDEN}")
+STANDS_AGAIN = """
+SELECT 1 FROM events t WHERE t.scope = e.scope AND t.sender_id = e.sender_id AND t.duplicate_key = e.duplicate_key
+AND t.retired_at IS NULL"""
 _PUT = "INSERT OR IGNORE INTO veils VALUES (?, ?)"
 _SOURCES = (
     "INSERT OR IGNORE INTO veils SELECT m.seq, e.seq FROM events e JOIN messages m ON m.scope = e.scope"
@@ -58,7 +52,7 @@ def forget(connection: Connection, event_id: str, at: datetime, cause: Cause) ->
 
 def _drop_own_quotes(connection: Connection, seq: int, at: datetime, cause: Cause) -> None:
     """Take the lines of a forgotten event's voice out of other events; those left without one are forgotten, too."""
-    event = event_of(connection.execute(select(_EVENT, "events e", "e.seq = ?"), (seq,)).fetchone())
+    event = event_rows.event_at(connection, seq)
     own = [quote.message_id for quote in event.quotes if quote.message_id and quote.sender_id == event.sender_id]
     fallen = event_rows.drop_quotes(connection, event.scope.key, own, but=seq) if own else []
     event_rows.retire(connection, fallen, at)
@@ -79,18 +73,25 @@ def put_back(connection: Connection, seqs: Sequence[int]) -> None:
     connection.execute(_PUT_BACK, (listed(seqs),))
 
 
-def note(connection: Connection, lines: Iterable[tuple[int, Message]]) -> None:
-    """Hide those of the new lines, each with its seq, that retell a forgotten event."""
+def note(connection: Connection, seq: int, message: Message) -> None:
+    """Hide a new line if it retells a forgotten event."""
     if _is_anything_forgotten(connection):
-        for seq, message in lines:
-            connection.executemany(_PUT, [(seq, event_seq) for event_seq in _told_by(connection, message)])
+        connection.executemany(_PUT, [(seq, event_seq) for event_seq in _told_by(connection, message)])
 
 
 def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
     """Return the lines that are neither withdrawn nor hidden and retell no forgotten event; they need not be stored."""
+    out = (
+        "SELECT 1 FROM withdrawals WHERE scope = ?1 AND message_id = ?2"
+        f" UNION ALL SELECT 1 FROM messages e WHERE e.scope = ?1 AND e.id = ?2 AND NOT {NOT_HIDDEN}"
+    )
     is_anything = _is_anything_forgotten(connection)
-    left = (message for message in messages if not _is_out(connection, message))
-    return [message for message in left if not (is_anything and _told_by(connection, message))]
+    return [
+        message
+        for message in messages
+        if connection.execute(out, bound(message.scene.scope.key, message.id)).fetchone() is None
+        and not (is_anything and _told_by(connection, message))
+    ]
 
 
 def refresh(connection: Connection) -> None:
@@ -98,14 +99,14 @@ def refresh(connection: Connection) -> None:
     known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
     if known != FORM:
         with bytes_replaced(connection):
-            for row in connection.execute(select("seq", "forgotten f", ON_REQUEST)).fetchall():
+            for row in connection.execute(f"SELECT seq FROM forgotten f WHERE {ON_REQUEST}").fetchall():
                 with suppress(sqlite3.DataError):  # a damaged row, which nobody can read; its hidden lines stay hidden
                     _hide(connection, row[0])
         connection.execute("UPDATE meta SET value = ? WHERE key = 'veils'", (FORM,))
 
 
 def _hide(connection: Connection, seq: int) -> None:
-    event = event_of(connection.execute(select(_EVENT, "events e", "e.seq = ?"), (seq,)).fetchone())
+    event = event_rows.event_at(connection, seq)
     connection.execute(_SOURCES, (seq,))
     found = (line for line, message in _similar_lines(connection, event) if retells(message, event))
     connection.executemany(_PUT, [(line, seq) for line in found])
@@ -116,11 +117,12 @@ def _similar_lines(connection: Connection, event: Event) -> list[tuple[int, Mess
     expression = words.match(sorted(statement_of(event).trace.terms), ReadFilter(Scene.operator(event.agent)))
     if expression is None:
         return []
-    source = f"{words.MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"  # CROSS forces the word index first
-    voiced = "(e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))"
-    query = select(_LINE, source, f"{words.MESSAGE_WORDS} MATCH ? AND {voiced}")
-    rows = connection.execute(query, (expression, *bound(event.scope.key, event.person)))
-    return [(row[0], message_of(row[1:])) for row in rows]
+    rows = connection.execute(  # CROSS forces the word index first
+        f"SELECT e.seq, {MESSAGE.of('e')} FROM {words.MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"
+        f" WHERE {words.MESSAGE_WORDS} MATCH ? AND (e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))",
+        (expression, *bound(event.scope.key, event.person)),
+    )
+    return [(row[0], MESSAGE.read(row[1:])) for row in rows]
 
 
 def _told_by(connection: Connection, message: Message) -> list[int]:
@@ -129,23 +131,18 @@ def _told_by(connection: Connection, message: Message) -> list[int]:
     A line tells an event that was made from it, and, unless an equal event is active or a correction took its place, an
     event that it retells.
     """
-    scope, sources = message.scene.scope.key, "forgotten f JOIN events e ON e.seq = f.seq"
-    resting = f"{sources} JOIN event_sources s ON s.seq = e.seq"
-    query = select("e.seq", resting, "s.message_id = ? AND e.scope = ?")
-    found = [row[0] for row in connection.execute(query, bound(message.id, scope))]
-    near = f"(e.scope = ? OR (e.agent = ? AND ? IN (e.sender_id, e.user_id))) AND NOT EXISTS ({STANDS_AGAIN})"
-    rows = connection.execute(
-        select(f"e.seq, {_EVENT}", sources, f"{ON_REQUEST} AND {near}"),
-        bound(scope, message.scene.agent, message.scene.user_id),
+    scene = message.scene
+    made_of_it = (
+        "SELECT e.seq FROM forgotten f JOIN events e ON e.seq = f.seq JOIN event_sources s ON s.seq = e.seq"
+        " WHERE s.message_id = ? AND e.scope = ?"
     )
-    return [*found, *(row[0] for row in rows if retells(message, event_of(row[1:])))]
-
-
-def _is_out(connection: Connection, message: Message) -> bool:
-    """Return whether a line was withdrawn, or is hidden because an event was forgotten."""
-    place = bound(message.scene.scope.key, message.id)
-    found = connection.execute(f"{_WITHDRAWN} UNION ALL {_HIDDEN}", (*place, *place))
-    return found.fetchone() is not None
+    found = [row[0] for row in connection.execute(made_of_it, bound(message.id, scene.scope.key))]
+    near = (
+        f"WHERE e.seq IN (SELECT seq FROM forgotten f WHERE {ON_REQUEST}) AND NOT EXISTS ({STANDS_AGAIN})"
+        " AND (e.scope = ? OR (e.agent = ? AND ? IN (e.sender_id, e.user_id)))"
+    )
+    forgotten = EVENT.numbered(connection, near, bound(scene.scope.key, scene.agent, scene.user_id))
+    return [*found, *(seq for seq, event in forgotten if retells(message, event))]
 
 
 def _is_anything_forgotten(connection: Connection) -> bool:
@@ -154,5 +151,5 @@ def _is_anything_forgotten(connection: Connection) -> bool:
 
 def hidden_seqs(connection: Connection, seqs: Sequence[int]) -> list[int]:
     """Return the seqs of the lines that are hidden because of these events."""
-    query = "SELECT DISTINCT seq FROM veils WHERE event_seq IN (SELECT value FROM json_each(?))"
+    query = f"SELECT DISTINCT seq FROM veils WHERE event_seq IN {LISTED}"
     return [row[0] for row in connection.execute(query, (listed(seqs),))]

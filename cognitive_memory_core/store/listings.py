@@ -9,49 +9,50 @@ from ..domain.event import Event
 from ..domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.scope import Scope
-from .database.rows import EVENT_FIELDS, bound, event_of, instant_of, micros, moment_of
-from .database.statements import bounded, escaped, listed, select
+from .database.rows import EVENT, bound, instant_of, micros, moment_of
+from .database.statements import bounded, escaped, listed
 from .database.table import Table, reads
-from .profiles import KEY_COLUMNS, PROFILE_FIELDS, key_values, profile_of
+from .profiles import PROFILE, key_values
 from .search.read_filter_sql import listing_filter
 
 _SEPARATOR = "\x1f"  # between the parts of a scope's key
-_ACTIVE = "retired_at IS NULL AND"
-
-
-def _scopes(name: str, table: str, where: str = "") -> str:
-    """Return a WITH clause ``name`` that lists the scopes of a table from ``:begin`` up to ``:end``."""
-    first = select("min(scope)", table, f"{where} scope >= :begin AND scope < :end")
-    following = select("min(scope)", table, f"{where} scope > {name}.scope AND scope < :end")
-    return f"{name} (scope) AS ({first} UNION ALL {select(f'({following})', name, f'{name}.scope IS NOT NULL')})"
-
-
-_GROUP_NAME = select("group_name", "messages m", "m.scope = p.scope", "ORDER BY m.at_us DESC LIMIT 1")
-_PERSON_NAME = select("name", "names n", "n.scope = p.scope", "ORDER BY n.last_us DESC LIMIT 1")
-_OF_GROUP = "agent = :agent AND entity_type = 'group' AND group_id = substr(p.scope, length(:group) + 1)"
-_GROUP = f"ifnull(nullif(({_GROUP_NAME}), ''), ({select('name', 'profiles', _OF_GROUP)}))"
-_NAME = f"ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN ({_PERSON_NAME}) ELSE {_GROUP} END, '')"
-_LAST = " UNION ALL ".join(select("max(at_us) AS at", table, "scope = p.scope") for table in ("messages", "events"))
-_FOUND = " UNION ".join(select("scope", name, "scope IS NOT NULL") for name in ("told", "spoken"))
-_NEWEST = " UNION ALL ".join(
-    select("scope, at_us", f"({select('scope, at_us', table, where, 'ORDER BY seq DESC LIMIT :newest')})", "TRUE")
-    for table, where in (("events", "retired_at IS NULL"), ("messages", "TRUE"))
-)
-_BETWEEN = "scope >= :begin AND scope < :end GROUP BY scope"
-_AMONG_NEWEST = f"WITH p (scope, last) AS ({select('scope, max(at_us)', f'({_NEWEST})', _BETWEEN)}) "
-_WITH = f"WITH RECURSIVE {_scopes('told', 'events', _ACTIVE)}, {_scopes('spoken', 'messages')}, p AS ({_FOUND}) "
-_IDS, _HIDDEN = (select("value", f"json_each({name})", "TRUE") for name in (":ids", ":without"))
-_IS_ASKED = f"(:text = '' OR p.scope IN ({_IDS}) OR {_NAME} LIKE '%' || :like || '%' ESCAPE '\\')"
-_FITS = f"{_IS_ASKED} AND p.scope NOT IN ({_HIDDEN})"
-_ORDER = "ORDER BY last DESC, p.scope LIMIT :limit OFFSET :offset"
-_LATEST = select("max(at)", f"({_LAST})", "TRUE")
-_PLACES = _WITH + select(f"p.scope, ({_LATEST}) AS last", "p", _FITS, _ORDER)
-_QUICK_PAGE = _AMONG_NEWEST + select("p.scope, p.last AS last", "p", _FITS, _ORDER)
-_THIS = f"({select(':scope AS scope', '(VALUES (0))', 'TRUE')}) p"
-_NAME_OF = select(_NAME, _THIS, "TRUE")
+_SCOPES = """{name} (scope) AS (
+    SELECT min(scope) FROM {table} WHERE {where} scope >= :begin AND scope < :end UNION ALL
+    SELECT (SELECT min(scope) FROM {table} WHERE {where} scope > {name}.scope AND scope < :end)
+    FROM {name} WHERE {name}.scope IS NOT NULL
+)"""  # by one index step each
+_ALL = f"""
+WITH RECURSIVE {_SCOPES.format(name="told", table="events", where="retired_at IS NULL AND")},
+{_SCOPES.format(name="spoken", table="messages", where="")}, p (scope, last) AS (
+    SELECT scope, (SELECT max(at) FROM (
+        SELECT max(at_us) AS at FROM messages m WHERE m.scope = found.scope UNION ALL
+        SELECT max(at_us) AS at FROM events e WHERE e.scope = found.scope
+    )) FROM (
+        SELECT scope FROM told WHERE scope IS NOT NULL UNION SELECT scope FROM spoken WHERE scope IS NOT NULL
+    ) found
+)"""
+_AMONG_NEWEST = """
+WITH p (scope, last) AS (
+    SELECT scope, max(at_us) FROM (
+        SELECT * FROM (SELECT scope, at_us FROM events WHERE retired_at IS NULL ORDER BY seq DESC LIMIT :newest)
+        UNION ALL SELECT * FROM (SELECT scope, at_us FROM messages ORDER BY seq DESC LIMIT :newest)
+    ) WHERE scope >= :begin AND scope < :end GROUP BY scope
+)"""
+_NAME = """ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN (
+    SELECT name FROM names n WHERE n.scope = p.scope ORDER BY n.last_us DESC LIMIT 1
+) ELSE ifnull(nullif((
+    SELECT group_name FROM messages m WHERE m.scope = p.scope ORDER BY m.at_us DESC LIMIT 1
+), ''), (
+    SELECT name FROM profiles WHERE agent = :agent AND entity_type = 'group'
+    AND group_id = substr(p.scope, length(:group) + 1)
+)) END, '')"""
+_PAGE = f"""
+SELECT p.scope, p.last FROM p WHERE p.scope NOT IN (SELECT value FROM json_each(:without)) AND (
+    :text = '' OR p.scope IN (SELECT value FROM json_each(:ids)) OR {_NAME} LIKE '%' || :like || '%' ESCAPE '\\'
+) ORDER BY p.last DESC, p.scope LIMIT :limit OFFSET :offset"""
 _COUNTS = (  # from indexes alone
-    select("count(*)", "events INDEXED BY events_standing", "scope = ? AND retired_at IS NULL"),
-    select("count(*)", "messages", "scope = ?"),
+    "SELECT count(*) FROM events INDEXED BY events_standing WHERE scope = ? AND retired_at IS NULL",
+    "SELECT count(*) FROM messages WHERE scope = ?",
 )
 
 
@@ -79,11 +80,7 @@ def _private(agent: str, person: str) -> str:
     return Scope(agent, "private", person).key
 
 
-_PAGE = "LIMIT ? OFFSET ?"
-_EVENTS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
-_PROFILES = ", ".join(PROFILE_FIELDS)
-_SCOPES = "substr(scope, 1, length(?) + 1) = ? || char(31)"  # the scopes of an agent
-_OF_KEY = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
+_OF_AGENT = "substr(scope, 1, length(?) + 1) = ? || char(31)"
 _LIKE = "LIKE '%' || ? || '%' ESCAPE '\\'"
 
 
@@ -103,8 +100,8 @@ class OperatorLists(Table):
     ) -> list[Event]:
         """Return the events of a listing, newest first; none said by or about the people ``without``."""
         clause, values = listing_filter(agent, listing, without)
-        query = select(_EVENTS, "events e", clause, f"ORDER BY e.at_us DESC, e.seq DESC {_PAGE}")
-        return [event_of(row) for row in connection.execute(query, (*values, bounded(limit), bounded(offset)))]
+        rest = f"WHERE {clause} ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?"
+        return EVENT.found(connection, rest, (*values, bounded(limit), bounded(offset)))
 
     @reads
     def wordings(self, connection: Connection, event: Event) -> list[Event]:
@@ -112,11 +109,9 @@ class OperatorLists(Table):
 
         A correction keeps place, speaker, instant and messages, so these are the versions before or after a correction.
         """
-        clause = "e.scope = ? AND e.at_us = ? AND e.sender_id = ? AND e.id <> ?"
+        rest = "WHERE scope = ? AND at_us = ? AND sender_id = ? AND id <> ? ORDER BY seq"
         values = bound(event.scope.key, micros(event.happened_at), event.sender_id, event.id)
-        query = select(_EVENTS, "events e", clause, "ORDER BY e.seq")
-        found = [event_of(row) for row in connection.execute(query, values)]
-        return [one for one in found if one.message_ids == event.message_ids]
+        return [one for one in EVENT.found(connection, rest, values) if one.message_ids == event.message_ids]
 
     @reads
     def places(
@@ -128,13 +123,13 @@ class OperatorLists(Table):
         """
         values = _place_values(agent, listing)
         numbers = {"limit": bounded(limit), "offset": bounded(offset), "newest": bounded(listing.newest_rows)}
-        query = _QUICK_PAGE if listing.newest_rows else _PLACES
+        query = (_AMONG_NEWEST if listing.newest_rows else _ALL) + _PAGE
         entries: list[PlaceEntry] = []
         for key, last in connection.execute(query, {**values, **numbers}).fetchall():
-            name = connection.execute(_NAME_OF, {**values, "scope": key}).fetchone()[0]
+            name = connection.execute(f"SELECT {_NAME} FROM (SELECT :scope AS scope) p", {**values, "scope": key})
             counted = _COUNTS if listing.is_counted else ()
             counts = [connection.execute(count, (key,)).fetchone()[0] for count in counted]
-            entries.append(PlaceEntry(Scope.of_key(key), name, *counts, last_at=instant_of(last)))
+            entries.append(PlaceEntry(Scope.of_key(key), name.fetchone()[0], *counts, last_at=instant_of(last)))
         return entries
 
     @reads
@@ -143,22 +138,24 @@ class OperatorLists(Table):
 
         With ``text``, only those whose id equals it or one of whose names contains it, ignoring case.
         """
-        named = f" AND (user_id = ? OR name {_LIKE})" if text else ""
-        wanted = bound(agent, agent, *((text, escaped(text)) if text else ()))
-        rest = f"GROUP BY user_id ORDER BY 3 DESC, user_id {_PAGE}"
-        rows = connection.execute(
-            select("user_id, name, max(last_us)", "names", f"{_SCOPES}{named}", rest),
-            (*wanted, bounded(limit), bounded(offset)),
-        )  # SQLite takes the bare column from the row of the maximum
+        named, values = (f"AND (user_id = ? OR name {_LIKE})", (text, escaped(text))) if text else ("", ())
+        rows = connection.execute(  # SQLite takes the bare column from the row of the maximum
+            f"SELECT user_id, name, max(last_us) FROM names WHERE {_OF_AGENT} {named}"
+            " GROUP BY user_id ORDER BY 3 DESC, user_id LIMIT ? OFFSET ?",
+            (*bound(agent, agent, *values), bounded(limit), bounded(offset)),
+        )
+        said = "SELECT count(*) FROM events WHERE agent = ? AND sender_id = ? AND retired_at IS NULL"
         return [
-            PersonEntry(user_id, name, _statements(connection, agent, user_id), instant_of(last))
+            PersonEntry(user_id, name, connection.execute(said, bound(agent, user_id)).fetchone()[0], instant_of(last))
             for user_id, name, last in rows.fetchall()
         ]
 
     @reads
     def names(self, connection: Connection, agent: str, user_id: str) -> list[SeenName]:
         """Return the names that a person had in any place, the last seen first."""
-        query = select("scope, name, first_us, last_us", "names", f"{_SCOPES} AND user_id = ?", "ORDER BY last_us DESC")
+        query = (
+            f"SELECT scope, name, first_us, last_us FROM names WHERE {_OF_AGENT} AND user_id = ? ORDER BY last_us DESC"
+        )
         rows = connection.execute(query, bound(agent, agent, user_id))
         return [
             SeenName(Scope.of_key(key), name, instant_of(first), instant_of(last)) for key, name, first, last in rows
@@ -178,23 +175,19 @@ class OperatorLists(Table):
         if text:
             clause += f" AND (user_id = ? OR group_id = ? OR name {_LIKE})"
             values += [text, text, escaped(text)]
-        query = select(_PROFILES, "profiles", clause, f"ORDER BY datetime(updated_at) DESC, seq DESC {_PAGE}")
-        return [
-            profile_of(row) for row in connection.execute(query, (*bound(*values), bounded(limit), bounded(offset)))
-        ]
+        rest = f"WHERE {clause} ORDER BY datetime(updated_at) DESC, seq DESC LIMIT ? OFFSET ?"
+        return PROFILE.found(connection, rest, (*bound(*values), bounded(limit), bounded(offset)))
 
     @reads
     def sources(self, connection: Connection, key: ProfileKey, limit: int, offset: int = 0) -> list[ProfileSource]:
         """Return the facts of a profile, the newest first."""
-        columns = "e.id, f.text, f.happened_at, f.merged, f.fallen"
-        query = select(columns, "facts f JOIN events e ON e.seq = f.event_seq", _OF_KEY, f"ORDER BY f.seq DESC {_PAGE}")
-        rows = connection.execute(query, (*key_values(key), bounded(limit), bounded(offset)))
+        rows = connection.execute(
+            "SELECT e.id, f.text, f.happened_at, f.merged, f.fallen FROM facts f JOIN events e ON e.seq = f.event_seq"
+            " WHERE f.agent = ? AND f.entity_type = ? AND f.group_id = ? AND f.user_id = ?"
+            " ORDER BY f.seq DESC LIMIT ? OFFSET ?",
+            (*key_values(key), bounded(limit), bounded(offset)),
+        )
         return [
             ProfileSource(event_id, text, moment_of(at), bool(merged), bool(fallen))
             for event_id, text, at, merged, fallen in rows
         ]
-
-
-def _statements(connection: Connection, agent: str, user_id: str) -> int:
-    clause = "agent = ? AND sender_id = ? AND retired_at IS NULL"
-    return connection.execute(select("count(*)", "events", clause), bound(agent, user_id)).fetchone()[0]

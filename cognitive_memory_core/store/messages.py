@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from sqlite3 import Connection
@@ -13,31 +12,17 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from . import beliefs, event_rows, hidden_lines
 from .consent import record_purge_due, tombstones_of
-from .database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, found_message, message_of, message_values, micros
-from .database.statements import LISTED, bounded, insert, listed, new_seq, select
+from .database.rows import MESSAGE, bound, found_message, micros
+from .database.statements import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .search import words
 from .search.corpus import passages_around
 from .search.read_filter_sql import NOT_HIDDEN
 
 WEIGHED_TOGETHER = 20_000  # messages per read
-LogPlace = tuple[int, int]  # at_us and seq: the order of the log
-BEGINNING: LogPlace = (-(2**63), 0)
-_WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
-
-
-def _kept_from(connection: Connection, scope: str, kept_per_place: int) -> LogPlace:
-    """Return where the ``kept_per_place`` newest messages of a scope begin; older ones may be deleted."""
-    if kept_per_place <= 0:
-        return (2**63 - 1, 0)
-    query = select("at_us, seq", "messages", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT 1 OFFSET ?")
-    row = connection.execute(query, (scope, kept_per_place - 1)).fetchone()
-    return BEGINNING if row is None else (row[0], row[1])
-
-
-log = logging.getLogger(__name__)
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
-_FIELDS = ", ".join(MESSAGE_FIELDS)
+_Place = tuple[int, int]  # at_us and seq: the order of the log
+_WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 
 
 class MessageLog(Table):
@@ -46,7 +31,12 @@ class MessageLog(Table):
     async def append(self, messages: Sequence[Message]) -> None:
         """Store messages; an existing one (same scope and id) is unchanged, a withdrawn one is skipped."""
         if messages:
-            await self.database.write(_append_all, messages)
+            await self._append_all(messages)
+
+    @writes
+    def _append_all(self, connection: Connection, messages: Sequence[Message]) -> None:
+        erased = tombstones_of(connection)
+        append(connection, (message for message in messages if not stays_out(erased, message)))
 
     @reads
     def recent(
@@ -62,27 +52,27 @@ class MessageLog(Table):
 
         Lines of the people ``without``, and the bot's lines to them, are left out and do not count towards ``limit``.
         """
-        without = tuple(without)
         clause, values = f"scope = ? AND {NOT_HIDDEN}", [scope.key]
         if before is not None:
             clause, values = f"{clause} AND at_us < ?", [*values, micros(before)]
         if without:
             clause, values = f"{clause} AND user_id NOT IN {LISTED}", [*values, listed(without)]
-        query = select(_FIELDS, "messages e", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
-        newest_first = [found_message(row) for row in connection.execute(query, (*values, bounded(limit)))]
-        return newest_first[::-1]
+        query = f"SELECT {MESSAGE.of('e')} FROM messages e WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ?"
+        return [found_message(row) for row in connection.execute(query, (*values, bounded(limit)))][::-1]
 
     @reads
     def find(self, connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
         """Return those of the given messages of a place that are in the log, oldest first."""
-        query = select(_FIELDS, "messages e", f"scope = ? AND id IN {LISTED} AND {NOT_HIDDEN}", "ORDER BY at_us, seq")
-        return [message_of(row) for row in connection.execute(query, (scope.key, listed(message_ids)))]
+        rest = f"WHERE scope = ? AND id IN {LISTED} AND {NOT_HIDDEN} ORDER BY at_us, seq"
+        return MESSAGE.found(connection, rest, (scope.key, listed(message_ids)))
 
     @reads
     def learned(self, connection: Connection, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
         """Return which of the messages of a place are sources of an event, active or retired (forgotten, corrected)."""
-        sources = f"e.scope = ? AND s.message_id IN {LISTED}"
-        query = select("DISTINCT s.message_id", "event_sources s JOIN events e ON e.seq = s.seq", sources)
+        query = (
+            "SELECT DISTINCT s.message_id FROM event_sources s JOIN events e ON e.seq = s.seq"
+            f" WHERE e.scope = ? AND s.message_id IN {LISTED}"
+        )
         return frozenset(row[0] for row in connection.execute(query, (scope.key, listed(message_ids))))
 
     @reads
@@ -112,24 +102,33 @@ class MessageLog(Table):
         place = bound(scope.key, message_id)
         connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
         beliefs.withdraw(connection, scope, message_id, at)  # first: it reads who said the message
-        known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
+        known = connection.execute("SELECT seq FROM messages WHERE scope = ? AND id = ?", place).fetchall()
         if drop(connection, [row[0] for row in known]):
             record_purge_due(connection, at)
         resting = connection.execute(
-            "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
-            place[::-1],
+            "SELECT e.seq, e.message_ids <> '[]' AND NOT EXISTS ("
+            "SELECT 1 FROM event_sources o WHERE o.seq = e.seq AND o.message_id <> s.message_id)"
+            " FROM event_sources s JOIN events e ON e.seq = s.seq WHERE e.scope = ? AND s.message_id = ?",
+            place,
         ).fetchall()
-        unfounded = _without_source(connection, [row[0] for row in resting], place[1])
+        delete = "DELETE FROM event_sources WHERE seq = ? AND message_id = ?"
+        connection.executemany(delete, [(seq, place[1]) for seq, _ in resting])
         voiceless = event_rows.drop_quotes(connection, scope.key, [message_id])
-        return event_rows.retire(connection, (*unfounded, *voiceless), at)
+        return event_rows.retire(connection, (*(seq for seq, is_last in resting if is_last), *voiceless), at)
 
     async def prune(self, before: datetime) -> int:
         """Delete messages, withdrawal records and done-job records older than ``before``; return the message count."""
-        await self.database.write(_prune_marks, micros(before))
-        pruned = 0
-        while dropped := await self.database.write(_prune_some, micros(before)):
+        pruned, before_us = 0, micros(before)
+        while dropped := await self._prune_some(before_us):
             pruned += dropped
         return pruned
+
+    @writes
+    def _prune_some(self, connection: Connection, before_us: int) -> int:
+        connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
+        connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
+        old = connection.execute("SELECT seq FROM messages WHERE at_us < ? LIMIT ?", (before_us, PRUNED_TOGETHER))
+        return drop(connection, [row[0] for row in old.fetchall()])
 
     async def shrink(self, most: int, *, kept_per_place: int) -> int:
         """Delete the oldest messages until the rest weighs at most ``most`` bytes; return how many were deleted.
@@ -137,9 +136,10 @@ class MessageLog(Table):
         The ``kept_per_place`` newest messages of each place stay, however much they weigh. The weight of a message is
         :attr:`Message.weight`. Records of withdrawals and done marks of jobs stay.
         """
-        excess, place, shrunk = await self._weight() - most, BEGINNING, 0
+        place: _Place | None = (-(2**63), 0)
+        excess, shrunk = await self._weight() - most, 0
         while excess > 0 and place is not None:
-            excess, place, dropped = await self.database.write(_shrink_some, excess, place, kept_per_place)
+            excess, place, dropped = await self._shrink_some(excess, place, kept_per_place)
             shrunk += dropped
         return shrunk
 
@@ -150,84 +150,60 @@ class MessageLog(Table):
 
     @reads
     def _last(self, connection: Connection) -> int:
-        return connection.execute(select("coalesce(max(seq), 0)", "messages", "TRUE")).fetchone()[0]
+        return connection.execute("SELECT coalesce(max(seq), 0) FROM messages").fetchone()[0]
 
     @reads
     def _weight_from(self, connection: Connection, first: int) -> int:
-        """Return the bytes of the :data:`WEIGHED_TOGETHER` row numbers from ``first`` on."""
-        query = select(f"coalesce(sum({_WEIGHT}), 0)", "messages", "seq >= ? AND seq < ?")
+        query = f"SELECT coalesce(sum({_WEIGHT}), 0) FROM messages WHERE seq >= ? AND seq < ?"
         return connection.execute(query, (first, first + WEIGHED_TOGETHER)).fetchone()[0]
+
+    @writes
+    def _shrink_some(
+        self, connection: Connection, excess: int, place: _Place, kept_per_place: int
+    ) -> tuple[int, _Place | None, int]:
+        """Delete the oldest messages after ``place``, at most ``excess`` bytes of those read at once.
+
+        Returns the bytes still to delete, where to continue (None at the end of the log), and how many were deleted.
+        """
+        rows = connection.execute(
+            f"SELECT seq, at_us, scope, {_WEIGHT} FROM messages"
+            " WHERE (at_us, seq) > (?, ?) ORDER BY at_us, seq LIMIT ?",
+            (*place, PRUNED_TOGETHER),
+        ).fetchall()
+        kept_from: dict[str, _Place] = {}
+        for scope in {row[2] for row in rows}:
+            query = "SELECT at_us, seq FROM messages WHERE scope = ? ORDER BY at_us DESC, seq DESC LIMIT 1 OFFSET ?"
+            oldest_kept = connection.execute(query, (scope, max(kept_per_place, 1) - 1)).fetchone()
+            kept_from[scope] = (2**63 - 1, 0) if kept_per_place <= 0 else oldest_kept or place
+        seqs: list[int] = []
+        for seq, at_us, scope, weight in rows:
+            if excess > 0 and (at_us, seq) < kept_from[scope]:
+                seqs.append(seq)
+                excess -= weight
+        following = (rows[-1][1], rows[-1][0]) if len(rows) == PRUNED_TOGETHER else None
+        return excess, following, drop(connection, seqs)
 
 
 def append(connection: Connection, messages: Iterable[Message]) -> int:
-    """Write messages that are neither known nor withdrawn; returns their number."""
-    return sum(_append(connection, message) for message in messages)
-
-
-def _append(connection: Connection, message: Message) -> bool:
-    place = bound(message.scene.scope.key, message.id)
-    query = "SELECT 1 FROM withdrawals WHERE scope = ? AND message_id = ?"
-    if connection.execute(query, place).fetchone() is not None:
-        return False
-    query = insert("messages", MESSAGE_COLUMNS, "ON CONFLICT DO NOTHING")
-    inserted = connection.execute(query, message_values(message))
-    is_new = inserted.rowcount > 0
-    if is_new:
-        seq = new_seq(inserted)
-        words.add_message(connection, seq, message)
-        hidden_lines.note(connection, [(seq, message)])
-    return is_new
-
-
-def _append_all(connection: Connection, messages: Sequence[Message]) -> None:
-    erased = tombstones_of(connection)
-    append(connection, (message for message in messages if not stays_out(erased, message)))
-
-
-def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:
-    """Remove a message from the sources of events; return the seqs of the events that have no source left."""
-    connection.executemany(
-        "DELETE FROM event_sources WHERE seq = ? AND message_id = ?", [(seq, message_id) for seq in seqs]
-    )
-    resting = select("1", "event_sources s", "s.seq = e.seq")
-    fallen = f"e.seq IN {LISTED} AND e.message_ids <> '[]' AND NOT EXISTS ({resting})"
-    return [row[0] for row in connection.execute(select("e.seq", "events e", fallen), (listed(seqs),))]
-
-
-def _prune_marks(connection: Connection, before_us: int) -> None:
-    connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
-    connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
-
-
-def _prune_some(connection: Connection, before_us: int) -> int:
-    old = connection.execute("SELECT seq FROM messages WHERE at_us < ? LIMIT ?", (before_us, PRUNED_TOGETHER))
-    return drop(connection, [row[0] for row in old.fetchall()])
-
-
-def _shrink_some(
-    connection: Connection, excess: int, place: LogPlace, kept_per_place: int
-) -> tuple[int, LogPlace | None, int]:
-    """Delete the oldest messages after ``place``, at most ``excess`` bytes of those read at once.
-
-    The ``kept_per_place`` newest messages of each scope stay. Returns the bytes still to delete, where to continue
-    (None at the end of the log), and how many were deleted.
-    """
-    query = select(f"seq, at_us, scope, {_WEIGHT}", "messages", "(at_us, seq) > (?, ?)", "ORDER BY at_us, seq LIMIT ?")
-    rows = connection.execute(query, (*place, PRUNED_TOGETHER)).fetchall()
-    kept_from = {scope: _kept_from(connection, scope, kept_per_place) for scope in {row[2] for row in rows}}
-    seqs: list[int] = []
-    for seq, at_us, scope, weight in rows:
-        if excess > 0 and (at_us, seq) < kept_from[scope]:
-            seqs.append(seq)
-            excess -= weight
-    following = (rows[-1][1], rows[-1][0]) if len(rows) == PRUNED_TOGETHER else None
-    return excess, following, drop(connection, seqs)
+    """Write messages that are neither known nor withdrawn; return their number."""
+    count = 0
+    for message in messages:
+        place = bound(message.scene.scope.key, message.id)
+        query = "SELECT 1 FROM withdrawals WHERE scope = ? AND message_id = ?"
+        if connection.execute(query, place).fetchone() is not None:
+            continue
+        inserted = connection.execute(f"{MESSAGE.insert} ON CONFLICT DO NOTHING", MESSAGE.values(message))
+        if inserted.rowcount > 0:
+            count += 1
+            words.add_message(connection, new_seq(inserted), message)
+            hidden_lines.note(connection, new_seq(inserted), message)
+    return count
 
 
 def drop(connection: Connection, seqs: Sequence[int]) -> int:
-    """Delete messages from the log and from the word index; returns their number."""
-    query = select(f"seq, {_FIELDS}", "messages", f"seq IN {LISTED}")
-    rows = [(row[0], message_of(row[1:])) for row in connection.execute(query, (listed(seqs),)).fetchall()]
+    """Delete messages from the log and from the word index; return their number."""
+    values = (listed(seqs),)
+    rows = MESSAGE.numbered(connection, f"WHERE seq IN {LISTED}", values)
     words.drop_messages(connection, rows)
-    connection.execute("DELETE FROM messages WHERE seq IN (SELECT value FROM json_each(?))", (listed(seqs),))
+    connection.execute(f"DELETE FROM messages WHERE seq IN {LISTED}", values)
     return len(rows)

@@ -12,22 +12,15 @@ from ..domain.people import NamePeriod, Person, person_of
 from ..domain.scope import Scope
 from .consent import tombstones_of
 from .database.rows import bound, micros
-from .database.statements import LISTED, insert, listed, select
-from .database.table import Table, reads
+from .database.statements import LISTED, listed
+from .database.table import Table, reads, writes
 
 MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
 MOST_ALIASES = 8  # of one person in one place that are returned beside their name
 RANKED_LINES = 1_000  # newest lines of a group that are read for who runs it
 _HOUR_US = 3_600_000_000
-_WORN = (
-    7 * 24 * _HOUR_US,
-    10,
-)  # duration or lines of a person's stay after which the name that they came with is theirs
+_WORN = (7 * 24 * _HOUR_US, 10)  # duration or lines of a stay after which the name that a person came with is theirs
 _LATEST_FIRST = "ORDER BY last_us DESC, first_us DESC, seq DESC"
-_COLUMNS = ("scope", "user_id", "name", "first_us", "last_us")
-_SEEN_AGAIN = (
-    "ON CONFLICT DO UPDATE SET first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
-)
 _SHARED = """
 WITH here AS (
     SELECT scope, user_id, min(first_us) AS came, max(last_us) - min(first_us) AS stay FROM names
@@ -65,8 +58,7 @@ class NameBook(Table):
 
     async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
         """Record a person's name in a place; blank names are ignored."""
-        if name.strip():
-            await self.database.write(_note, [Alias(scope, user_id, name, at, at)])
+        await self.note_all([Alias(scope, user_id, name, at, at)])
 
     async def note_all(self, sightings: Sequence[Alias]) -> bool:
         """Record several names; return whether anything was written.
@@ -74,10 +66,17 @@ class NameBook(Table):
         To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
         """
         named = [alias for alias in sightings if alias.name.strip()]
-        is_news = await self.database.read(_has_news, named)
+        is_news = await self.database.read(lambda connection: any(_is_news(connection, alias) for alias in named))
         if is_news:
-            await self.database.write(_note, named)
+            await self._write_all(named)
         return is_news
+
+    @writes
+    def _write_all(self, connection: Connection, sightings: Sequence[Alias]) -> None:
+        tombstones = tombstones_of(connection)
+        for alias in sightings:
+            if not is_covered(tombstones, alias.scope, (alias.user_id,), alias.last_seen_at):
+                _write(connection, alias)
 
     @reads
     def people(self, connection: Connection, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
@@ -87,12 +86,12 @@ class NameBook(Table):
         name used longest in recent time (:func:`longest_used_name`).
         """
         user_ids = list(user_ids)
-        where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
-        query = select("user_id, name, first_us / 1e6, last_us / 1e6", "names", where, _LATEST_FIRST)
+        asked, values = (f"AND user_id IN {LISTED}", (scope.key, listed(user_ids))) if user_ids else ("", (scope.key,))
+        query = (
+            f"SELECT user_id, name, first_us / 1e6, last_us / 1e6 FROM names WHERE scope = ? {asked} {_LATEST_FIRST}"
+        )
         periods: dict[str, list[NamePeriod]] = {}
-        for user_id, *recorded in connection.execute(
-            query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)
-        ):
+        for user_id, *recorded in connection.execute(query, values):
             periods.setdefault(user_id, []).append(NamePeriod(*recorded))
         return [person_of(user_id, recorded, most_aliases=MOST_ALIASES) for user_id, recorded in periods.items()]
 
@@ -102,20 +101,25 @@ class NameBook(Table):
 
         Only the group's newest :data:`RANKED_LINES` lines are read.
         """
-        newest = select("*", "messages", "scope = ?", "ORDER BY at_us DESC LIMIT ?")
-        query = select(
-            "user_id, is_admin, max(at_us)", f"({newest})", f"is_bot = 0 AND user_id IN {LISTED}", "GROUP BY user_id"
+        rows = connection.execute(
+            "SELECT user_id, is_admin, max(at_us) FROM"
+            " (SELECT * FROM messages WHERE scope = ? ORDER BY at_us DESC LIMIT ?)"
+            f" WHERE is_bot = 0 AND user_id IN {LISTED} GROUP BY user_id",
+            (scope.key, RANKED_LINES, listed(user_ids)),
         )
-        rows = connection.execute(query, (scope.key, RANKED_LINES, listed(list(user_ids))))
         return frozenset(user_id for user_id, is_admin, _ in rows if is_admin)
 
     @reads
     def names_of(self, connection: Connection, user_ids: Iterable[str]) -> list[str]:
         """Return current and earlier names of these people in all places, at most :data:`MOST_NAMES` of each person."""
-        latest = "row_number() OVER (PARTITION BY user_id ORDER BY max(last_us) DESC, max(seq) DESC) AS rank"
-        ranked = select(f"name, {latest}", "names", f"user_id IN {LISTED}", "GROUP BY user_id, name")
-        query = select("name", f"({ranked})", "rank <= ?", "GROUP BY name ORDER BY min(rank), name")
-        return [row[0] for row in connection.execute(query, (listed(list(user_ids)), MOST_NAMES))]
+        rows = connection.execute(
+            "SELECT name FROM (SELECT name,"
+            " row_number() OVER (PARTITION BY user_id ORDER BY max(last_us) DESC, max(seq) DESC) AS rank"
+            f" FROM names WHERE user_id IN {LISTED} GROUP BY user_id, name)"
+            " WHERE rank <= ? GROUP BY name ORDER BY min(rank), name",
+            (listed(user_ids), MOST_NAMES),
+        )
+        return [row[0] for row in rows]
 
     @reads
     def shared(self, connection: Connection, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
@@ -124,20 +128,21 @@ class NameBook(Table):
         ``with_words`` adds names that others used there as a word before the name was first seen. A name with which
         the person was first seen in a place is none, once they were seen for a week or on ten lines.
         """
-        return [row[0] for row in connection.execute(_SHARED, (listed(list(user_ids)), with_words, *_WORN))]
+        return [row[0] for row in connection.execute(_SHARED, (listed(user_ids), with_words, *_WORN))]
 
 
 def add_alias(connection: Connection, alias: Alias) -> bool:
     """Write a name, or the longer period of a known one; return whether it is new."""
     key = bound(alias.scope.key, alias.user_id, alias.name)
-    known = connection.execute(select("1", "names", "scope = ? AND user_id = ? AND name = ?"), key).fetchone()
+    query = "SELECT 1 FROM names WHERE scope = ? AND user_id = ? AND name = ?"
+    is_new = connection.execute(query, key).fetchone() is None
     _write(connection, alias)
-    return known is None
+    return is_new
 
 
 def add_told(connection: Connection, told: Sequence[Alias]) -> None:
     """Write those names by which the agent does not know the person in any place."""
-    query = select("scope, user_id, name", "names", f"user_id IN {LISTED}")
+    query = f"SELECT scope, user_id, name FROM names WHERE user_id IN {LISTED}"
     rows = connection.execute(query, (listed(alias.user_id for alias in told),))
     known = {(Scope.of_key(key).agent, *names) for key, *names in rows}
     for alias in told:
@@ -145,25 +150,17 @@ def add_told(connection: Connection, told: Sequence[Alias]) -> None:
             _write(connection, alias)
 
 
-def _note(connection: Connection, sightings: Sequence[Alias]) -> None:
-    tombstones = tombstones_of(connection)
-    for alias in sightings:
-        if not is_covered(tombstones, alias.scope, (alias.user_id,), alias.last_seen_at):
-            _write(connection, alias)
-
-
 def _write(connection: Connection, alias: Alias) -> None:
     seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
-    values = bound(alias.scope.key, alias.user_id, alias.name, *seen)
-    connection.execute(insert("names", _COLUMNS, _SEEN_AGAIN), values)
-
-
-def _has_news(connection: Connection, sightings: Sequence[Alias]) -> bool:
-    return any(_is_news(connection, alias) for alias in sightings)
+    connection.execute(
+        "INSERT INTO names (scope, user_id, name, first_us, last_us) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+        " SET first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)",
+        bound(alias.scope.key, alias.user_id, alias.name, *seen),
+    )
 
 
 def _is_news(connection: Connection, alias: Alias) -> bool:
-    query = select("name, first_us, last_us", "names", "scope = ? AND user_id = ?", f"{_LATEST_FIRST} LIMIT 1")
+    query = f"SELECT name, first_us, last_us FROM names WHERE scope = ? AND user_id = ? {_LATEST_FIRST} LIMIT 1"
     latest = connection.execute(query, bound(alias.scope.key, alias.user_id)).fetchone()
     if latest is None or latest[0] != bound(alias.name)[0]:
         return True

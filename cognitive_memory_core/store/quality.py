@@ -13,36 +13,24 @@ from ..domain.event import EventKind, MissedEvent
 from ..domain.figures import Spending
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT
 from ..domain.scope import Scope
-from .database.rows import Row, bound, instant_of, micros, moment_of
-from .database.statements import bounded, insert, select
+from .database.rows import bound, instant_of, micros, moment_of
+from .database.statements import bounded
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import missed_filter
 
 TOGETHER = 20_000  # rows of one read
 _EPOCH = date(1970, 1, 1)
 _DAY = 86_400_000_000  # microseconds
-_SPENDING = "day, purpose, calls, tokens, unreachable, bad, answered"
-_EXAMINED = "seq, id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
-_WITHIN = "seq > ?1 AND seq <= ?2"
-_STORED = select(
-    "e.scope, e.sender_id, e.kind, count(*), sum(e.is_absolute), count(r.seq), sum(e.count)",
-    "events e LEFT JOIN recalls r ON r.seq = e.seq",
-    "e.seq > ?1 AND e.seq <= ?2 AND e.retired_at IS NULL",
-    "GROUP BY e.scope, e.sender_id, e.kind",
-)
-_SPOKEN = select("scope, sender_id, count(*)", "messages", f"{_WITHIN} AND is_bot = 0", "GROUP BY scope, sender_id")
-_LOGGED = select(
-    f"at_us / {_DAY} AS day, count(*), sum({ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB)))",
-    "messages",
-    _WITHIN,
-    "GROUP BY day",
-)
-_COUNTED = "ON CONFLICT (day, name) DO UPDATE SET count = count + excluded.count"
-_SHOWN = (
-    "INSERT INTO recalls SELECT seq, ?, ? FROM events WHERE id = ?"
-    " ON CONFLICT (seq) DO UPDATE SET times = times + excluded.times, last_us = excluded.last_us"
-)
-
+_STORED = """
+SELECT e.scope, e.sender_id, e.kind, count(*), sum(e.is_absolute), count(r.seq), sum(e.count)
+FROM events e LEFT JOIN recalls r ON r.seq = e.seq
+WHERE e.seq > ?1 AND e.seq <= ?2 AND e.retired_at IS NULL GROUP BY e.scope, e.sender_id, e.kind"""
+_SPOKEN = """
+SELECT scope, sender_id, count(*) FROM messages
+WHERE seq > ?1 AND seq <= ?2 AND is_bot = 0 GROUP BY scope, sender_id"""
+_LOGGED = f"""
+SELECT at_us / {_DAY} AS day, count(*), sum({ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB)))
+FROM messages WHERE seq > ?1 AND seq <= ?2 GROUP BY day"""
 _Added = dict[tuple[Any, ...], tuple[int, ...]]
 
 
@@ -104,12 +92,14 @@ class QualityLedger(Table):
     async def stored(self) -> list[StoredCount]:
         """Count the active events by place, speaker and kind."""
         found = await self._added("events", _STORED, 3)
-        return await self.database.read(_stored_counts, found)
+        return await self.database.read(
+            lambda _: [StoredCount(*_placed(key), *counts) for key, counts in found.items()]
+        )
 
     async def line_counts(self) -> list[LineCount]:
         """Count the lines of people in the log by place and person; those of bots are left out."""
         found = await self._added("messages", _SPOKEN, 2)
-        return await self.database.read(_line_counts, found)
+        return await self.database.read(lambda _: [LineCount(*_placed(key), *counts) for key, counts in found.items()])
 
     async def logged(self) -> list[LoggedDay]:
         """Count the lines of the log by day, oldest first."""
@@ -119,14 +109,29 @@ class QualityLedger(Table):
     @reads
     def statements(self, connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:
         """Return active events, the latest stored first; with ``before``, those with a lower ``seq``."""
-        where = "retired_at IS NULL AND (?1 IS NULL OR seq < ?1)"
-        query = select(_EXAMINED, "events", where, "ORDER BY seq DESC LIMIT ?2")
-        return [_examined(row) for row in connection.execute(query, (before, bounded(limit)))]
+        query = (
+            "SELECT seq, id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
+            " FROM events WHERE retired_at IS NULL AND (?1 IS NULL OR seq < ?1) ORDER BY seq DESC LIMIT ?2"
+        )
+        found: list[ExaminedEvent] = []
+        for row in connection.execute(query, (before, bounded(limit))):
+            seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, at, replaces = row
+            people, happened_at = tuple(json.loads(subjects)), moment_of(at)
+            is_whole = bool(is_absolute)
+            found.append(
+                ExaminedEvent(
+                    seq, event_id, scope, text, kind, sender_id, people, is_whole, confidence, happened_at, replaces
+                )
+            )
+        return found
 
     @reads
     def spent(self, connection: Connection, since: date) -> list[tuple[date, Spending]]:
         """Return what was spent from a day on, oldest first."""
-        query = select(_SPENDING, "spending", "day >= ?", "ORDER BY day, purpose")
+        query = (
+            "SELECT day, purpose, calls, tokens, unreachable, bad, answered FROM spending"
+            " WHERE day >= ? ORDER BY day, purpose"
+        )
         rows = connection.execute(query, bound(since.isoformat()))
         return [(date.fromisoformat(day), Spending(*counts)) for day, *counts in rows]
 
@@ -135,54 +140,42 @@ class QualityLedger(Table):
         self, connection: Connection, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime
     ) -> None:
         """Add ``counts`` to a day, and ``recalled`` to how often each event was shown; deleted events are ignored."""
-        rows = [(*bound(day.isoformat(), name), count) for name, count in counts.items()]
-        connection.executemany(insert("tallies", ("day", "name", "count"), _COUNTED), rows)
-        shown = [(times, micros(at), *bound(event_id)) for event_id, times in recalled.items()]
-        connection.executemany(_SHOWN, shown)
+        connection.executemany(
+            "INSERT INTO tallies (day, name, count) VALUES (?, ?, ?)"
+            " ON CONFLICT (day, name) DO UPDATE SET count = count + excluded.count",
+            [(*bound(day.isoformat(), name), count) for name, count in counts.items()],
+        )
+        connection.executemany(
+            "INSERT INTO recalls SELECT seq, ?, ? FROM events WHERE id = ?"
+            " ON CONFLICT (seq) DO UPDATE SET times = times + excluded.times, last_us = excluded.last_us",
+            [(times, micros(at), *bound(event_id)) for event_id, times in recalled.items()],
+        )
 
     @reads
     def tallies(self, connection: Connection, since: date) -> list[tuple[date, str, int]]:
         """Return the counts from a day on, oldest first."""
-        query = select("day, name, count", "tallies", "day >= ?", "ORDER BY day, name")
+        query = "SELECT day, name, count FROM tallies WHERE day >= ? ORDER BY day, name"
         rows = connection.execute(query, bound(since.isoformat()))
         return [(date.fromisoformat(day), name, count) for day, name, count in rows]
 
     async def _added(self, table: str, query: str, keys: int) -> _Added:
         """Add up the figures of a query over slices of a table; the first ``keys`` columns are the key."""
-        last: int = await self.database.read(_last, table)
         added: _Added = {}
+
+        def add_slice(connection: Connection, first: int) -> None:
+            for row in connection.execute(query, (first, first + TOGETHER)):
+                key, counts = tuple(row[:keys]), tuple(row[keys:])
+                added[key] = tuple(map(sum, zip(added[key], counts, strict=True))) if key in added else counts
+
+        newest = f"SELECT coalesce(max(seq), 0) FROM {table}"
+        last: int = await self.database.read(lambda connection: connection.execute(newest).fetchone()[0])
         for first in range(0, last, TOGETHER):
-            await self.database.read(_add_slice, query, first, keys, added)
+            await self.database.read(add_slice, first)
         return added
 
 
-def _last(connection: Connection, table: str) -> int:
-    return connection.execute(select("coalesce(max(seq), 0)", table, "TRUE")).fetchone()[0]
-
-
-def _add_slice(connection: Connection, query: str, first: int, keys: int, added: _Added) -> None:
-    """Add the figures of a slice of rows to ``added``; done in the reading thread, because there can be many."""
-    for row in connection.execute(query, (first, first + TOGETHER)):
-        key, counts = tuple(row[:keys]), tuple(row[keys:])
-        added[key] = tuple(map(sum, zip(added[key], counts, strict=True))) if key in added else counts
-
-
-def _stored_counts(_: Connection, found: _Added) -> list[StoredCount]:
-    scopes = {key: Scope.of_key(key) for key in {key[0] for key in found}}
-    return [StoredCount(scopes[scope], *key, *counts) for (scope, *key), counts in found.items()]
-
-
-def _line_counts(_: Connection, found: _Added) -> list[LineCount]:
-    scopes = {key: Scope.of_key(key) for key in {key[0] for key in found}}
-    return [LineCount(scopes[scope], person, *counts) for (scope, person), counts in found.items()]
-
-
-def _examined(row: Row) -> ExaminedEvent:
-    seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, at, replaces = row
-    people = tuple(json.loads(subjects))
-    return ExaminedEvent(
-        seq, event_id, scope, text, kind, sender_id, people, bool(is_absolute), confidence, moment_of(at), replaces
-    )
+def _placed(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (Scope.of_key(key[0]), *key[1:])
 
 
 class MissedBook(Table):
@@ -194,13 +187,11 @@ class MissedBook(Table):
     @writes
     def note(self, connection: Connection, case: MissedEvent) -> None:
         """Store a case; does nothing if its id is known or its event is not stored."""
-        row = connection.execute(select("seq", "events", "id = ?"), bound(case.event_id)).fetchone()
-        if row is not None:
-            values = bound(case.id, case.scope.key, case.user_id, case.text)
-            connection.execute(
-                "INSERT OR IGNORE INTO missed (id, scope, user_id, text, event_seq, at_us) VALUES (?, ?, ?, ?, ?, ?)",
-                (*values, row[0], micros(case.noted_at)),
-            )
+        connection.execute(
+            "INSERT OR IGNORE INTO missed (id, scope, user_id, text, at_us, event_seq)"
+            " SELECT ?, ?, ?, ?, ?, seq FROM events WHERE id = ?",
+            bound(case.id, case.scope.key, case.user_id, case.text, micros(case.noted_at), case.event_id),
+        )
 
     @reads
     def cases(
@@ -211,11 +202,12 @@ class MissedBook(Table):
         A case is left out if its event is forgotten, or if one of the people ``without`` asked the question, said the
         event, or is a subject of the event.
         """
-        columns = "m.id, m.scope, m.user_id, m.text, e.id, m.at_us, e.text"
-        source = "missed m JOIN events e ON e.seq = m.event_seq"
         clause, values = missed_filter(agent, without)
-        query = select(columns, source, clause, "ORDER BY m.seq DESC LIMIT ? OFFSET ?")
-        rows = connection.execute(query, (*values, bounded(limit), bounded(offset)))
+        rows = connection.execute(
+            "SELECT m.id, m.scope, m.user_id, m.text, e.id, m.at_us, e.text"
+            f" FROM missed m JOIN events e ON e.seq = m.event_seq WHERE {clause} ORDER BY m.seq DESC LIMIT ? OFFSET ?",
+            (*values, bounded(limit), bounded(offset)),
+        )
         return [
             MissedEvent(case_id, Scope.of_key(scope), user_id, text, event_id, instant_of(at), wanted)
             for case_id, scope, user_id, text, event_id, at, wanted in rows
@@ -229,6 +221,6 @@ class MissedBook(Table):
     @reads
     def recalled(self, connection: Connection, event_id: str) -> tuple[int, datetime | None]:
         """Return how often an event was shown, and when last; 0 and None if it never was."""
-        query = select("r.times, r.last_us", "recalls r JOIN events e ON e.seq = r.seq", "e.id = ?")
+        query = "SELECT r.times, r.last_us FROM recalls r JOIN events e ON e.seq = r.seq WHERE e.id = ?"
         row = connection.execute(query, bound(event_id)).fetchone()
         return (row[0], instant_of(row[1])) if row else (0, None)

@@ -20,7 +20,6 @@ from sqlite3 import Connection
 from ...errors import UnavailableError
 from ...tasks import completed, seen
 from .database import Database, opened_for_reading
-from .statements import select
 
 MOST_ROWS = 20  # of each table
 STEPS = 20_000  # instructions of SQLite between two looks at the time
@@ -100,7 +99,9 @@ def _of_table(connection: Connection, table: str, holds: str) -> Iterator[str]:
         if found != "ok":
             yield f"{table}: {found}"
     if holds != "TRUE":
-        for (seq,) in connection.execute(select("seq", table, f"NOT coalesce({holds}, FALSE)", f"LIMIT {MOST_ROWS}")):
+        for (seq,) in connection.execute(
+            f"SELECT seq FROM {table} WHERE NOT coalesce({holds}, FALSE) LIMIT {MOST_ROWS}"
+        ):
             yield f"{table}: row {seq}"
     yield from _unreadable(connection, table)
 
@@ -112,7 +113,7 @@ def _unreadable(connection: Connection, table: str) -> Iterator[str]:
     if not columns:
         return
     try:
-        for row in connection.execute(select(", ".join(columns), table, "TRUE")):
+        for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}"):
             for index in instants:
                 if not _is_instant(row[index]):
                     yield f"{table}.{columns[index]}"

@@ -7,9 +7,11 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
-from functools import lru_cache, wraps
-from typing import Any, TypeVar
+from functools import cached_property, lru_cache, partial
+from sqlite3 import Connection
+from typing import Any, Generic, TypeVar, cast, get_type_hints
 
 from ...domain.belief import Belief, Change
 from ...domain.event import Event, Quote, duplicate_key
@@ -22,87 +24,6 @@ from ...ports.models import Vector
 from ...text.caches import cleared_on_erasure
 from ...text.time.instants import EARLIEST, LATEST
 
-EVENT_FIELDS = (
-    "id",
-    "text",
-    "kind",
-    "user_id",
-    "group_id",
-    "sender_id",
-    "subjects",
-    "message_ids",
-    "request_type",
-    "perspective",
-    "happened_at",
-    "is_absolute",
-    "count",
-    "last_seen_at",
-    "agent",
-    "confidence",
-    "pain",
-    "solution",
-    "outcome",
-    "sender_name",
-    "retired_at",
-    "replaces",
-    "quotes",
-)
-EVENT_COLUMNS = (*EVENT_FIELDS, "scope", "at_us", "duplicate_key", "others_words")
-MESSAGE_FIELDS = (
-    "id",
-    "text",
-    "sent_at",
-    "reply_to",
-    "is_bot",
-    "addressed_to_bot",
-    "agent",
-    "request_type",
-    "group_id",
-    "user_id",
-    "user_name",
-    "group_name",
-    "is_admin",
-)
-MESSAGE_COLUMNS = (*MESSAGE_FIELDS, "sender_id", "scope", "at_us")
-MEMO_COLUMNS = ("id", "scope", "text", "written_at", "user_id", "at_us")
-PIN_COLUMNS = ("id", "scope", "text", "owner_id", "pinned_at", "at_us", "author_id")
-BELIEF_COLUMNS = (
-    "id",
-    "scope",
-    "statement",
-    "version",
-    "parent_id",
-    "chain_id",
-    "status",
-    "tags",
-    "strength",
-    "change_summary",
-    "created_at",
-    "updated_at",
-    "weighed_at",
-    "message_ids",
-    "event_ids",
-    "supporters",
-    "is_current",
-    "is_barred",
-    "duplicate_key",
-)
-CHANGE_COLUMNS = (
-    "id",
-    "scope",
-    "action",
-    "belief_id",
-    "version",
-    "old_id",
-    "old_statement",
-    "new_statement",
-    "change_reason",
-    "changed_at",
-    "changed_by",
-    "at_us",
-)
-DECISION_COLUMNS = ("id", "scope", "kind", "is_accepted", "decided_at", "decided_by")
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_COUNTED = 2**53
@@ -110,32 +31,15 @@ Row = Sequence[Any]
 T = TypeVar("T")
 
 
-def _of_row(convert: Callable[[Row], T]) -> Callable[[Row], T]:
-    """Make a conversion raise SQLite's DataError for a row that it cannot convert, because the file is damaged then."""
-
-    @wraps(convert)
-    def converted(row: Row) -> T:
-        try:
-            return convert(row)
-        except (TypeError, ValueError) as damage:
-            raise sqlite3.DataError(f"{convert.__name__}: {damage}") from damage
-
-    return converted
-
-
 @contextmanager
-def bytes_replaced(connection: sqlite3.Connection) -> Generator[None, None, None]:
+def bytes_replaced(connection: Connection) -> Generator[None, None, None]:
     """Replace bytes that are not UTF-8 by U+FFFD in texts read during the ``with`` block, instead of raising."""
     kept = connection.text_factory
-    connection.text_factory = _decoded
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     try:
         yield
     finally:
         connection.text_factory = kept
-
-
-def _decoded(written: bytes) -> str:
-    return written.decode("utf-8", "replace")
 
 
 def micros(instant: datetime) -> int:
@@ -158,111 +62,17 @@ def moment_of(text: str) -> datetime:
 
 def bound(*values: Any) -> tuple[Any, ...]:
     """Prepare values for SQLite: lone surrogates, which UTF-8 cannot encode, are replaced in text."""
-    return tuple([_storable(value) if isinstance(value, str) and not value.isascii() else value for value in values])
+    return tuple(
+        [
+            value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
+            for value in values
+        ]
+    )
 
 
 def digest(text: str) -> str:
     """Return the hash of a text's :func:`duplicate_key`; an index by this hash finds equal statements."""
     return derived_id(duplicate_key(text))
-
-
-def event_values(event: Event) -> tuple[Any, ...]:
-    """Return an event's values in the order of :data:`EVENT_COLUMNS`."""
-    return bound(
-        event.id,
-        event.text,
-        event.kind,
-        event.user_id,
-        event.group_id,
-        event.sender_id,
-        json.dumps(event.subjects),
-        json.dumps(event.message_ids),
-        event.request_type,
-        event.perspective,
-        event.happened_at.isoformat(),
-        event.is_absolute,
-        min(event.count, _MOST_COUNTED),
-        _text(event.last_seen_at),
-        event.agent,
-        event.confidence,
-        event.pain,
-        event.solution,
-        event.outcome,
-        event.sender_name,
-        _text(event.retired_at),
-        event.replaces,
-        _quotes_written(event.quotes),
-        event.scope.key,
-        micros(event.happened_at),
-        digest(event.text),
-        not event.is_own_words,
-    )
-
-
-@_of_row
-def event_of(row: Row) -> Event:
-    """Convert a row of :data:`EVENT_FIELDS` to an event."""
-    fields: dict[str, Any] = dict(zip(EVENT_FIELDS, row, strict=True))
-    fields["subjects"] = _ids(fields["subjects"])
-    fields["message_ids"] = _ids(fields["message_ids"])
-    fields["happened_at"] = moment_of(fields["happened_at"])
-    fields["is_absolute"] = bool(fields["is_absolute"])
-    fields["last_seen_at"] = _instant(fields["last_seen_at"])
-    fields["retired_at"] = _instant(fields["retired_at"])
-    fields["quotes"] = _quotes_read(fields["quotes"])
-    return Event(**fields)
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=2048)  # the rows of an active place are found again and again; a row that changed is another row
-def found_event(row: tuple[Any, ...]) -> Event:
-    """Convert a row of :data:`EVENT_FIELDS` that a search found."""
-    return event_of(row)
-
-
-def message_values(message: Message) -> tuple[Any, ...]:
-    """Return a message's values in the order of :data:`MESSAGE_COLUMNS`."""
-    scene = message.scene
-    return bound(
-        message.id,
-        message.text,
-        message.sent_at.isoformat(),
-        message.reply_to,
-        message.is_bot,
-        message.addressed_to_bot,
-        scene.agent,
-        scene.scope.kind,
-        scene.group_id,
-        scene.user_id,
-        scene.user_name,
-        scene.group_name,
-        scene.is_admin,
-        message.sender_id,
-        scene.scope.key,
-        micros(message.sent_at),
-    )
-
-
-@_of_row
-def message_of(row: Row) -> Message:
-    """Read a message from :data:`MESSAGE_FIELDS`."""
-    identifier, text, sent_at, reply_to, is_bot, addressed, *place = row
-    return Message(
-        identifier,
-        _scene(tuple(place)),
-        text,
-        moment_of(sent_at),
-        reply_to=reply_to or None,
-        is_bot=bool(is_bot),
-        addressed_to_bot=bool(addressed),
-    )
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=2048)
-def found_message(row: tuple[Any, ...]) -> Message:
-    """Convert a row of :data:`MESSAGE_FIELDS` that a search found."""
-    return message_of(row)
 
 
 def vector_of(blob: bytes) -> Vector:
@@ -272,89 +82,157 @@ def vector_of(blob: bytes) -> Vector:
     return vector
 
 
-def memo_values(memo: Memo) -> tuple[Any, ...]:
-    """Return a memo's values in the order of :data:`MEMO_COLUMNS`."""
-    when = memo.written_at
-    return bound(memo.id, memo.scope.key, memo.text, when.isoformat(), memo.user_id, micros(when))
+@dataclass(frozen=True)
+class Columns(Generic[T]):
+    """The columns of a table, and how objects become its rows.
+
+    ``fields`` are those that ``convert`` makes an object from; ``derived`` follow from them, for searches. ``values``
+    returns both in this order.
+    """
+
+    table: str
+    fields: tuple[str, ...]
+    derived: tuple[str, ...]
+    values: Callable[[T], tuple[Any, ...]]
+    convert: Callable[[Row], T]
+
+    def read(self, row: Row) -> T:
+        """Convert a row of ``fields``; one that cannot be converted is damaged, and raises SQLite's DataError."""
+        try:
+            return self.convert(row)
+        except (TypeError, ValueError) as damage:
+            raise sqlite3.DataError(f"{self.table}: {damage}") from damage
+
+    def of(self, alias: str = "e") -> str:
+        """Return the fields as columns of a table's alias."""
+        return ", ".join(f"{alias}.{name}" for name in self.fields)
+
+    @cached_property
+    def insert(self) -> str:
+        """The statement that inserts ``values``."""
+        names = (*self.fields, *self.derived)
+        return f"INSERT INTO {self.table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+    @cached_property
+    def update(self) -> str:
+        """The beginning of a statement that sets ``values``."""
+        return f"UPDATE {self.table} SET {', '.join(f'{name} = ?' for name in (*self.fields, *self.derived))}"
+
+    @cached_property
+    def _select(self) -> str:
+        return f"{self.of()} FROM {self.table} e"
+
+    def found(self, connection: Connection, rest: str, values: Sequence[Any] = ()) -> list[T]:
+        """Return the objects of the rows of the table, as ``e``, that the rest of a SELECT chooses."""
+        return [self.read(row) for row in connection.execute(f"SELECT {self._select} {rest}", values)]
+
+    def first(self, connection: Connection, rest: str, values: Sequence[Any]) -> T | None:
+        """Return the object of the first row; None if there is none."""
+        row = connection.execute(f"SELECT {self._select} {rest}", values).fetchone()
+        return None if row is None else self.read(row)
+
+    def numbered(self, connection: Connection, rest: str, values: Sequence[Any] = ()) -> list[tuple[int, T]]:
+        """Return each object with the seq of its row; all are read before this returns."""
+        rows = connection.execute(f"SELECT e.seq, {self._select} {rest}", values).fetchall()
+        return [(row[0], self.read(row[1:])) for row in rows]
 
 
-@_of_row
-def memo_of(row: Row) -> Memo:
-    """Convert a row of :data:`MEMO_COLUMNS` to a memo (a note on what the bot did in a turn)."""
-    identifier, scope, text, written_at, user_id, _ = row
-    return Memo(identifier, Scope.of_key(scope), text, moment_of(written_at), user_id)
+def columns_of(kind: type[T], table: str, **derived: Callable[[T], Any]) -> Columns[T]:
+    """Return the columns of a dataclass, one for each field, by its type; a derived one may replace a field's."""
+    hints = get_type_hints(kind)
+    names = tuple(field.name for field in fields(cast("Any", kind)))
+    as_it_is = (None, None)
+    writes = [(name, derived.get(name), _CONVERSIONS.get(hints[name], as_it_is)[0]) for name in names]
+    reads = [(name, read) for name in names if (read := _CONVERSIONS.get(hints[name], as_it_is)[1]) is not None]
+    further = {name: derive for name, derive in derived.items() if name not in names}
+
+    def values(one: T) -> tuple[Any, ...]:
+        own: list[Any] = []
+        for name, derive, write in writes:
+            value = derive(one) if derive else getattr(one, name)
+            own.append(write(value) if write and not derive else value)
+        return bound(*own, *[derive(one) for derive in further.values()])
+
+    def convert(row: Row) -> T:
+        read: dict[str, Any] = dict(zip(names, row, strict=True))
+        for name, conversion in reads:
+            read[name] = conversion(read[name])
+        return kind(**read)
+
+    return Columns(table, names, tuple(further), values, convert)
 
 
-def pin_values(pin: Pin) -> tuple[Any, ...]:
-    """Return a pin's values in the order of :data:`PIN_COLUMNS`."""
-    when = pin.pinned_at
-    return bound(pin.id, pin.scope.key, pin.text, pin.owner_id, when.isoformat(), micros(when), pin.author_id)
+def _ids(written: str) -> tuple[str, ...]:
+    return () if written == "[]" else tuple(json.loads(written))
 
 
-@_of_row
-def pin_of(row: Row) -> Pin:
-    """Convert a row of :data:`PIN_COLUMNS` to a pin (a fact shown in every turn of its place)."""
-    identifier, scope, text, owner_id, pinned_at, _, author_id = row
-    return Pin(identifier, Scope.of_key(scope), text, owner_id, moment_of(pinned_at), author_id)
+def _quotes_written(quotes: Sequence[Quote]) -> str:
+    rows = [[one.message_id, one.sender_id, one.text, one.sender_name, _text(one.sent_at)] for one in quotes]
+    return json.dumps(rows, ensure_ascii=False)
 
 
-def belief_values(belief: Belief) -> tuple[Any, ...]:
-    """Return a belief's values in the order of :data:`BELIEF_COLUMNS`."""
-    return bound(
-        belief.id,
-        belief.scope.key,
-        belief.statement,
-        belief.version,
-        belief.parent_id,
-        belief.chain_id,
-        belief.status,
-        json.dumps(belief.tags, ensure_ascii=False),
-        belief.strength,
-        belief.change_summary,
-        belief.created_at.isoformat(),
-        belief.updated_at.isoformat(),
-        _text(belief.weighed_at),
-        json.dumps(belief.message_ids),
-        json.dumps(belief.event_ids),
-        json.dumps(belief.supporters),
-        belief.is_current,
-        belief.is_barred,
-        digest(belief.statement),
+def _quotes_read(written: str) -> tuple[Quote, ...]:
+    rows = () if written == "[]" else json.loads(written)
+    return tuple(
+        Quote(message_id, sender_id, text, name, _instant(sent_at))
+        for message_id, sender_id, text, name, sent_at in rows
     )
 
 
-@_of_row
-def belief_of(row: Row) -> Belief:
-    """Read a belief from :data:`BELIEF_COLUMNS`."""
-    fields: dict[str, Any] = dict(zip(BELIEF_COLUMNS, row, strict=True))
-    del fields["duplicate_key"]
-    fields["scope"] = Scope.of_key(fields["scope"])
-    for name in ("tags", "message_ids", "event_ids", "supporters"):
-        fields[name] = _ids(fields[name])
-    for name in ("created_at", "updated_at"):
-        fields[name] = moment_of(fields[name])
-    fields["weighed_at"] = _instant(fields["weighed_at"])
-    for name in ("is_current", "is_barred"):
-        fields[name] = bool(fields[name])
-    return Belief(**fields)
+def _text(instant: datetime | None) -> str | None:
+    return None if instant is None else instant.isoformat()
 
 
-def change_values(change: Change) -> tuple[Any, ...]:
-    """Return a change's values in the order of :data:`CHANGE_COLUMNS`."""
-    when = change.changed_at
-    texts = (change.old_statement, change.new_statement, change.change_reason)
-    place = (change.id, change.scope.key, change.action, change.belief_id, change.version, change.old_id)
-    return bound(*place, *texts, when.isoformat(), change.changed_by, micros(when))
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else moment_of(text)
 
 
-@_of_row
-def change_of(row: Row) -> Change:
-    """Read a change from :data:`CHANGE_COLUMNS`."""
-    fields: dict[str, Any] = dict(zip(CHANGE_COLUMNS, row, strict=True))
-    del fields["at_us"]
-    fields["scope"] = Scope.of_key(fields["scope"])
-    fields["changed_at"] = moment_of(fields["changed_at"])
-    return Change(**fields)
+_CONVERSIONS: dict[Any, tuple[Callable[[Any], Any] | None, Callable[[Any], Any]]] = {
+    bool: (None, bool),
+    datetime: (datetime.isoformat, moment_of),
+    datetime | None: (_text, _instant),
+    Scope: (lambda scope: scope.key, Scope.of_key),
+    tuple[str, ...]: (json.dumps, _ids),
+    tuple[Quote, ...]: (_quotes_written, _quotes_read),
+}  # by the type of a field
+EVENT = columns_of(
+    Event,
+    "events",
+    count=lambda event: min(event.count, _MOST_COUNTED),
+    scope=lambda event: event.scope.key,
+    at_us=lambda event: micros(event.happened_at),
+    duplicate_key=lambda event: digest(event.text),
+    others_words=lambda event: not event.is_own_words,
+)
+BELIEF = columns_of(
+    Belief,
+    "beliefs",
+    tags=lambda belief: json.dumps(belief.tags, ensure_ascii=False),
+    duplicate_key=lambda belief: digest(belief.statement),
+)
+CHANGE = columns_of(Change, "belief_changes", at_us=lambda change: micros(change.changed_at))
+MEMO = columns_of(Memo, "memos", at_us=lambda memo: micros(memo.written_at))
+PIN = columns_of(Pin, "pins", at_us=lambda pin: micros(pin.pinned_at))
+
+
+def _message_values(message: Message) -> tuple[Any, ...]:
+    scene, sent_at = message.scene, message.sent_at
+    said = (message.id, message.text, sent_at.isoformat(), message.reply_to, message.is_bot, message.addressed_to_bot)
+    place = (scene.agent, scene.scope.kind, scene.group_id, scene.user_id, scene.user_name, scene.group_name)
+    return bound(*said, *place, scene.is_admin, message.sender_id, scene.scope.key, micros(sent_at))
+
+
+def _message_of(row: Row) -> Message:
+    message_id, text, sent_at, reply_to, is_bot, addressed, *place = row
+    return Message(
+        message_id,
+        _scene(tuple(place)),
+        text,
+        moment_of(sent_at),
+        reply_to=reply_to or None,
+        is_bot=bool(is_bot),
+        addressed_to_bot=bool(addressed),
+    )
 
 
 @cleared_on_erasure
@@ -370,31 +248,22 @@ def _scene(row: tuple[Any, ...]) -> Scene:
     )
 
 
-def _ids(written: str) -> tuple[str, ...]:
-    return () if written == "[]" else tuple(json.loads(written))
+_SAID = ("id", "text", "sent_at", "reply_to", "is_bot", "addressed_to_bot")
+_SCENE = ("agent", "request_type", "group_id", "user_id", "user_name", "group_name", "is_admin")
+MESSAGE = Columns("messages", (*_SAID, *_SCENE), ("sender_id", "scope", "at_us"), _message_values, _message_of)
+EVENT_FIELDS, event_of = EVENT.fields, EVENT.read
+MESSAGE_FIELDS, message_of = MESSAGE.fields, MESSAGE.read
 
 
-def _quotes_written(quotes: Sequence[Quote]) -> str:
-    rows = [[one.message_id, one.sender_id, one.text, one.sender_name, _text(one.sent_at)] for one in quotes]
-    return json.dumps(rows, ensure_ascii=False)
+@cleared_on_erasure
+@lru_cache(maxsize=2048)  # the rows of an active place are found again and again; a row that changed is another row
+def found_event(row: tuple[Any, ...]) -> Event:
+    """Convert a row of :data:`EVENT` that a search found."""
+    return EVENT.read(row)
 
 
-def _quotes_read(written: str) -> tuple[Quote, ...]:
-    if written == "[]":
-        return ()
-    return tuple(
-        Quote(message_id, sender_id, text, name, _instant(sent_at))
-        for message_id, sender_id, text, name, sent_at in json.loads(written)
-    )
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
-
-
-def _text(instant: datetime | None) -> str | None:
-    return None if instant is None else instant.isoformat()
-
-
-def _instant(text: str | None) -> datetime | None:
-    return None if text is None else moment_of(text)
+@cleared_on_erasure
+@lru_cache(maxsize=2048)
+def found_message(row: tuple[Any, ...]) -> Message:
+    """Convert a row of :data:`MESSAGE` that a search found."""
+    return MESSAGE.read(row)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from sqlite3 import Connection
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from .database import Database
 
@@ -28,28 +29,41 @@ class Table:
         self.database = database
 
 
-def reads(
-    operation: Callable[Concatenate[Group, Connection, P], T],
-) -> Callable[Concatenate[Group, P], asyncio.Future[T]]:
-    """Make a method over a connection awaitable; :meth:`Database.read` runs it."""
+class reads(Generic[Group, P, T]):  # noqa: N801  # a decorator
+    """Make a method over a connection awaitable; :meth:`Database.read` runs it.
 
-    @wraps(operation)
-    def submitted(table: Group, *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
-        return table.database.read(lambda connection: operation(table, connection, *args, **kwargs))
+    On the class instead of an object, it is called with a connection, in the calling thread: operations are made of
+    others. It must need nothing of its object then.
+    """
 
-    return submitted
+    is_write = False
+
+    def __init__(self, operation: Callable[Concatenate[Group, Connection, P], T]) -> None:
+        """Wrap the method."""
+
+        @wraps(operation)
+        def submitted(table: Group, *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
+            submit = table.database.write if self.is_write else table.database.read
+            return submit(lambda connection: operation(table, connection, *args, **kwargs))
+
+        self._operation, self._submitted = operation, submitted
+
+    @overload
+    def __get__(self, table: None, kind: type[Group]) -> Callable[Concatenate[Connection, P], T]: ...
+
+    @overload
+    def __get__(self, table: Group, kind: type[Group]) -> Callable[P, asyncio.Future[T]]: ...
+
+    def __get__(self, table: Any, kind: type[Group]) -> Any:
+        """Return the method, awaitable for an object, plain for the class."""
+        operation: Any = self._operation
+        return partial(operation, None) if table is None else MethodType(self._submitted, table)
 
 
-def writes(
-    operation: Callable[Concatenate[Group, Connection, P], T],
-) -> Callable[Concatenate[Group, P], asyncio.Future[T]]:
-    """Make a method over a connection awaitable; :meth:`Database.write` runs it, atomically."""
+class writes(reads[Group, P, T]):  # noqa: N801  # a decorator
+    """Make a method over a connection awaitable; :meth:`Database.write` runs it, atomically. See :class:`reads`."""
 
-    @wraps(operation)
-    def submitted(table: Group, *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
-        return table.database.write(lambda connection: operation(table, connection, *args, **kwargs))
-
-    return submitted
+    is_write = True
 
 
 def at_once(operation: Callable[P, asyncio.Future[T]], connection: Connection, *args: P.args, **kwargs: P.kwargs) -> T:

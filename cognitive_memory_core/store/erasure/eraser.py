@@ -21,15 +21,15 @@ from .. import beliefs, consent, event_rows, facts, hidden_lines
 from ..database import copies, migrations
 from ..database.copies import Copy
 from ..database.database import Database
-from ..database.rows import EVENT_FIELDS, bound, event_of, micros
-from ..database.statements import LISTED, delete, listed, next_revision, select
+from ..database.rows import EVENT, bound, micros
+from ..database.statements import LISTED, listed
 from ..database.table import Table, reads, writes
+from ..facts import FactBook
 from ..messages import drop
 from ..profiles import OF_KEY, key_values, keys_in
 from ..search import words
-from ..search.read_filter_sql import GONE, RESTS_ON_NOTHING, Filter
-from . import row_deletion
-from .row_deletion import PersonSearch, Rewording
+from ..search.read_filter_sql import GONE, RESTS_ON_NOTHING
+from .row_deletion import Rewording, delete_events, delete_messages, seqs_of
 
 SPARE_STEPS = 8
 MERGED_TOGETHER = 1000  # index pages per transaction, which bounds how long writes wait behind a purge
@@ -61,12 +61,6 @@ def _remove_copies(path: Path) -> None:
             copy.unlink(missing_ok=True)
     except OSError as refused:
         raise StorageRefused(sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
-
-
-_TABLES = ("events", "messages", "memos", "pins", "names", "withdrawals")
-_COPIES = ("merge_failures", "profiles")
-_OF_PROFILES = ("facts", *_COPIES)
-_NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
 
 
 @dataclass(frozen=True)
@@ -178,104 +172,85 @@ class Eraser(Table):
                     caches.clear_caches()
 
 
+_NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
+_SEEN = (*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id"))
+_PRIVATE = "substr(scope, -length(:private)) = :private"  # a person's private chats with every agent
+_OF_PERSON = {  # a person's own rows and the bot's answers to the person
+    "events": "e.sender_id = :person OR (e.user_id = :person AND (e.request_type = 'private' OR e.sender_id = ''))",
+    "messages": "e.user_id = :person",
+    "memos": f"{_PRIVATE} OR user_id = :person",
+    "pins": f"{_PRIVATE} OR author_id = :person OR owner_id = :person",
+    "names": f"{_PRIVATE} OR user_id = :person",
+    "withdrawals": _PRIVATE,
+}
+
+
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
     consent.record_erasure(connection, consent.keyed_tombstones(connection).of_person(user_id), at)
-    name_search = PersonSearch(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
-    places = _places(connection, user_id)
-    deleted = _delete_rows(connection, _of_person(user_id))
-    for table in (*_OF_PROFILES, "sharing"):
-        row_deletion.rows(connection, table, ("user_id = ?", bound(user_id)))
-    connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", bound(user_id))
-    row_deletion.rows(connection, "incognito", ("user_id = ? AND ends_us <= ?", bound(user_id, micros(at))))
-    row_deletion.rows(connection, "missed", ("user_id = ?", bound(user_id)))
-    rewording = Rewording(user_id, name_search, hide, places)
-    reworded, joined = rewording.events(connection, next_revision(connection))
-    reworded += rewording.messages(connection)
-    reworded += rewording.notes(connection, "memos") + rewording.notes(connection, "pins")
-    reworded += rewording.notes(connection, "missed")
-    rewording.facts(connection)
-    rewording.profiles(connection)
-    erased, changed = rewording.beliefs(connection)
-    deleted = replace(deleted, beliefs=erased, reworded=reworded + changed)
-    return replace(deleted, event_ids=(*deleted.event_ids, *joined))
+    person = bound(user_id)
+    names = {
+        row[0].strip()
+        for name, table, owner in _NAMED
+        for row in connection.execute(f"SELECT DISTINCT {name} FROM {table} WHERE {owner} = ?", person)
+    }
+    places = {  # elsewhere an equal name is taken for somebody else's
+        row[0]
+        for table, owner in _SEEN
+        for row in connection.execute(f"SELECT DISTINCT scope FROM {table} WHERE {owner} = ?", person)
+    }
+    rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names - {""})), sorted(places), hide)
+    values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}"}
+    deleted = _delete_rows(connection, _OF_PERSON, values)
+    for table in ("facts", "merge_failures", "profiles", "sharing", "missed"):
+        connection.execute(f"DELETE FROM {table} WHERE user_id = ?", person)
+    connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
+    connection.execute("DELETE FROM incognito WHERE user_id = ? AND ends_us <= ?", (*person, micros(at)))
+    joined = rewording.events()
+    rewording.messages()
+    rewording.reworded += sum(rewording.texts(table) for table in ("memos", "pins", "missed"))
+    rewording.facts()
+    rewording.profiles()
+    erased = rewording.beliefs()
+    ids = (*deleted.event_ids, *joined)
+    return replace(deleted, beliefs=erased, reworded=rewording.reworded, event_ids=ids)
 
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
     consent.record_erasure(connection, consent.keyed_tombstones(connection).of_place(scope), at)
-    fed = facts.keys_with_facts_of(connection, scope)
+    fed, (here, values) = FactBook.keys_with_facts_of(connection, scope), keys_in(scope)
     if scope.kind == "group":  # a person has facts from other places, too
-        row_deletion.rows(connection, "facts", keys_in(scope))
-    for table in _COPIES:
-        row_deletion.rows(connection, table, keys_in(scope))
-        connection.executemany(delete(table, OF_KEY), map(key_values, fed))
-    row_deletion.rows(connection, "incognito", ("scope = ? AND ends_us <= ?", bound(scope.key, micros(at))))
+        connection.execute(f"DELETE FROM facts WHERE {here}", values)
+    for table in ("merge_failures", "profiles"):
+        connection.execute(f"DELETE FROM {table} WHERE {here}", values)
+        connection.executemany(f"DELETE FROM {table} WHERE {OF_KEY}", map(key_values, fed))
+    place = bound(scope.key)
+    connection.execute("DELETE FROM incognito WHERE scope = ? AND ends_us <= ?", (*place, micros(at)))
     for table in ("belief_changes", "evolutions", "decisions", "missed"):
-        row_deletion.rows(connection, table, ("scope = ?", bound(scope.key)))
-    gone = row_deletion.rows(connection, "beliefs", ("scope = ?", bound(scope.key)))
-    deleted = _delete_rows(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
+        connection.execute(f"DELETE FROM {table} WHERE scope = ?", place)
+    gone = connection.execute("DELETE FROM beliefs WHERE scope = ?", place).rowcount
+    deleted = _delete_rows(connection, dict.fromkeys(_OF_PERSON, "scope = :scope"), {"scope": place[0]})
     facts.mark_unmerged(connection, fed)
     return replace(deleted, beliefs=gone)
 
 
-def _of_person(user_id: str) -> dict[str, Filter]:
-    """Return, by table, the SQL condition for a person's own rows and the bot's answers to the person."""
-    person = bound(user_id)
-    private, ending = row_deletion.of_private_chats(user_id)
-    of_theirs: dict[str, Filter] = {
-        table: (f"{private} OR {owner} = ?2", (*ending, *person))
-        for table, owner in (("memos", "user_id"), ("pins", "author_id = ?2 OR owner_id"), ("names", "user_id"))
-    }
-    events: Filter = (
-        "e.sender_id = ? OR (e.user_id = ? AND (e.request_type = 'private' OR e.sender_id = ''))",
-        person * 2,
+def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mapping[str, str]) -> ErasedRows:
+    """Delete rows by a condition for each table."""
+    event_ids = delete_events(connection, which["events"], values)
+    memos = f"SELECT id FROM memos WHERE {which['memos']} ORDER BY seq"
+    memo_ids = [row[0] for row in connection.execute(memos, values).fetchall()]
+    pins, names, *_ = (
+        connection.execute(f"DELETE FROM {table} WHERE {which[table]}", values).rowcount
+        for table in ("pins", "names", "memos", "withdrawals")
     )
-    return {**of_theirs, "events": events, "messages": ("e.user_id = ?", person), "withdrawals": (private, ending)}
-
-
-def _delete_rows(connection: Connection, which: Mapping[str, Filter]) -> ErasedRows:
-    event_ids = tuple(row_deletion.events_of(connection, which["events"]))
-    memo_ids = tuple(row_deletion.ids_of(connection, "memos", which["memos"]))
-    row_deletion.rows(connection, "withdrawals", which["withdrawals"])
     return ErasedRows(
         events=len(event_ids),
-        messages=row_deletion.messages_of(connection, which["messages"]),
+        messages=delete_messages(connection, which["messages"], values),
         memos=len(memo_ids),
-        pins=row_deletion.rows(connection, "pins", which["pins"]),
-        names=row_deletion.rows(connection, "names", which["names"]),
-        event_ids=event_ids,
-        memo_ids=memo_ids,
+        pins=pins,
+        names=names,
+        event_ids=tuple(event_ids),
+        memo_ids=tuple(memo_ids),
     )
-
-
-def _names(connection: Connection, user_id: str) -> list[str]:
-    """Return every name that a person had in any place, including those on their own messages."""
-    queries = [select(f"DISTINCT {name}", table, f"{person} = ?") for name, table, person in _NAMED]
-    found = {row[0].strip() for query in queries for row in connection.execute(query, bound(user_id))}
-    return sorted(found - {""})
-
-
-def _places(connection: Connection, user_id: str) -> list[str]:
-    """Return the keys of the places where a person was seen; elsewhere an equal name is taken for somebody else's."""
-    seen = [*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id")]
-    queries = [select("DISTINCT scope", table, f"{person} = ?") for table, person in seen]
-    return sorted({row[0] for query in queries for row in connection.execute(query, bound(user_id))})
-
-
-_FIELDS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
-_WITHDRAWN = (
-    "INSERT OR IGNORE INTO withdrawals SELECT scope, id, ? FROM messages WHERE seq IN (SELECT value FROM json_each(?))"
-)
-_SOURCES_WITHDRAWN = (
-    "INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? FROM event_sources s"
-    " JOIN events e ON e.seq = s.seq WHERE e.seq IN (SELECT value FROM json_each(?))"
-)
-
-
-_PLACES = (
-    "SELECT scope, id FROM messages WHERE seq IN (SELECT value FROM json_each(?))"
-    " UNION SELECT e.scope, s.message_id FROM event_sources s JOIN events e ON e.seq = s.seq"
-    " WHERE e.seq IN (SELECT value FROM json_each(?))"
-)
 
 
 class EventEraser(Table):
@@ -302,8 +277,8 @@ class EventEraser(Table):
 
         An event is left out if an equal one is active again.
         """
-        query = select(_FIELDS, "events e", f"{GONE} AND NOT EXISTS ({hidden_lines.STANDS_AGAIN})", "ORDER BY e.seq")
-        return [event_of(row) for row in connection.execute(query)]
+        rest = f"WHERE {GONE} AND NOT EXISTS ({hidden_lines.STANDS_AGAIN}) ORDER BY e.seq"
+        return EVENT.found(connection, rest)
 
     @reads
     def forgotten(self, connection: Connection, user_id: str, since: datetime) -> list[Event]:
@@ -312,21 +287,23 @@ class EventEraser(Table):
         These are events that the person said and events of their private chats, not corrected or withdrawn ones, nor
         those that somebody else had forgotten.
         """
-        noted = "(e.sender_id = '' AND e.quotes <> '[]')"  # by the bot, in a turn with the person
-        own = f"e.sender_id = ? OR (e.user_id = ? AND (e.request_type = 'private' OR {noted}))"
-        clause = f"f.cause = 'author' AND ({own}) AND NOT ({RESTS_ON_NOTHING})"
-        query = select(_FIELDS, "forgotten f JOIN events e ON e.seq = f.seq", clause, "ORDER BY e.seq DESC")
-        found = [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
+        found = EVENT.found(
+            connection,
+            "JOIN forgotten f ON f.seq = e.seq WHERE f.cause = 'author' AND (e.sender_id = ?1 OR (e.user_id = ?1 AND"
+            " (e.request_type = 'private' OR (e.sender_id = '' AND e.quotes <> '[]'))))"  # noted by the bot in a turn
+            f" AND NOT ({RESTS_ON_NOTHING}) ORDER BY e.seq DESC",
+            bound(user_id),
+        )
         recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
         return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
 
     @reads
     def expired(self, connection: Connection, before: datetime) -> list[Event]:
         """Return the events retired before an instant, and all withdrawn ones that no profile tells any more."""
-        told = select("1", "facts f", "f.event_seq = e.seq AND f.merged")
-        is_over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
-        query = select(f"{_FIELDS}, ({is_over})", "events e", "e.retired_at IS NOT NULL", "ORDER BY e.seq")
-        found = [(event_of(row[:-1]), row[-1]) for row in connection.execute(query)]
+        told = "SELECT 1 FROM facts f WHERE f.event_seq = e.seq AND f.merged"
+        over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
+        query = f"SELECT {EVENT.of('e')}, ({over}) FROM events e WHERE e.retired_at IS NOT NULL ORDER BY e.seq"
+        found = [(EVENT.read(row[:-1]), row[-1]) for row in connection.execute(query)]
         return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
@@ -343,18 +320,21 @@ class EventEraser(Table):
 
 def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
     named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
-    seqs = row_deletion.seqs_of(connection, "events e", (named, (listed(event_ids),)))
+    seqs = seqs_of(connection, "events", named, (listed(event_ids),))
     if not seqs:
         return ErasedRows()
-    gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {GONE}", (listed(event_ids),)))
+    gone = seqs_of(connection, "events", f"{named} AND {GONE}", (listed(event_ids),))
     lines, told = (hidden_lines.hidden_seqs(connection, some) for some in (seqs, gone))
-    for scope, message_id in connection.execute(_PLACES, (listed(told), listed(gone))).fetchall():
+    sources = f"FROM event_sources s JOIN events e ON e.seq = s.seq WHERE e.seq IN {LISTED}"
+    places = f"SELECT scope, id FROM messages WHERE seq IN {LISTED} UNION SELECT e.scope, s.message_id {sources}"
+    for scope, message_id in connection.execute(places, (listed(told), listed(gone))).fetchall():
         beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
         event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
-    connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
-    connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(gone)))  # also of lines pruned from the log
+    withdrawn = "INSERT OR IGNORE INTO withdrawals SELECT"
+    connection.execute(f"{withdrawn} scope, id, ? FROM messages WHERE seq IN {LISTED}", (micros(at), listed(lines)))
+    connection.execute(f"{withdrawn} e.scope, s.message_id, ? {sources}", (micros(at), listed(gone)))
     messages = drop(connection, lines)
-    erased = row_deletion.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
+    erased = delete_events(connection, f"e.seq IN {LISTED}", (listed(seqs),))
     event_rows.keep_out(connection, erased)
     consent.record_purge_due(connection, at)
     return ErasedRows(events=len(erased), messages=messages, event_ids=tuple(erased))

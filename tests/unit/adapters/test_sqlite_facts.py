@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.database import migrations, schema
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.profiles import _OF_OTHER_MODELS, _readable_filter
+from cognitive_memory_core.store.profiles import ProfileIndex, _readable_filter
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.costs import LINEAR, spent_off_loop
@@ -155,10 +155,12 @@ def test_profiles_that_wait_are_found_by_an_index(path: Path) -> None:
     """Profiles without a vector are found through an index."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         migrations.migrate(connection, path)
-        query = f"EXPLAIN QUERY PLAN SELECT p.summary FROM profiles p WHERE {_OF_OTHER_MODELS} ORDER BY +p.seq LIMIT ?2"
-        steps = [row[3] for row in connection.execute(query, (MODEL, 9))]
+        asked: list[str] = []
+        connection.set_trace_callback(asked.append)
+        assert ProfileIndex.waiting(connection, MODEL, 9) == []
+        steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
     assert sum("profiles_by_model" in step for step in steps) == 2
-    assert not any(step.startswith("SCAN p") for step in steps)
+    assert not any(step.startswith("SCAN") for step in steps)
 
 
 @pytest.mark.parametrize("shared", [None, frozenset({"2000001"}), frozenset[str]()], ids=["all", "one", "none"])

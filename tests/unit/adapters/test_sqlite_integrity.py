@@ -78,7 +78,7 @@ async def test_a_row_that_cannot_be_read_makes_the_ledger_unavailable(data: Path
     """A row that is none of ours is an error of the store, with which every caller reckons, and no other one."""
     changed("UPDATE events SET subjects = '[\"1'")(data)
     async with core.CognitiveMemory.open(SETTINGS, data, background=False) as memory:
-        with pytest.raises(core.UnavailableError, match="event_of"):
+        with pytest.raises(core.UnavailableError, match="events: "):
             await memory.events(core.Scene.operator())
         await memory.context(fill.GROUP, "乌龙茶")
 

@@ -32,7 +32,7 @@ def connection() -> Iterator[Connection]:
 
 def withdraw(connection: Connection, *which: Any) -> None:
     """Withdraw a message, in this thread."""
-    messages.MessageLog.withdraw.__wrapped__(None, connection, *which)  # type: ignore[attr-defined]
+    messages.MessageLog.withdraw(connection, *which)
 
 
 def kept(connection: Connection, table: str) -> list[str]:
@@ -59,7 +59,7 @@ def test_pruning_leaves_the_words_of_what_stays(connection: Connection) -> None:
     """Deleting old messages removes only their words."""
     old, new = a_message("乌龙茶", sent_at=NOON.replace(year=2025)), a_message("红茶")
     messages.append(connection, [old, new])
-    messages._prune_some(connection, 1_770_000_000_000_000)
+    messages.MessageLog._prune_some(connection, 1_770_000_000_000_000)
     assert "红茶" in kept(connection, "message_words")
     assert "乌龙" not in kept(connection, "message_words")
 
