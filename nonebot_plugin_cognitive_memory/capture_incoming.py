@@ -13,14 +13,13 @@ from nonebot.rule import Rule
 
 import cognitive_memory_core as core
 
-from . import replies
+from . import heard, replies
 from .auto_consider import considerer
 from .capture_rules import is_captured
 from .command_table import is_any_command, is_ours, unsigned, words_after
 from .config import setup
 from .erasure import on_erased
-from .event_message import as_everybody_hears, find_message, recent_lines
-from .heard_names import heard_names
+from .event_message import as_everybody_hears, find_message
 from .left_places import note_departure, returned
 from .lifecycle import get_memory, lifetime
 from .lines_of_several_accounts import line_copies
@@ -49,8 +48,8 @@ class _Recording(Rule):
 
 
 LATE, AFTER = 100, timedelta(seconds=2)  # lines of the log before a line that was delivered late, and after its time
-heard = on(priority=0, block=True)  # before chat plugins, whose default priority is 1
-heard.rule = _Recording()
+hearing = on(priority=0, block=True)  # before chat plugins, whose default priority is 1
+hearing.rule = _Recording()
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:
@@ -58,7 +57,7 @@ async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:
 
     If that fails, the name comes with the person's next line.
     """
-    heard_names.note(scene)
+    heard.note_name(scene)
     with suppress(core.CognitiveMemoryError):
         async with lifetime.in_order() as memory:
             await memory.note_name(scene, heard_at)
@@ -85,7 +84,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
             return
         line_id = await _first_id(message, bot.self_id, event)
         message = replace(message, id=line_id, text=_chat_of(message.text) if text is None else text.strip())
-        recent_lines.note(message)
+        heard.note_line(message)
         await returned(message.scene)
         if isinstance(bot, v12.Bot):
             platform_names.ask(bot, message.scene, message.sent_at)

@@ -15,11 +15,11 @@ from nonebot.matcher import current_bot, current_event
 
 import cognitive_memory_core as core
 
-from . import replies
+from . import heard, replies
 from .announcing import announce
 from .auto_consider import considerer
 from .capture_rules import is_captured
-from .event_message import recent_lines, sent_at
+from .event_message import sent_at
 from .lifecycle import get_memory, lifetime
 from .lines_of_several_accounts import line_copies
 from .message_text import FORWARDED, Wording, worded
@@ -73,7 +73,7 @@ def _addressees(bot: Bot, message: core.Message, data: Mapping[str, Any]) -> Ite
         yield asker, sent_at(event)
     wording = _wording(bot, data.get("message"))
     answered_id = line_copies.known_id(message.scene, line_id(wording.reply_to or ""))
-    answered = recent_lines.find(message.scene, answered_id)
+    answered = heard.find_line(message.scene, answered_id)
     if answered is not None:
         yield answered
     for user_id in wording.mentioned:

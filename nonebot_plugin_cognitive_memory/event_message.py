@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable
-from dataclasses import replace
 from datetime import datetime, timezone
 
 from nonebot.adapters import Bot, Event
 
 import cognitive_memory_core as core
 
-from .heard_names import heard_names
+from . import heard
 from .lines_of_several_accounts import line_copies
 from .message_text import worded
 from .onebot import v11, v12
 from .scene import find_scene, line_id
-
-LINES = 2_000  # heard lines whose speaker is known while the bot may still answer
-
-
-class RecentLines:
-    """Maps place and message id to the sender and time of each of the last messages heard, recorded or not.
-
-    In memory only; texts and names are not kept.
-    """
-
-    def __init__(self, limit: int = LINES) -> None:
-        """Keep at most ``limit`` lines."""
-        self._limit = limit
-        self._heard: OrderedDict[tuple[Hashable, str], tuple[core.Scene, datetime]] = OrderedDict()
-
-    def note(self, message: core.Message) -> None:
-        """Store the sender and time of a message, and drop the oldest one beyond the limit."""
-        nameless = replace(message.scene, user_name="", group_name="")
-        self._heard[message.scene.scope, message.id] = nameless, message.sent_at
-        if len(self._heard) > self._limit:
-            self._heard.popitem(last=False)
-
-    def find(self, scene: core.Scene, message_id: str) -> tuple[core.Scene, datetime] | None:
-        """Return the scene (place and sender) and the time of a message; None if it is not among the last lines."""
-        return self._heard.get((scene.scope, message_id))
-
-
-recent_lines = RecentLines()
 
 
 def find_message(bot: Bot, event: Event) -> core.Message | None:
@@ -51,8 +20,9 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
     scene = find_scene(bot, event)
     if scene is None or not isinstance(event, v11.MessageEvent | v12.MessageEvent):
         return None
-    heard_names.note(scene)
-    wording = worded(event.original_message, own_id(event), lambda user_id: heard_names.name(scene, user_id))
+    heard.note_name(scene)
+    own_id = event.self.user_id if isinstance(event, v12.MessageEvent) else str(event.self_id)
+    wording = worded(event.original_message, own_id, lambda user_id: heard.name_of(scene, user_id))
     return core.Message(
         line_copies.known_id(scene, line_id(event.message_id)),
         scene,
@@ -66,11 +36,6 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
 def as_everybody_hears(event: Event) -> str:
     """Return a message's text with all mentions, also of this bot, so that each account of the bot gets the same."""
     return worded(event.original_message).text if isinstance(event, v11.MessageEvent | v12.MessageEvent) else ""
-
-
-def own_id(event: v11.Event | v12.BotEvent) -> str:
-    """Return the id of the bot that received the event."""
-    return event.self.user_id if isinstance(event, v12.BotEvent) else str(event.self_id)
 
 
 def sent_at(event: v11.Event | v12.Event) -> datetime:

@@ -30,52 +30,35 @@ SCHEDULER = "nonebot_plugin_apscheduler"
 FILE = "evolution_schedule.json"
 MINUTE, HOUR = 60, 3600.0  # seconds
 AT_ONCE = 3  # looks; those during a round, which takes an hour, find nothing due
-NextDue = Callable[[datetime], datetime | None]
 
 
-class EvolutionTicks:
-    """Starts the rounds that are due; ``next_due`` returns the first due instant after a given one.
+async def tick(
+    file: Path,
+    next_due: Callable[[datetime], datetime | None],
+    evolve: Callable[[], Awaitable[int]],
+    now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+) -> None:
+    """Start a round if one is due; never raises. ``next_due`` returns the first due instant after a given one.
 
-    If no time is stored, the first tick stores the present one and starts no round. The time of a round is stored
-    before the round starts, so that a crash does not repeat it.
+    If ``file`` stores no time, the present one is stored and no round starts. The time of a round is stored before the
+    round starts, so that a crash does not repeat it.
     """
+    try:
+        at, last = now(), await asyncio.to_thread(_last, file)
+        is_known = last is not None and last <= at
+        due = next_due(last) if is_known and last else None
+        if not is_known or (due is not None and due <= at):
+            await asyncio.to_thread(replace_json, file, {"last": at.isoformat()})
+        if due is not None and due <= at:
+            await evolve()
+    except (core.CognitiveMemoryError, OSError, ValueError) as failure:
+        complain(replies.log.not_evolved(failure))
 
-    def __init__(
-        self,
-        file: Path,
-        next_due: NextDue,
-        evolve: Callable[[], Awaitable[int]],
-        *,
-        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
-    ) -> None:
-        """Create with the ``file`` of the last round's time; ``evolve`` runs one round."""
-        self._file = file
-        self._next_due = next_due
-        self._evolve = evolve
-        self._now = now
 
-    async def tick(self) -> None:
-        """Start a round if one is due; never raises."""
-        try:
-            now, last = self._now(), await asyncio.to_thread(self._last)
-            if last is None or last > now:
-                await asyncio.to_thread(self._keep, now)
-                return
-            due = self._next_due(last)
-            if due is None or due > now:
-                return
-            await asyncio.to_thread(self._keep, now)
-            await self._evolve()
-        except (core.CognitiveMemoryError, OSError, ValueError) as failure:
-            complain(replies.log.not_evolved(failure))
-
-    def _last(self) -> datetime | None:
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            return datetime.fromisoformat(json.loads(self._file.read_text("utf-8"))["last"]).astimezone(timezone.utc)
-        return None
-
-    def _keep(self, now: datetime) -> None:
-        replace_json(self._file, {"last": now.isoformat()})
+def _last(file: Path) -> datetime | None:
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        return datetime.fromisoformat(json.loads(file.read_text("utf-8"))["last"]).astimezone(timezone.utc)
+    return None
 
 
 def _next_due(after: datetime) -> datetime | None:
@@ -90,16 +73,23 @@ async def _evolve() -> int:
 
 
 def _schedule() -> None:
-    """Register :meth:`EvolutionTicks.tick` at the bot's scheduler, once a minute."""
+    """Register :func:`tick` at the bot's scheduler, once a minute."""
     directory = setup.data_dir
     if directory is None or not setup.settings.enabled:
         return
     if find_spec(SCHEDULER) is None:
         logger.info(replies.log.logged(replies.log.NOT_SCHEDULED))
         return
-    ticks = EvolutionTicks(directory / FILE, _next_due, _evolve)
     scheduler: Any = import_module(SCHEDULER).scheduler
-    scheduler.add_job(ticks.tick, "interval", seconds=MINUTE, id=__name__, max_instances=AT_ONCE, replace_existing=True)
+    scheduler.add_job(
+        tick,
+        "interval",
+        args=(directory / FILE, _next_due, _evolve),
+        seconds=MINUTE,
+        id=__name__,
+        max_instances=AT_ONCE,
+        replace_existing=True,
+    )
 
 
 if find_spec(SCHEDULER) is not None:

@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from nonebot import get_driver, logger
+from nonebot import logger
 
 import cognitive_memory_core as core
 
 from . import replies
 from .auto_consider import considerer
 from .config import ENV_FILES, FIELD, Setup, settings_again, setup
-from .lifecycle import get_memory
+from .lifecycle import get_memory, run_with_bot
 
 POLL = 2.0  # seconds between two looks at the files
 LONGEST_POLL = 60.0  # seconds between two looks while they fail
@@ -35,62 +35,41 @@ class HotSettings:
         self._files = files
         self._read = read
         self._one_at_a_time = asyncio.Lock()
-        self._known = self._seen = _signatures(files)
+        self._known = self._seen = tuple(map(_signature, files))
         self._texts = tuple(map(_text, files))  # as they were when their settings were last used
-        self._loop = core.BackgroundLoop("settings", self._round, longest_pause=LONGEST_POLL)
-
-    async def start(self) -> None:
-        """Begin to watch the files."""
-        if self._setup.configuration is not None:
-            self._loop.start()
-
-    async def stop(self) -> None:
-        """Stop watching."""
-        await self._loop.stop()
+        self.loop = core.BackgroundLoop("settings", self._round, longest_pause=LONGEST_POLL)
 
     async def change(self, name: str, text: str) -> core.SettingsMoved:
         """Set one setting and store it; raises BadArgument, StorageRefused."""
-        return await self._moved(lambda: self._configuration.change(name, text))
+        return await self._moved(lambda: self.configuration.change(name, text))
 
     async def reset(self, name: str) -> core.SettingsMoved:
         """Remove a setting from overrides.json, or all if ``name`` is ""; raises BadArgument, StorageRefused."""
-        return await self._moved(lambda: self._configuration.reset(name))
+        return await self._moved(lambda: self.configuration.reset(name))
 
     async def reload(self) -> core.SettingsMoved:
         """Read .env and overrides.json again."""
         return await self._moved(self._reloaded)
 
-    def value(self, name: str) -> core.SettingState:
-        """Return one setting; raises BadArgument for an unknown name."""
-        return self._configuration.state(name)
-
-    def values(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """Return settings as .env writes them."""
-        return {key: self.value(key).value for key in keys}
-
-    @property
-    def overridden(self) -> Mapping[str, str]:
-        """Return the settings that were changed at run time, with their values."""
-        return self._configuration.overridden
-
-    @property
-    def problems(self) -> Sequence[str]:
-        """Return a sentence for each entry of overrides.json without effect: unknown and refused settings."""
-        return self._configuration.problems
+    def told(self, result: core.SettingsMoved) -> str:
+        """Return what a change did, with the values now; "" if nothing."""
+        moved = (*result.changed, *result.shadowed)
+        return replies.settings.moved(result, {key: self.configuration.state(key).value for key in moved})
 
     async def look(self) -> None:
         """Reload if a file has changed and is unchanged since the last poll, so that no half-written file is read."""
-        seen = await asyncio.to_thread(_signatures, self._files)
+        seen = await asyncio.to_thread(lambda: tuple(map(_signature, self._files)))
         is_steady, self._seen = seen == self._seen, seen
         if seen == self._known or not is_steady:
             return
         self._known = seen
         result = await self.reload()
-        if said := replies.settings.moved(result, self.values([*result.changed, *result.shadowed])):
+        if said := self.told(result):
             logger.log("WARNING" if result.problems else "INFO", replies.log.logged(said))
 
     @property
-    def _configuration(self) -> core.Configuration:
+    def configuration(self) -> core.Configuration:
+        """The settings with their origins; raises BadArgument if they could not be read at the start."""
         if self._setup.configuration is None:
             raise core.BadArgument(replies.settings.NO_CONFIGURATION)
         return self._setup.configuration
@@ -104,12 +83,12 @@ class HotSettings:
         if any(map(_is_cut, texts, self._texts)):
             return core.SettingsMoved(problems=(replies.settings.ENV_CUT,))
         self._texts = texts
-        return self._configuration.reload(given)
+        return self.configuration.reload(given)
 
     async def _moved(self, move: Callable[[], core.SettingsMoved]) -> core.SettingsMoved:
         async with self._one_at_a_time:
             result = await asyncio.to_thread(move)
-            self._setup.settings = settings = self._configuration.settings
+            self._setup.settings = settings = self.configuration.settings
             considerer.follow(settings.capture)
             await get_memory().configure(settings)
             return result
@@ -117,10 +96,6 @@ class HotSettings:
     async def _round(self) -> float:
         await self.look()
         return POLL
-
-
-def _signatures(files: Sequence[Path]) -> tuple[Signature, ...]:
-    return tuple(map(_signature, files))
 
 
 def _signature(file: Path) -> Signature:
@@ -149,5 +124,5 @@ def _is_cut(text: str, before: str) -> bool:
 _overrides = setup.configuration.path if setup.configuration else None
 _watched = (*ENV_FILES, _overrides) if _overrides else ENV_FILES
 hot_settings = HotSettings(setup, _watched, lambda: settings_again(os.environ))
-get_driver().on_startup(hot_settings.start)
-get_driver().on_shutdown(hot_settings.stop)
+if setup.configuration is not None:
+    run_with_bot(hot_settings.loop)

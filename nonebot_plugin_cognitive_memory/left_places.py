@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
-from nonebot import get_driver, logger
+from nonebot import logger
 from nonebot.adapters import Bot, Event
 
 import cognitive_memory_core as core
@@ -22,7 +21,7 @@ from . import replies
 from .config import setup
 from .erasure import erased_place, on_erased
 from .json_file import replace_json
-from .lifecycle import get_memory
+from .lifecycle import get_memory, run_with_bot
 from .onebot import v11, v12
 from .scene import agent_of, qq_id, scene_at, text_id
 from .throttled_log import complain
@@ -30,161 +29,115 @@ from .throttled_log import complain
 FILE = "departed.json"
 EVERY = 3_600.0  # seconds between two looks for places whose time is over
 GONE = frozenset({"kick_me", "disband"})
-Place = tuple[str, str, str]  # agent, group, person; the person is "" for a group
+Departures = dict[core.Scope, tuple[core.Scene, datetime]]
 
 
 class LeftPlaces:
-    """The places that the bot left and when, stored in a file; ``now`` returns the current instant."""
+    """The places that the bot left and when, stored in a file; erased in the background once their time is over."""
 
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
-        """Keep departures in the file at ``path``, which :meth:`load` reads."""
+        """Keep departures in the file at ``path``, which :meth:`load` reads; ``now`` returns the current instant."""
         self._path = path
         self._now = now
-        self._left: dict[Place, datetime] | None = None
+        self._left: Departures | None = None
         self._turn = asyncio.Lock()
+        self.loop = core.BackgroundLoop("departures", self._round, longest_pause=EVERY)
 
     def is_left(self, scene: core.Scene) -> bool:
         """Return whether the bot left the place of a scene; False before :meth:`load`."""
-        return _place(scene) in (self._left or {})
+        return scene.scope in (self._left or {})
 
     async def load(self) -> None:
         """Read the file, once; an unreadable one counts as empty."""
         async with self._turn:
-            await self._known()
+            if self._left is None:
+                self._left = await asyncio.to_thread(_departures, self._path)
 
     async def leave(self, scene: core.Scene) -> None:
         """Record that the bot left a place now; raises OSError if the file cannot be written."""
-        async with self._turn:
-            await self._write({**await self._known(), _place(scene): self._now()})
+        await self._replace(lambda left: {**left, scene.scope: (scene, self._now())})
 
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
         """Drop the places for which ``is_erased`` is true; raises OSError if the file cannot be written."""
-        async with self._turn:
-            known = await self._known()
-            left = {place: at for place, at in known.items() if not ((scene := _scene(place)) and is_erased(scene))}
-            if len(left) < len(known):
-                await self._write(left)
+        await self._replace(lambda left: {place: one for place, one in left.items() if not is_erased(one[0])})
 
     async def due(self, days: float) -> list[core.Scene]:
         """Return the places that the bot left at least ``days`` days ago; [] for 0 days."""
-        async with self._turn:
-            known = await self._known()
+        await self.load()
         over = self._now() - timedelta(days=days)
-        return [scene for place, at in known.items() if days and at <= over and (scene := _scene(place))]
-
-    async def _known(self) -> dict[Place, datetime]:
-        if self._left is None:
-            self._left = await asyncio.to_thread(self._read)
-        return self._left
-
-    async def _write(self, left: Mapping[Place, datetime]) -> None:
-        self._left = dict(left)
-        rows = [[*place, at.isoformat()] for place, at in left.items()]
-        await asyncio.to_thread(replace_json, self._path, rows)
-
-    def _read(self) -> dict[Place, datetime]:
-        try:
-            rows: Any = json.loads(self._path.read_text("utf-8"))
-            return {(str(agent), str(group), str(user)): _instant(at) for agent, group, user, at in rows}
-        except (OSError, ValueError, TypeError):
-            return {}
-
-
-class Leaving:
-    """Records departures and returns of the bot, and erases places in the background once their time is over."""
-
-    def __init__(self, departures: LeftPlaces) -> None:
-        """Record departures in ``departures``."""
-        self.departures = departures
-        self._loop = core.BackgroundLoop("departures", self._round, longest_pause=EVERY)
-
-    async def start(self) -> None:
-        """Start the background loop."""
-        self._loop.start()
-
-    async def stop(self) -> None:
-        """End the background loop."""
-        await self._loop.stop()
-
-    async def note(self, scene: core.Scene) -> None:
-        """Record that the bot left a place, and log it."""
-        days = setup.settings.capture.forget_left_days
-        logger.warning(replies.log.logged(replies.log.left_place(scene, days)))
-        try:
-            await self.departures.leave(scene)
-        except OSError as refused:
-            complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))
+        return [scene for scene, at in (self._left or {}).values() if days and at <= over]
 
     async def forget_due(self) -> int:
         """Erase the places whose time is over; return how many. If an erasure fails, the next call tries it again."""
-        days, count = setup.settings.capture.forget_left_days, 0
-        if not (days and get_memory().is_running):
-            return 0
-        for scene in await self.departures.due(days):
+        days = setup.settings.capture.forget_left_days
+        due = await self.due(days) if get_memory().is_running else []
+        for scene in due:
             await erased_place(scene)
             logger.warning(replies.log.logged(replies.log.forgot_place(scene, days)))
-            count += 1
-        return count
+        return len(due)
 
     async def _round(self) -> float:
-        await self.departures.load()
+        await self.load()
         await self.forget_due()
         return EVERY
 
-
-def left_scene(bot: Bot, event: Event) -> core.Scene | None:
-    """Return the scene of the place that the bot left, if the event says so; None for every other event."""
-    agent, own_id = agent_of(bot), bot.self_id
-    match event:
-        case v11.GroupDecreaseNoticeEvent(group_id=group, user_id=user, sub_type=why):
-            return scene_at(agent, qq_id(group), own_id) if why in GONE or str(user) == own_id else None
-        case v12.GroupMemberDecreaseEvent(group_id=group, user_id=user):
-            return scene_at(agent, text_id(group), own_id) if user == own_id else None
-        case v12.FriendDecreaseEvent(user_id=user):
-            return scene_at(agent, "", text_id(user))
-        case _:
-            return None
+    async def _replace(self, change: Callable[[Departures], Departures]) -> None:
+        await self.load()
+        async with self._turn:
+            left, self._left = self._left or {}, change(self._left or {})
+            if self._left != left:
+                departed = self._left.values()
+                rows = [[*_place(scene), at.isoformat()] for scene, at in departed]
+                await asyncio.to_thread(replace_json, self._path, rows)
 
 
-async def returned(scene: core.Scene) -> None:
-    """Record that the bot is in a place again, because a message was heard there; a failed write is logged."""
-    if leaving is None or not leaving.departures.is_left(scene):
-        return
-    try:
-        await leaving.departures.forget(_is_in(scene))
-    except OSError as refused:
-        complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))
-
-
-def _is_in(scene: core.Scene) -> Callable[[core.Scene], bool]:
-    return lambda other: other.scope == scene.scope
-
-
-def _place(scene: core.Scene) -> Place:
+def _place(scene: core.Scene) -> tuple[str, str, str]:
     return scene.agent, scene.group_id, "" if scene.group_id else scene.user_id
 
 
-def _scene(place: Place) -> core.Scene | None:
-    agent, group_id, user_id = place
-    return scene_at(agent, group_id, user_id or "0")
+def _departures(path: Path) -> Departures:
+    left: Departures = {}
+    try:
+        for agent, group, user, written in json.loads(path.read_text("utf-8")):
+            scene, at = scene_at(str(agent), str(group), str(user) or "0"), datetime.fromisoformat(str(written))
+            if scene is not None and at.tzinfo is not None:
+                left[scene.scope] = scene, at
+    except (OSError, ValueError, TypeError):
+        return {}
+    return left
 
 
-def _instant(text: object) -> datetime:
-    at = datetime.fromisoformat(str(text))
-    if at.tzinfo is None:
-        raise ValueError
-    return at
+leaving = LeftPlaces(setup.data_dir / FILE) if setup.data_dir else None
+if leaving is not None:
+    on_erased(leaving.forget)
+    run_with_bot(leaving.loop)
 
 
 async def note_departure(bot: Bot, event: Event) -> None:
-    """Record that the bot left a group or lost a friend, if the event says so."""
-    scene = left_scene(bot, event)
+    """Record that the bot left a group or lost a friend, if the event says so, and log it."""
+    agent, own_id = agent_of(bot), bot.self_id
+    match event:
+        case v11.GroupDecreaseNoticeEvent(group_id=group, user_id=user, sub_type=why):
+            scene = scene_at(agent, qq_id(group), own_id) if why in GONE or str(user) == own_id else None
+        case v12.GroupMemberDecreaseEvent(group_id=group, user_id=user):
+            scene = scene_at(agent, text_id(group), own_id) if user == own_id else None
+        case v12.FriendDecreaseEvent(user_id=user):
+            scene = scene_at(agent, "", text_id(user))
+        case _:
+            scene = None
     if scene is not None and leaving is not None:
-        await leaving.note(scene)
+        logger.warning(replies.log.logged(replies.log.left_place(scene, setup.settings.capture.forget_left_days)))
+        await _kept(leaving.leave(scene))
 
 
-leaving = Leaving(LeftPlaces(setup.data_dir / FILE)) if setup.data_dir else None
-if leaving is not None:
-    on_erased(leaving.departures.forget)
-    get_driver().on_startup(leaving.start)
-    get_driver().on_shutdown(leaving.stop)
+async def returned(scene: core.Scene) -> None:
+    """Record that the bot is in a place again, because a message was heard there."""
+    if leaving is not None and leaving.is_left(scene):
+        await _kept(leaving.forget(lambda other: other.scope == scene.scope))
+
+
+async def _kept(write: Awaitable[None]) -> None:
+    try:
+        await write
+    except OSError as refused:
+        complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))

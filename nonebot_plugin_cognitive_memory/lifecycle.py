@@ -6,6 +6,7 @@ While the memory opens, callers get one in which lines and turns wait; if openin
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import math
 from collections.abc import AsyncGenerator, Callable
@@ -21,7 +22,6 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import Setup, setup
-from .garbage_collection import freeze_started_objects
 from .opening_memory import WAIT, OpeningMemory, RefusalCounts
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
@@ -144,7 +144,9 @@ class Lifetime:
         self._opening.release()
         self.is_open = True
         self._is_tried.set()
-        freeze_started_objects()
+        if not gc.get_freeze_count():  # a full collection of all that lives until the bot's end would block the loop
+            gc.collect()
+            gc.freeze()
         await memory.configure(self._setup.settings)  # they may have moved while the memory opened
         overridden = replies.settings.overridden_at_start(self._setup.overridden)
         logger.info(replies.log.logged(replies.log.started(directory, self._setup.settings) + overridden))
@@ -152,9 +154,8 @@ class Lifetime:
 
     def _tell_refused(self) -> None:
         if refused := self._opening.refused:
-            logger.warning(
-                replies.log.logged(replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls))
-            )
+            said = replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)
+            logger.warning(replies.log.logged(said))
 
 
 class _LinesWithKeyword(LoguruHandler):
@@ -196,3 +197,13 @@ def get_memory() -> core.CognitiveMemory:
     that stores nothing.
     """
     return lifetime.memory
+
+
+def run_with_bot(loop: core.BackgroundLoop) -> None:
+    """Run a background loop from the bot's start to its end."""
+
+    async def start() -> None:
+        loop.start()
+
+    driver.on_startup(start)
+    driver.on_shutdown(loop.stop)

@@ -14,12 +14,11 @@ from nonebot.permission import SUPERUSER
 
 import cognitive_memory_core as core
 
-from .. import replies
+from .. import heard, replies
 from ..announcing import announce
-from ..capture_incoming import heard
+from ..capture_incoming import hearing
 from ..capture_outgoing import unrecorded
 from ..command_table import Command, called, nearest
-from ..heard_names import heard_names
 from ..lifecycle import get_memory, lifetime
 from ..message_text import spoken, worded
 from ..scene import find_scene
@@ -59,7 +58,7 @@ class Call:
         return str(getattr(self.event, "message_id", ""))
 
 
-@heard.handle()
+@hearing.handle()
 async def reply(bot: Bot, event: Event) -> None:
     """Carry out a call, or reply with the reason for refusing it."""
     scene, text = find_scene(bot, event), worded(call_parts(event)).text
@@ -89,7 +88,7 @@ def call_parts(event: Event) -> list[MessageSegment]:
 
 async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command) -> str | PictureAnswer:
     """Return the answer to a call of a command, or one sentence on why it is refused or failed."""
-    _, said = called(worded(call_parts(event), name_of=lambda user_id: heard_names.name(scene, user_id)).text)
+    _, said = called(worded(call_parts(event), name_of=lambda user_id: heard.name_of(scene, user_id)).text)
     taken = re.fullmatch(command.takes, said, re.DOTALL)
     if taken is None:
         return replies.usage.usage(command.name)

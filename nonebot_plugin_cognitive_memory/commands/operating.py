@@ -90,34 +90,29 @@ async def configure(call: Call) -> str:
     if action == "get":
         return _shown(name)
     if action == "set":
-        return await _changed(name, value.strip().removeprefix("=").strip())
+        name, equals, behind = name.partition("=")
+        if not name:
+            return replies.settings.KEY_WANTED
+        text = value.strip().removeprefix("=").strip()
+        result = await hot_settings.change(name, f"{behind} {text}".strip() if equals else text)
+        return hot_settings.told(result) or replies.settings.same_value(hot_settings.configuration.state(name))
     if action == "reset":
-        return _told(await hot_settings.reset(name)) or replies.settings.RELOADED
+        return hot_settings.told(await hot_settings.reset(name)) or replies.settings.RELOADED
     if action == "reload":
-        return _told(await hot_settings.reload()) or replies.settings.RELOADED
+        return hot_settings.told(await hot_settings.reload()) or replies.settings.RELOADED
     return replies.settings.USAGE
 
 
 def _shown(name: str) -> str:
+    """Show the settings changed at run time, a group of settings, or one."""
+    known = hot_settings.configuration
     if not name:
-        return replies.settings.changed_settings(hot_settings.overridden, hot_settings.problems)
+        return replies.settings.changed_settings(known.overridden, known.problems)
     group = [key for key in core.setting_keys() if key.startswith(f"{name.strip('.*').lower()}.")]
     if group:
-        return replies.settings.group_of_settings([hot_settings.value(key) for key in group])
-    state = hot_settings.value(name)
+        return replies.settings.group_of_settings([known.state(key) for key in group])
+    state = known.state(name)
     return replies.settings.setting(state, is_dormant=core.is_dormant(state.key))
-
-
-async def _changed(name: str, value: str) -> str:
-    if not name:
-        return replies.settings.KEY_WANTED
-    name, equals, behind = name.partition("=")
-    result = await hot_settings.change(name, f"{behind} {value}".strip() if equals else value)
-    return _told(result) or replies.settings.same_value(hot_settings.value(name))
-
-
-def _told(result: core.SettingsMoved) -> str:
-    return replies.settings.moved(result, hot_settings.values([*result.changed, *result.shadowed]))
 
 
 async def give_code(_call: Call) -> str:

@@ -14,13 +14,12 @@ from nonebot.exception import AdapterException
 
 import cognitive_memory_core as core
 
-from .. import replies
+from .. import heard, replies
 from ..capture_outgoing import unrecorded
 from ..command_table import called
 from ..config import setup
 from ..erasure import erased_person
 from ..exporting import FILE, exported
-from ..heard_names import heard_names
 from ..lifecycle import get_memory
 from ..message_text import worded
 from ..onebot import v12
@@ -181,7 +180,7 @@ def by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:
     """Return the profile without the ids behind the names of the asker and of people heard here lately."""
 
     def known(label: re.Match[str]) -> str:
-        return "" if label[1] == scene.user_id or heard_names.name(scene, label[1]) else label[0]
+        return "" if label[1] == scene.user_id or heard.name_of(scene, label[1]) else label[0]
 
     return replace(profile, summary=_LABEL.sub(known, profile.summary))
 

@@ -20,9 +20,9 @@ async def settings(visit: Visit) -> Response:
     text, zh = visit.asked("text").casefold(), visit.language == "zh"
     meanings = {key: core.setting_meaning(key, "zh" if zh else "en") for key in core.setting_keys()}
     wanted = [key for key in meanings if text in f"{key} {meanings[key]}".casefold()]
-    states = await asyncio.to_thread(lambda: [hot_settings.value(key) for key in wanted])
+    states = await asyncio.to_thread(lambda: [hot_settings.configuration.state(key) for key in wanted])
     groups = [(name, list(found)) for name, found in groupby(states, _group_of)]
-    problems = hot_settings.problems
+    problems = hot_settings.configuration.problems
     return await visit.show(
         "settings.html",
         groups=groups,
@@ -41,7 +41,7 @@ async def change(visit: Visit) -> Response:
         result = await hot_settings.reset(key)
     else:
         result = await hot_settings.change(key, visit.sent("value"))
-    changed = "; ".join(f"{one} = {hot_settings.value(one).value}" for one in result.changed)
+    changed = "; ".join(f"{one} = {hot_settings.configuration.state(one).value}" for one in result.changed)
     if not changed and not result.problems:
         changed = visit.words("settings.same")
     return visit.go("/settings", notice=changed, reported=result.problems)

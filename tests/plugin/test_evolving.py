@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,46 +41,45 @@ class Rounds:
 
 async def test_a_round_runs_once_when_it_is_due(stage: Stage, tmp_path: Path) -> None:
     """A minute's look starts one round a day; the first look ever starts none."""
-    from nonebot_plugin_cognitive_memory.evolving import EvolutionTicks
+    from nonebot_plugin_cognitive_memory.evolving import tick
 
     rounds = Rounds()
-    ticks = EvolutionTicks(tmp_path / "last.json", rounds.next_due, rounds.evolve, now=rounds.now)
     for _ in range(2 * 24 * 60):
-        await ticks.tick()
+        await tick(tmp_path / "last.json", rounds.next_due, rounds.evolve, rounds.now)
         rounds.at += timedelta(minutes=1)
     assert [(one.hour, one.minute) for one in rounds.started] == [(4, 0), (4, 0)]
 
 
 async def test_missed_rounds_are_caught_up_once(stage: Stage, tmp_path: Path) -> None:
     """A bot that was off for days runs one round when it is back; a clock that was set back starts none."""
-    from nonebot_plugin_cognitive_memory.evolving import EvolutionTicks
+    from nonebot_plugin_cognitive_memory.evolving import tick
 
     rounds = Rounds()
-    await EvolutionTicks(tmp_path / "last.json", rounds.next_due, rounds.evolve, now=rounds.now).tick()
+    look = partial(tick, tmp_path / "last.json", rounds.next_due, rounds.evolve, rounds.now)
+    await look()
     rounds.at += timedelta(days=5)
-    again = EvolutionTicks(tmp_path / "last.json", rounds.next_due, rounds.evolve, now=rounds.now)
     for _ in range(3):
-        await again.tick()
+        await look()
     assert rounds.started == [START + timedelta(days=5)]
     rounds.at = START
-    await again.tick()
+    await look()
     assert len(rounds.started) == 1
 
 
 async def test_an_unreadable_cron_is_told(stage: Stage, tmp_path: Path) -> None:
     """A wrong cron or a damaged file ends no schedule."""
-    from nonebot_plugin_cognitive_memory.evolving import EvolutionTicks
+    from nonebot_plugin_cognitive_memory.evolving import tick
 
     rounds = Rounds()
     file = tmp_path / "last.json"
     file.write_text("{", "utf-8")
-    ticks = EvolutionTicks(file, rounds.next_due, rounds.evolve, now=rounds.now)
-    await ticks.tick()
+    look = partial(tick, file, rounds.next_due, rounds.evolve, rounds.now)
+    await look()
     rounds.at += timedelta(days=2)
     rounds.error = ValueError("Wrong number of fields")
-    await ticks.tick()
+    await look()
     rounds.error = None
-    await ticks.tick()
+    await look()
     assert len(rounds.started) == 1
 
 

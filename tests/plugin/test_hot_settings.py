@@ -90,7 +90,7 @@ async def test_only_superusers_change_settings(stage: Stage, force: Any, group: 
     stage.answers["get_group_member_info"] = {"role": "owner"}
     said = await stage.ask("/记忆 配置 set query.auto_top_k 3", new_id(), group)
     assert "只有机器人管理员" in said
-    assert not force.overridden
+    assert not force.configuration.overridden
 
 
 async def test_reload_says_what_changed(stage: Stage, force: Any) -> None:
@@ -352,12 +352,11 @@ async def test_when_groups_evolve_moves(stage: Stage, force: Any, tmp_path: Path
     from nonebot_plugin_cognitive_memory import evolving
 
     rounds = Rounds()
-    ticks = evolving.EvolutionTicks(tmp_path / "last.json", evolving._next_due, rounds.evolve, now=rounds.now)
     for cron in ("", "30 21 * * *"):
         if cron:
             await force.change("evolution.cron", cron)
         for _ in range(24 * 60):
-            await ticks.tick()
+            await evolving.tick(tmp_path / "last.json", evolving._next_due, rounds.evolve, rounds.now)
             rounds.at += timedelta(minutes=1)
     zone = core.Settings().zone
     assert [f"{one.astimezone(zone):%H:%M}" for one in rounds.started] == ["04:00", "21:30"]

@@ -36,7 +36,7 @@ def calendar(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
 
     calendar = Calendar()
     record = left_places.LeftPlaces(tmp_path / "departed.json", calendar.now)
-    monkeypatch.setattr(left_places, "leaving", left_places.Leaving(record))
+    monkeypatch.setattr(left_places, "leaving", record)
     monkeypatch.setattr(erasure, "_keepers", [*erasure._keepers, record.forget])
     return calendar
 
@@ -166,9 +166,9 @@ async def test_departures_are_looked_at_after_an_unforeseen_error(
     app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Places that the bot left are still forgotten in time after a round failed in a way that nobody foresaw."""
-    from nonebot_plugin_cognitive_memory.left_places import Leaving, LeftPlaces
+    from nonebot_plugin_cognitive_memory.left_places import LeftPlaces
 
-    leaving, rounds = Leaving(LeftPlaces(tmp_path / "departed.json")), list[int]()
+    leaving, rounds = LeftPlaces(tmp_path / "departed.json"), list[int]()
 
     async def forget_due() -> int:
         rounds.append(1)
@@ -177,6 +177,6 @@ async def test_departures_are_looked_at_after_an_unforeseen_error(
         return 0
 
     monkeypatch.setattr(leaving, "forget_due", forget_due)
-    await leaving.start()
+    leaving.loop.start()
     await until(lambda: len(rounds) > 1)
-    await leaving.stop()
+    await leaving.loop.stop()

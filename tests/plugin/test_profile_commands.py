@@ -75,11 +75,11 @@ def _now() -> object:
 
 async def test_people_stand_in_profiles_by_name(stage: Stage, group: int) -> None:
     """A profile shows people who were heard here without their numbers; other numbers stay."""
+    from nonebot_plugin_cognitive_memory import heard
     from nonebot_plugin_cognitive_memory.commands.people import by_name
-    from nonebot_plugin_cognitive_memory.heard_names import heard_names
 
     here = core.Scene.group(str(group), "2000001", user_name="阿棠")
-    heard_names.note(core.Scene.group(str(group), "2000002", user_name="小北"))
+    heard.note_name(core.Scene.group(str(group), "2000002", user_name="小北"))
     summary = "阿棠(2000001)和小北(2000002)，还有QQ(2000003)、路人(2000004)，电话(13800138000)"
     key = core.ProfileKey.group(str(group))
     shown = by_name(core.Profile(key, "读书会", (), summary, datetime.now(timezone.utc)), here)

@@ -1,0 +1,68 @@
+"""What was heard lately, in memory only: names of people, for mentions without them, and who said which line."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from datetime import datetime
+from typing import Generic, TypeVar
+
+import cognitive_memory_core as core
+
+from .erasure import on_erased
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Newest(OrderedDict[K, V], Generic[K, V]):
+    """A mapping that keeps the keys that were set last."""
+
+    def __init__(self, most: int) -> None:
+        """Keep at most ``most`` keys."""
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: K, value: V) -> None:
+        """Set a key, and drop the one set longest ago if there are too many."""
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)
+
+
+_names: Newest[tuple[core.Scope, str], core.Scene] = Newest(10_000)
+_lines: Newest[tuple[core.Scope, str], tuple[core.Scene, datetime]] = Newest(2_000)
+
+
+def note_name(scene: core.Scene) -> None:
+    """Store the name of a scene's person in this place."""
+    if scene.user_name:
+        _names[scene.scope, scene.user_id] = scene
+
+
+def name_of(scene: core.Scene, user_id: str) -> str:
+    """Return the name of a person in the scene's place; "" if the person was not heard there lately."""
+    known = _names.get((scene.scope, user_id))
+    return known.user_name if known else ""
+
+
+def note_line(message: core.Message) -> None:
+    """Store the sender and time of a message, recorded or not, while the bot may still answer it."""
+    nameless = replace(message.scene, user_name="", group_name="")
+    _lines[message.scene.scope, message.id] = nameless, message.sent_at
+
+
+def find_line(scene: core.Scene, message_id: str) -> tuple[core.Scene, datetime] | None:
+    """Return the scene (place and sender) and the time of a message; None if it is not among the last lines."""
+    return _lines.get((scene.scope, message_id))
+
+
+async def forget(is_erased: Callable[[core.Scene], bool]) -> None:
+    """Drop the names heard in a scene for which ``is_erased`` is true."""
+    for key in [key for key, scene in _names.items() if is_erased(scene)]:
+        del _names[key]
+
+
+on_erased(forget)
