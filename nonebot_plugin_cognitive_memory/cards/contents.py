@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 
 import cognitive_memory_core as core
 
 from .. import replies
 from ..replies.markdown import PlainLine, plain_lines
-from .card import Block, Card, Chart, Figures, Labels, Paragraphs, Remarks, Tone
+from .layout import Card, CardLayout, Tone
 
+Block = Callable[[CardLayout], None]
 LABEL_LENGTH, LINE_LENGTH, LINES = 40, 400, 60  # characters and lines of a profile that are drawn
 
 
 def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
     """Return the card of a profile as the scene's person sees it."""
-    words = replies.cards
-    if profile.key.entity_type == "group":
+    words, is_group = replies.cards, profile.key.entity_type == "group"
+    if is_group:
         name, whose = profile.name or scene.group_name or words.THIS_GROUP, words.GROUP
     else:
         name = profile.name or scene.user_name or words.SOMEBODY
         here = words.YOU_HERE.format(group=scene.group_name or words.THIS_GROUP)
         whose = here if profile.key.group_id else words.YOU_IN_PRIVATE
-    is_group = profile.key.entity_type == "group"
-    labels = [Labels([tag[:LABEL_LENGTH] for tag in profile.tags])] if profile.tags else []
+    tags = [tag[:LABEL_LENGTH] for tag in profile.tags]
     return Card(
         "group" if is_group else "person",
         name.upper(),
         name,
         words.UPDATED.format(whose=whose, at=at),
-        [*labels, *_paragraphs(profile.summary)],
+        [*([partial(CardLayout.labels, words=tags)] if tags else []), *_paragraphs(profile.summary)],
         words.GROUP_FOOTER if is_group else words.PROFILE_FOOTER,
     )
 
@@ -39,12 +40,8 @@ def status_card(title: str, here: core.Activity, pins: int, remarks: Sequence[tu
     """Return the card of the status: what is remembered here, and whether the memory works."""
     words = replies.cards
     counts = ((here.events, words.EVENTS_HERE), (here.messages, words.LINES_HERE), (pins, words.PINS_HERE))
-    blocks: list[Block] = [Figures(_figures(counts))]
-    if any(day.messages for day in here.days):
-        blocks.append(_lines_chart(here.days))
-    return Card(
-        "status", words.STATUS_SIGN, words.NAME, f"{title} · {at}", [*blocks, Remarks(remarks)], words.STATUS_FOOTER
-    )
+    blocks = [_figures(counts), *_lines_chart(here.days), partial(CardLayout.remarks, lines=remarks)]
+    return Card("status", words.STATUS_SIGN, words.NAME, f"{title} · {at}", blocks, words.STATUS_FOOTER)
 
 
 def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tuple[Tone, str]], at: str) -> Card:
@@ -54,16 +51,14 @@ def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tupl
         *((totals.events, words.EVENTS), (totals.messages, words.LINES), (totals.pins, words.PINS)),
         *((totals.memos, words.MEMOS), (now.calls_today, words.CALLS), (now.tokens_today, words.TOKENS)),
     )
-    happened = Chart(
-        words.EVENTS_BY_DAY,
-        words.EVENTS_IN_DAYS.format(days=len(activity.days), count=f"{sum(day.events for day in activity.days):,}"),
-        [(_day(day), day.events) for day in activity.days],
-    )
-    has_lines, has_events = any(day.messages for day in activity.days), any(day.events for day in activity.days)
-    charts = [*([_lines_chart(activity.days)] if has_lines else []), *([happened] if has_events else [])]
-    said = [*remarks, *([] if charts else [("plain", words.NO_DAYS.format(days=len(activity.days)))])]
+    days, charts = activity.days, _lines_chart(activity.days)
+    if happened := sum(day.events for day in days):
+        caption = words.EVENTS_IN_DAYS.format(days=len(days), count=f"{happened:,}")
+        bars = [(_day(day), day.events) for day in days]
+        charts.append(partial(CardLayout.chart, heading=words.EVENTS_BY_DAY, caption=caption, counts=bars))
+    said = [*remarks, *([] if charts else [("plain", words.NO_DAYS.format(days=len(days)))])]
+    blocks = [_figures(counts), *charts, *([partial(CardLayout.remarks, lines=said)] if said else [])]
     subtitle = words.STATS_SUBTITLE.format(at=at)
-    blocks: list[Block] = [Figures(_figures(counts)), *charts, *([Remarks(said)] if said else [])]
     return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, blocks, words.STATS_FOOTER)
 
 
@@ -72,27 +67,29 @@ def is_night(at: datetime) -> bool:
     return not 7 <= at.hour < 20  # noqa: PLR2004  # from seven in the morning to eight in the evening
 
 
-def _lines_chart(days: Sequence[core.DayCount]) -> Chart:
-    words = replies.cards
-    caption = words.LINES_IN_DAYS.format(days=len(days), count=f"{sum(day.messages for day in days):,}")
-    return Chart(words.LINES_BY_DAY, caption, [(_day(day), day.messages) for day in days])
+def _lines_chart(days: Sequence[core.DayCount]) -> list[Block]:
+    """Return the chart of the lines of each day; none without lines."""
+    words, said = replies.cards, sum(day.messages for day in days)
+    caption = words.LINES_IN_DAYS.format(days=len(days), count=f"{said:,}")
+    bars = [(_day(day), day.messages) for day in days]
+    return [partial(CardLayout.chart, heading=words.LINES_BY_DAY, caption=caption, counts=bars)] if said else []
 
 
-def _figures(counts: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
-    return [(f"{count:,}", label) for count, label in counts]
+def _figures(counts: Sequence[tuple[int, str]]) -> Block:
+    return partial(CardLayout.figures, counted=[(f"{count:,}", label) for count, label in counts])
 
 
 def _day(count: core.DayCount) -> str:
     return f"{count.day.month}-{count.day.day}"
 
 
-def _paragraphs(markdown: str) -> Iterator[Paragraphs]:
+def _paragraphs(markdown: str) -> Iterator[Block]:
     """Split a profile's text at its headings."""
     heading, lines = "", list[tuple[str, bool]]()
     for line in [*list(plain_lines(markdown))[:LINES], PlainLine("heading", "")]:
         if line.kind == "heading":
             if lines:
-                yield Paragraphs(heading, lines)
+                yield partial(CardLayout.paragraphs, heading=heading, lines_of=lines)
             heading, lines = line.text, []
         else:
             lines.append((line.text[:LINE_LENGTH], line.kind == "item"))

@@ -68,15 +68,9 @@ def system_folders() -> list[Path]:
 
 
 def _fonts_in(folder: Path) -> Iterator[Path]:
-    for path in islice(_files_below(folder), MOST_FILES):
-        if path.suffix.lower() in ENDINGS:
-            yield path
-
-
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Walk a folder without following links to folders; what cannot be read is passed over."""
-    for parent, _, names in os.walk(folder):
-        yield from (Path(parent) / name for name in names)
+    """Yield the fonts below a folder, without following links to folders; what cannot be read is passed over."""
+    files = (Path(parent) / name for parent, _, names in os.walk(folder) for name in names)
+    yield from (path for path in islice(files, MOST_FILES) if path.suffix.lower() in ENDINGS)
 
 
 def _ranked(files: Sequence[Path], names: Sequence[str]) -> list[Path]:

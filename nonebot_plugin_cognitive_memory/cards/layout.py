@@ -1,15 +1,20 @@
-"""Computes the positions of the texts and boxes of a card; uses no image library."""
+"""What a card is, and the positions of its texts and boxes; uses no image library.
+
+Texts are drawn literally: nothing in them is markup.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
+from typing import Literal
 
-from .card import Card, Chart, Figures, Labels, Paragraphs, Remarks
 from .clusters import fitted, wrapped
-from .themes import Colour, Theme
+
+Accent = Literal["person", "group", "status", "figures"]
+Tone = Literal["good", "busy", "bad", "plain"]
+Colour = tuple[int, int, int]
 
 WIDTH, MARGIN, PADDING = 1000, 36, 48
 HEAD, SIGN = 208, 116
@@ -22,6 +27,67 @@ Measure = Callable[[str, int, bool], float]
 Corners = tuple[bool, bool, bool, bool]  # top left, top right, bottom right, bottom left
 ALL: Corners = (True, True, True, True)
 TOP: Corners = (True, True, False, False)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card: a coloured head with a sign, a title and a subtitle, then blocks, then a small line at the end.
+
+    Of ``sign`` the first character or emoji that a font has is drawn. Blocks call methods of a layout.
+    """
+
+    accent: Accent
+    sign: str
+    title: str
+    subtitle: str
+    blocks: Sequence[Callable[[CardLayout], None]]
+    footer: str
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of one appearance; an accent is a gradient from its first to its second colour."""
+
+    page: Colour
+    sheet: Colour
+    edge: Colour
+    text: Colour
+    faint: Colour
+    label: Colour
+    tones: Mapping[Tone, Colour]
+    accents: Mapping[Accent, tuple[Colour, Colour]]
+
+
+LIGHT = Theme(
+    page=(236, 239, 245),
+    sheet=(255, 255, 255),
+    edge=(226, 230, 238),
+    text=(31, 38, 51),
+    faint=(122, 131, 148),
+    label=(240, 243, 249),
+    tones={"good": (46, 174, 104), "busy": (237, 152, 45), "bad": (224, 82, 82), "plain": (150, 159, 176)},
+    accents={
+        "person": ((84, 112, 255), (149, 98, 240)),
+        "group": ((14, 159, 152), (54, 128, 227)),
+        "status": ((42, 157, 105), (20, 150, 170)),
+        "figures": ((240, 126, 72), (224, 82, 122)),
+    },
+)
+DARK = Theme(
+    page=(17, 20, 27),
+    sheet=(28, 33, 43),
+    edge=(43, 50, 64),
+    text=(229, 233, 242),
+    faint=(139, 149, 168),
+    label=(39, 46, 60),
+    tones={"good": (70, 196, 130), "busy": (240, 170, 80), "bad": (240, 112, 112), "plain": (110, 120, 140)},
+    accents={
+        "person": ((66, 84, 196), (112, 72, 190)),
+        "group": ((12, 118, 116), (40, 96, 176)),
+        "status": ((28, 118, 80), (16, 108, 126)),
+        "figures": ((186, 92, 52), (170, 58, 94)),
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -81,27 +147,15 @@ class CardLayout:
         for block in card.blocks:
             if self._lines > 0:
                 self._y += GAP
-                self._place(block)
+                block(self)
         self._y += GAP
-        self._line(card.footer, 24, self._theme.faint, height=36)
-        self._y += GAP - 8
+        footer = Words(self._left, self._y + 18, self._fitted(card.footer, self._room, 24), 24, self._theme.faint)
+        self._parts.append(footer)
+        self._y += 36 + GAP - 8
         bottom, sheet = self._y, WIDTH - 2 * MARGIN
         body = Box(MARGIN, MARGIN, sheet, bottom - MARGIN, RADIUS, self._theme.sheet)
         parts = (body, *self._head(card), *self._parts)
         return Drawing(WIDTH, round(bottom + MARGIN), self._theme.page, parts)
-
-    def _place(self, block: Labels | Figures | Paragraphs | Remarks | Chart) -> None:
-        match block:
-            case Labels():
-                self._labels(block)
-            case Figures():
-                self._figures(block)
-            case Paragraphs():
-                self._paragraphs(block)
-            case Remarks():
-                self._remarks(block)
-            case Chart():
-                self._chart(block)
 
     def _head(self, card: Card) -> list[Words | Box]:
         first, second = self._accent
@@ -120,9 +174,10 @@ class CardLayout:
         faint = _mixed(second, WHITE, 0.82)
         return [*head, Words(right, middle + 40, self._fitted(card.subtitle, room, 28), 28, faint)]
 
-    def _labels(self, block: Labels) -> None:
+    def labels(self, words: Sequence[str]) -> None:
+        """Place short words in rounded boxes."""
         x, size, height = float(self._left), 28, 54
-        fitting = (self._fitted(word, self._room - 48, size) for word in block.words)
+        fitting = (self._fitted(word, self._room - 48, size) for word in words)
         for clusters in islice(filter(None, fitting), MOST_LABELS):
             width = self._length(clusters, size) + 48
             if x > self._left and x + width > self._left + self._room:
@@ -132,8 +187,9 @@ class CardLayout:
             x += width + 14
         self._y += height
 
-    def _figures(self, block: Figures) -> None:
-        pairs = block.pairs[:MOST_FIGURES]
+    def figures(self, counted: Sequence[tuple[str, str]]) -> None:
+        """Place numbers in large type, each with a label of what it counts below it."""
+        pairs = counted[:MOST_FIGURES]
         columns = min(max(len(pairs), 1), 3)
         width = self._room / columns
         for at, (number, label) in enumerate(pairs):
@@ -145,27 +201,30 @@ class CardLayout:
             self._parts.append(Words(x, self._y + 88, self._fitted(label, width - 16, 26), 26, self._theme.faint))
         self._y += 108
 
-    def _paragraphs(self, block: Paragraphs) -> None:
-        if block.heading:
-            self._heading(block.heading)
-        for text, is_item in block.lines:
+    def paragraphs(self, heading: str, lines_of: Sequence[tuple[str, bool]]) -> None:
+        """Place a heading ("" for none) above lines of text; a line that is a list item gets a dot."""
+        if heading:
+            self._heading(heading)
+        for text, is_item in lines_of:
             top, lines = self._y, self._lines
             self._text(text, 32, 50, indent=34 if is_item else 0)
             if is_item and self._lines < lines:
                 self._parts.append(Box(self._left + 4, top + 20, 10, 10, 5, self._readable_accent()))
         self._y -= 4
 
-    def _remarks(self, block: Remarks) -> None:
-        for tone, text in block.lines:
+    def remarks(self, lines: Sequence[tuple[Tone, str]]) -> None:
+        """Place sentences, each with a coloured dot."""
+        for tone, text in lines:
             if self._lines > 0:
                 self._parts.append(Box(self._left + 2, self._y + 16, 14, 14, 7, self._theme.tones[tone]))
                 self._text(text, 29, 46, indent=34)
                 self._y += 8
         self._y -= 8
 
-    def _chart(self, block: Chart) -> None:
-        self._heading(block.heading, block.caption)
-        bars, height = block.bars[-MOST_BARS:], 168
+    def chart(self, heading: str, caption: str, counts: Sequence[tuple[str, int]]) -> None:
+        """Place a bar per day, with the day below it, and one sentence on all bars."""
+        self._heading(heading, caption)
+        bars, height = counts[-MOST_BARS:], 168
         most = max((count for _, count in bars), default=0)
         step = self._room / max(len(bars), 1)
         base = self._y + 34 + height
@@ -197,36 +256,31 @@ class CardLayout:
 
     def _text(self, text: str, size: int, height: int, *, indent: int) -> None:
         """Place a text on the next lines, at most as many as the card has room for; a text that is cut ends in "…"."""
-        measure = partial(self._of, size=size)
+        measure = self._measured(size)
         lines = wrapped(text, self._room - indent, measure, most=self._lines) if self._lines > 0 else []
         for line in lines:
             self._parts.append(Words(self._left + indent, self._y + height / 2, line, size, self._theme.text))
             self._y += height
         self._lines -= len(lines)
 
-    def _line(self, text: str, size: int, colour: Colour, *, height: int) -> None:
-        clusters = self._fitted(text, self._room, size)
-        self._parts.append(Words(self._left, self._y + height / 2, clusters, size, colour))
-        self._y += height
-
     def _centred(self, text: str, x: float, width: float, y: float, size: int) -> None:
         self._parts.append(Words(x + (width - self._length(text, size)) / 2, y, text, size, self._theme.faint))
 
     def _fitted(self, text: str, width: float, size: int, *, bold: bool = False) -> list[str]:
-        lines = wrapped(text, width, partial(self._of, size=size, bold=bold), most=1)
-        return fitted(lines[0], width, partial(self._of, size=size, bold=bold)) if lines else []
+        lines = wrapped(text, width, self._measured(size, bold=bold), most=1)
+        return fitted(lines[0], width, self._measured(size, bold=bold)) if lines else []
 
     def _size_for(self, text: str, width: float, sizes: Sequence[int]) -> int:
         """Return the first of the sizes, which fall, at which a text fits in ``width``; the last if it fits at none."""
-        whole = wrapped(text, 1e9, partial(self._of, size=sizes[0], bold=True), most=1)
+        whole = wrapped(text, 1e9, self._measured(sizes[0], bold=True), most=1)
         fits = (size for size in sizes if self._length(whole[0] if whole else (), size, bold=True) <= width)
         return next(fits, sizes[-1])
 
     def _length(self, clusters: Sequence[str], size: int, *, bold: bool = False) -> float:
         return sum(self._measure(cluster, size, bold) for cluster in clusters)
 
-    def _of(self, cluster: str, *, size: int, bold: bool = False) -> float:
-        return self._measure(cluster, size, bold)
+    def _measured(self, size: int, *, bold: bool = False) -> Callable[[str], float]:
+        return lambda cluster: self._measure(cluster, size, bold)
 
     def _readable_accent(self) -> Colour:
         """Return the accent colour, lighter on a dark page."""

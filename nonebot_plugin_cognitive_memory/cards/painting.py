@@ -12,8 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from .clusters import is_emoji
 from .fonts import FontFiles
-from .layout import Box, Drawing, Words
-from .themes import Colour
+from .layout import Box, Colour, Drawing, Words
 
 PROBE, PROBED = chr(0x8BB0), 24  # a character that a Chinese font has, and the size at which glyphs are compared
 UNASSIGNED = "\U0010fffd"
@@ -28,21 +27,16 @@ Font = ImageFont.FreeTypeFont
 Face = tuple[Path, int]  # a font file and the number of the face in it
 
 
-class NoChineseFont(Exception):
-    """No font on this machine has Chinese characters."""
-
-
 class Typefaces:
     """The fonts of this machine: a Chinese one, its bold cut, and others for characters that it lacks."""
 
     def __init__(self, files: FontFiles) -> None:
-        """Open the fonts; raises NoChineseFont."""
+        """Open the fonts; :attr:`has_chinese` tells whether any has Chinese characters."""
         found = next((face for path in files.chinese if (face := _chinese_face(path))), None)
-        if found is None:
-            raise NoChineseFont
-        self._regular = found
-        bold = files.bold_of(found[0])
-        self._bold = (_chinese_face(bold) if bold else None) or found
+        self.has_chinese = found is not None
+        self._regular = found or (Path(), 0)
+        bold = files.bold_of(self._regular[0])
+        self._bold = (_chinese_face(bold) if bold else None) or self._regular
         self._others = [(path, 0) for path in files.symbols[:MOST_SYMBOL_FONTS] if _opened(path, 0, PROBED)]
         self._emoji = next((face for path in files.emoji if (face := _emoji_face(path))), None)
         self._font = lru_cache(64)(_opened)

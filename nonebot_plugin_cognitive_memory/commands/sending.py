@@ -19,7 +19,7 @@ from ..throttled_log import complain
 
 if TYPE_CHECKING:
     from ..cards import Studio
-    from ..cards.card import Card
+    from ..cards.layout import Card
 
 FONTS = "fonts"  # folder in the data directory for the operator's own fonts
 
@@ -43,7 +43,7 @@ def studio() -> Studio:
 async def is_shown(bot: Bot, event: Event, card: Card) -> bool:
     """Draw a card and send it; return False if it could not be drawn or the client refused it."""
     from ..cards.contents import is_night  # noqa: PLC0415  # cards load with the first one
-    from ..cards.themes import DARK, LIGHT  # noqa: PLC0415  # the same
+    from ..cards.layout import DARK, LIGHT  # noqa: PLC0415  # the same
 
     png = await studio().drawn(card, DARK if is_night(datetime.now(setup.settings.zone)) else LIGHT)
     if png is None:

@@ -7,7 +7,6 @@ import json
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from types import TracebackType
 from typing import Any
@@ -22,14 +21,6 @@ PATIENCE = 30.0  # seconds for a bot to start
 FIRST_OWN_NUMBER = 1_000_000  # above the numbers of a transcript's lines
 
 
-@dataclass(frozen=True)
-class SentMessage:
-    """A message sent by the bot."""
-
-    place: tuple[str, int]
-    text: str
-
-
 class OneBotClient:
     """A OneBot v11 client over a reverse WebSocket: sends events and answers the bot's API calls."""
 
@@ -40,7 +31,7 @@ class OneBotClient:
         self._known = {line.number: line for line in (*transcript.lines, *transcript.by_bot)}
         self._own_numbers = count(FIRST_OWN_NUMBER)
         self._listening: asyncio.Task[None] | None = None
-        self.said: list[SentMessage] = []
+        self._said: list[tuple[Any, str]] = []  # kind and number of a place, and what the bot said there
 
     async def __aenter__(self) -> Self:
         """Connect and report that the account is online."""
@@ -66,6 +57,7 @@ class OneBotClient:
     async def send(self, line: TranscriptLine) -> None:
         """Send a line as a person's message, with the line's own time."""
         self._known[line.number] = line
+        group = {"group_id": line.place.number, "group_name": line.place.name} if line.place.kind == "group" else {}
         await self._push(
             post_type="message",
             sub_type="normal" if line.place.kind == "group" else "friend",
@@ -74,13 +66,13 @@ class OneBotClient:
             user_id=line.user,
             raw_message=line.text,
             font=0,
-            **_whereabouts(line.place),
+            **group,
             **self._content(line),
         )
 
     def replies_in(self, place: Place) -> list[str]:
         """Return what the bot said in a place so far."""
-        return [said.text for said in self.said if said.place == (place.kind, place.number)]
+        return [text for said_in, text in self._said if said_in == (place.kind, place.number)]
 
     async def _push(self, **event: Any) -> None:
         await self._wire.send(json.dumps({"self_id": self._transcript.bot, **event}, ensure_ascii=False))
@@ -93,38 +85,20 @@ class OneBotClient:
 
     def _answer(self, action: str, params: Mapping[str, Any]) -> Any:
         if action == "get_msg":
-            return self._looked_up(int(params["message_id"]))
+            line = self._known[int(params["message_id"])]
+            told = {"time": int(line.at.timestamp()), "message_type": line.place.kind, "real_id": line.number}
+            return {**told, **self._content(line)}
         if action.startswith("send_"):
             kind = "group" if params.get("group_id") else "private"
             text = "".join(part["data"]["text"] for part in params["message"] if part["type"] == "text")
-            self.said.append(SentMessage((kind, int(params.get("group_id") or params["user_id"])), text))
+            self._said.append(((kind, int(params.get("group_id") or params["user_id"])), text))
             return {"message_id": next(self._own_numbers)}
         return {}
 
-    def _looked_up(self, number: int) -> Mapping[str, Any]:
-        line = self._known[number]
-        return {
-            "time": int(line.at.timestamp()),
-            "message_type": line.place.kind,
-            "real_id": number,
-            **self._content(line),
-        }
-
     def _content(self, line: TranscriptLine) -> Mapping[str, Any]:
-        card = line.name if line.place.kind == "group" else ""
+        card, calling = line.name if line.place.kind == "group" else "", f"@{self._transcript.bot_name}"
         sender = {"user_id": line.user, "nickname": line.name, "card": card, "role": "member"}
-        return {"message_id": line.number, "message": list(self._segments(line)), "sender": sender}
-
-    def _segments(self, line: TranscriptLine) -> list[Mapping[str, Any]]:
-        calling = f"@{self._transcript.bot_name}"
-        parts: list[Mapping[str, Any]] = []
-        if line.reply_to is not None:
-            parts.append({"type": "reply", "data": {"id": str(line.reply_to)}})
-        if line.text.startswith(calling):
-            parts.append({"type": "at", "data": {"qq": str(self._transcript.bot)}})
-        parts.append({"type": "text", "data": {"text": line.text.removeprefix(calling)}})
-        return parts
-
-
-def _whereabouts(place: Place) -> Mapping[str, int | str]:
-    return {"group_id": place.number, "group_name": place.name} if place.kind == "group" else {}
+        reply = [{"type": "reply", "data": {"id": str(line.reply_to)}}] if line.reply_to is not None else []
+        mention = [{"type": "at", "data": {"qq": str(self._transcript.bot)}}] if line.text.startswith(calling) else []
+        text = {"type": "text", "data": {"text": line.text.removeprefix(calling)}}
+        return {"message_id": line.number, "message": [*reply, *mention, text], "sender": sender}

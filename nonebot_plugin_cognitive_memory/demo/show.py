@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,7 +15,6 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import companion
-from bare import bare_writes
 from client import OneBotClient
 from isolation import IsolationCheck, PlaceResult, scene_in, spread
 from replay import Replay, ReplayProgress
@@ -25,6 +27,7 @@ from nonebot_plugin_cognitive_memory import get_memory
 PATIENCE = 90.0  # seconds for the historian
 QUESTIONS, QUESTION_LENGTHS = 3, range(8, 40)
 NEWEST, WIDTH = 8, 80
+WRITES, SIZE = 50, 800  # of a bare write: how many, and bytes, about a job
 ASKED_FROM = 500_000  # numbers of the follow-up questions, above those of a transcript's lines
 
 
@@ -158,6 +161,25 @@ class Show:
 
     def _name(self, user: int) -> str:
         return self._names.get(user, str(user))
+
+
+def bare_writes(folder: Path) -> list[float]:
+    """Write small files durably, one after another; return the seconds of each: what the disk itself takes."""
+    seconds: list[float] = []
+    with tempfile.TemporaryDirectory(dir=folder) as home:
+        for number in range(WRITES):
+            started = time.perf_counter()
+            with (Path(home) / "new").open("wb") as file:
+                file.write(b"0" * SIZE)
+                file.flush()
+                os.fsync(file.fileno())
+            (Path(home) / "new").replace(Path(home) / str(number))
+            if sys.platform != "win32":  # Windows cannot sync a folder
+                synced = os.open(home, os.O_RDONLY)
+                os.fsync(synced)
+                os.close(synced)
+            seconds.append(time.perf_counter() - started)
+    return seconds
 
 
 def _spread(seconds: Sequence[float]) -> str:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import AfterValidator, AliasChoices, BaseModel, Field, ValidationError, model_validator
 
 QQ_NUMBER = re.compile(r"[1-9][0-9]{4,10}")
 
@@ -81,41 +81,37 @@ class Transcript:
     secrets: tuple[Secret, ...] = ()
 
 
-@dataclass
-class Numbers:
-    """Maps ids to numbers: a QQ number is kept, any other id gets a stable generated number of ten digits."""
+def numbers_of(ids: Iterable[str]) -> dict[str, int]:
+    """Map ids to numbers: a QQ number is kept, any other id gets a stable generated number of ten digits.
 
-    ids: Iterable[str]
-    _given: dict[str, int] = field(default_factory=dict[str, int], init=False)
-
-    def __post_init__(self) -> None:
-        """Assign the real QQ numbers first, so that no generated one collides with them."""
-        wanted = sorted(set(self.ids), key=lambda identifier: (QQ_NUMBER.fullmatch(identifier) is None, identifier))
-        taken: set[int] = set()
-        for identifier in wanted:
-            self._given[identifier] = _number(identifier, taken)
-            taken.add(self._given[identifier])
-
-    def __getitem__(self, identifier: str) -> int:
-        """Return the number of an id."""
-        return self._given[identifier]
+    The real numbers come first, so that no generated one collides with them.
+    """
+    given: dict[str, int] = {}
+    for identifier in sorted(set(ids), key=lambda one: (QQ_NUMBER.fullmatch(one) is None, one)):
+        number, attempt = int(identifier) if QQ_NUMBER.fullmatch(identifier) else 0, 0
+        while not number or number in given.values():
+            digest = hashlib.sha256(f"{identifier}\x1f{attempt}".encode()).digest()
+            number, attempt = 1_000_000_000 + int.from_bytes(digest[:8], "big") % 9_000_000_000, attempt + 1
+        given[identifier] = number
+    return given
 
 
-def _number(identifier: str, taken: set[int]) -> int:
-    if QQ_NUMBER.fullmatch(identifier):
-        return int(identifier)
-    attempt = 0
-    while True:
-        digest = hashlib.sha256(f"{identifier}\x1f{attempt}".encode()).digest()
-        number = 1_000_000_000 + int.from_bytes(digest[:8], "big") % 9_000_000_000
-        if number not in taken:
-            return number
-        attempt += 1
+def read_transcript(path: Path) -> Transcript:
+    """Read a conversation; raises NotATranscript, with one sentence as reason, if it cannot be played."""
+    try:
+        transcript = _transcript(_Sheet.model_validate_json(path.read_bytes()))
+    except (OSError, ValidationError, KeyError) as refused:
+        reason = str(refused)
+        if isinstance(refused, ValidationError):
+            reason = "缺少或写错了 " + ".".join(map(str, refused.errors()[0]["loc"]))
+        raise NotATranscript(f"{path} 不是能回放的对话（{reason}），格式见 docs/cli.md「回放自己的对话」") from refused
+    if not transcript.lines:
+        raise NotATranscript(f"{path} 里没有一句人说的话")
+    return transcript
 
 
-class _Bot(BaseModel):
-    user_id: str = "bot"
-    name: str = "机器人"
+def _aware(instant: datetime) -> datetime:
+    return instant if instant.tzinfo else instant.replace(tzinfo=timezone.utc)
 
 
 class _Place(BaseModel):
@@ -125,31 +121,23 @@ class _Place(BaseModel):
     user_id: str = ""
     name: str = ""
 
-    @property
-    def own_id(self) -> str:
-        return self.group_id if self.kind == "group" else self.user_id
-
 
 class _Message(BaseModel):
-    id: str
+    """A message, under the names of either format."""
+
+    id: str = Field(validation_alias=AliasChoices("id", "message_id"))
     place: str
-    user_id: str
-    name: str
-    time: datetime
-    text: str
+    user_id: str = Field(validation_alias=AliasChoices("user_id", "sender"))
+    name: str = Field(validation_alias=AliasChoices("name", "sender_name"))
+    time: Annotated[datetime, AfterValidator(_aware)] = Field(validation_alias=AliasChoices("time", "create_time"))
+    text: str = Field(validation_alias=AliasChoices("text", "content"))
     reply_to: str | None = None
 
 
 class _Question(BaseModel):
     place: str
     asker: str
-    question: str
-
-
-class _Search(BaseModel):
-    place: str
-    asker: str
-    query: str
+    text: str = Field(validation_alias=AliasChoices("question", "query"))
 
 
 class _Secret(BaseModel):
@@ -158,119 +146,62 @@ class _Secret(BaseModel):
 
 
 class _Sheet(BaseModel):
-    """A conversation in the format of the shipped sample."""
+    """A conversation in the format of the shipped sample; the log of a work group is read as one with one place."""
 
     name: str = "对话"
-    bot: _Bot = _Bot()
+    bot: dict[Literal["user_id", "name"], str] = {}
     places: list[_Place]
     messages: list[_Message]
     questions: list[_Question] = []
-    searches: list[_Search] = []
+    searches: list[_Question] = []
     secrets: list[_Secret] = []
 
-    def transcript(self) -> Transcript:
-        users = Numbers([self.bot.user_id, *self._people()])
-        groups = Numbers(place.group_id for place in self.places if place.kind == "group")
-        places = {place.id: _placed(place, users, groups) for place in self.places}
-        lines = _numbered(self.messages, places, users)
-        bot = users[self.bot.user_id]
-        return Transcript(
-            name=self.name,
-            bot=bot,
-            bot_name=self.bot.name,
-            places=tuple(places.values()),
-            lines=tuple(line for line in lines if line.user != bot),
-            by_bot=tuple(line for line in lines if line.user == bot),
-            questions=tuple(
-                TranscriptQuestion(places[one.place], users[one.asker], one.question) for one in self.questions
-            ),
-            searches=tuple(TranscriptQuestion(places[one.place], users[one.asker], one.query) for one in self.searches),
-            secrets=tuple(Secret(places[one.place], one.words) for one in self.secrets),
-        )
-
-    def _people(self) -> Iterable[str]:
-        yield from (place.user_id for place in self.places if place.kind == "private")
-        yield from (message.user_id for message in self.messages)
-        yield from (question.asker for question in (*self.questions, *self.searches))
+    @model_validator(mode="before")
+    @classmethod
+    def _of_log(cls, given: Any) -> Any:
+        match given:
+            case {"session_meta": {"name": name, "group_id": group_id}, "conversation_list": [*said]}:
+                place = {"id": "g", "kind": "group", "group_id": group_id, "name": name}
+                messages = [{**one, "place": "g"} if isinstance(one, dict) else one for one in said]
+                return {"name": name, "places": [place], "messages": messages}
+            case _:
+                return given
 
 
-class _Session(BaseModel):
-    name: str
-    group_id: str
-
-
-class _Utterance(BaseModel):
-    message_id: str
-    create_time: datetime
-    sender: str
-    sender_name: str
-    content: str
-
-
-class _Log(BaseModel):
-    """A conversation in the format of a work group's log."""
-
-    session_meta: _Session
-    conversation_list: list[_Utterance]
-
-    def transcript(self) -> Transcript:
-        place = _Place(id="g", kind="group", group_id=self.session_meta.group_id, name=self.session_meta.name)
-        messages = [
-            _Message(
-                id=one.message_id,
-                place="g",
-                user_id=one.sender,
-                name=one.sender_name,
-                time=one.create_time,
-                text=one.content,
-            )
-            for one in self.conversation_list
-        ]
-        return _Sheet(name=self.session_meta.name, places=[place], messages=messages).transcript()
-
-
-def read_transcript(path: Path) -> Transcript:
-    """Read a conversation; raises NotATranscript, with one sentence as reason, if it cannot be played."""
-    try:
-        sheet = TypeAdapter[_Sheet | _Log](_Sheet | _Log).validate_json(path.read_bytes())
-        transcript = sheet.transcript()
-    except (OSError, ValidationError, KeyError) as refused:
-        raise NotATranscript(
-            f"{path} 不是能回放的对话（{_reason(refused)}），格式见 docs/cli.md「回放自己的对话」"
-        ) from refused
-    if not transcript.lines:
-        raise NotATranscript(f"{path} 里没有一句人说的话")
-    return transcript
-
-
-def _placed(place: _Place, users: Numbers, groups: Numbers) -> Place:
-    number = groups[place.group_id] if place.kind == "group" else users[place.user_id]
-    return Place(place.kind, number, place.name or place.own_id)
-
-
-def _numbered(messages: Iterable[_Message], places: Mapping[str, Place], users: Numbers) -> list[TranscriptLine]:
-    ordered = sorted(messages, key=lambda message: _aware(message.time))
+def _transcript(sheet: _Sheet) -> Transcript:
+    asked, bot_id = (*sheet.questions, *sheet.searches), sheet.bot.get("user_id", "bot")
+    private = [place.user_id for place in sheet.places if place.kind == "private"]
+    users = numbers_of([bot_id, *private, *(one.user_id for one in sheet.messages), *(one.asker for one in asked)])
+    groups = numbers_of(place.group_id for place in sheet.places if place.kind == "group")
+    places = {
+        one.id: Place("group", groups[one.group_id], one.name or one.group_id)
+        if one.kind == "group"
+        else Place("private", users[one.user_id], one.name or one.user_id)
+        for one in sheet.places
+    }
+    ordered = sorted(sheet.messages, key=lambda message: message.time)
     numbers = {message.id: number for number, message in enumerate(ordered, 1)}
-    return [
+    lines = [
         TranscriptLine(
             number,
             places[message.place],
             users[message.user_id],
             message.name,
-            _aware(message.time),
+            message.time,
             message.text,
             numbers.get(message.reply_to or ""),
         )
         for number, message in enumerate(ordered, 1)
     ]
-
-
-def _aware(instant: datetime) -> datetime:
-    return instant if instant.tzinfo else instant.replace(tzinfo=timezone.utc)
-
-
-def _reason(refused: Exception) -> str:
-    if isinstance(refused, ValidationError):
-        first = refused.errors()[0]
-        return "缺少或写错了 " + ".".join(map(str, first["loc"]))
-    return str(refused)
+    questions = [TranscriptQuestion(places[one.place], users[one.asker], one.text) for one in asked]
+    return Transcript(
+        name=sheet.name,
+        bot=users[bot_id],
+        bot_name=sheet.bot.get("name", "机器人"),
+        places=tuple(places.values()),
+        lines=tuple(line for line in lines if line.user != users[bot_id]),
+        by_bot=tuple(line for line in lines if line.user == users[bot_id]),
+        questions=tuple(questions[: len(sheet.questions)]),
+        searches=tuple(questions[len(sheet.questions) :]),
+        secrets=tuple(Secret(places[one.place], one.words) for one in sheet.secrets),
+    )

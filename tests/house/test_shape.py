@@ -34,7 +34,7 @@ def test_a_durable_write_has_one_place() -> None:
     """Only the module of durable file operations, and the demo's bare write for comparison, call fsync."""
     assert {file for file, tree in code().items() if _calls(tree, "fsync")} == {
         f"{CORE}/disk.py",
-        f"{PLUGIN}/demo/bare.py",
+        f"{PLUGIN}/demo/show.py",
     }
 
 

