@@ -202,7 +202,7 @@ def _scene(value: object) -> object:
 
 def _non_null_fields(body: Mapping[str, Any]) -> Body:
     """Return the fields that are not null, with numbers converted to texts."""
-    return {name: _as_text(value) for name, value in body.items() if value is not None}
+    return {name: str(value) if type(value) is int else value for name, value in body.items() if value is not None}
 
 
 def _as_text(value: object) -> object:

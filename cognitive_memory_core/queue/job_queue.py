@@ -33,6 +33,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Elapsed = Callable[[], float]
 log = logging.getLogger(__name__)
+CLEANED_TOGETHER = 50  # jobs per step of a withdrawal, which bounds how long a claim waits
 WRITERS = 3  # threads that write arriving jobs, so that remember() waits for no step
 MEGABYTE = 1024 * 1024
 SUSPECT_AFTER = 2  # attempts; a job that was running at a single crash was probably not its cause
@@ -292,19 +293,32 @@ class FileQueue:
         """Return the failed jobs, oldest first, including unreadable ones."""
         return sorted(self._files.reports(self._order.failed()), key=lambda failed: failed.failed_at)
 
-    @step_after_arrivals
-    def withdraw(self, scope: Scope, message_id: str) -> int:
+    async def withdraw(self, scope: Scope, message_id: str) -> int:
         """Remove a withdrawn message from the jobs that contain it, in every state, and from disk.
 
         A dialogue loses the line, a turn its recent line. A turn all of whose ``message_ids`` are withdrawn, or a
         dialogue without remaining lines of people, is deleted with its memo; a claimed job is deleted when its claim
-        ends in any way. Returns the number of changed jobs.
+        ends in any way. Returns the number of changed jobs. Other steps may run after every few jobs.
         """
+        await self.all_arrived()
         cleaning = partial(erasure.without_message, message_id=message_id)
-        changed = sum(self._is_cleaned(entry, cleaning) for entry in self._order.of_scope(scope))
+        return await completed(self._cleaned(self._order.of_scope(scope), cleaning))
+
+    async def _cleaned(self, entries: list[JobEntry], cleaning: Cleaning) -> int:
+        changed = 0
+        for first in range(0, len(entries), CLEANED_TOGETHER):
+            changed += await self._clean_some(entries[first : first + CLEANED_TOGETHER], cleaning)
         if changed:
-            self._files.sync()
+            await self._sync()
         return changed
+
+    @step
+    def _clean_some(self, entries: list[JobEntry], cleaning: Cleaning) -> int:
+        return sum(self._is_cleaned(entry, cleaning) for entry in entries if self._order.find(entry.job_id) is entry)
+
+    @step
+    def _sync(self) -> None:
+        self._files.sync()
 
     @step_after_arrivals
     def names_of(self, user_id: str) -> set[str]:

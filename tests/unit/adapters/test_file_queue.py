@@ -516,6 +516,19 @@ async def test_many_unreadable_files_stop_nothing(reopen: Open, root: Path):
     assert queue.counts().failed == 50
 
 
+async def test_another_place_is_claimed_while_a_message_is_withdrawn_from_many_jobs(queue: FileQueue):
+    """A withdrawal that reads many jobs lets claims of other places run in between."""
+    await asyncio.gather(*(queue.enqueue(a_job(message_ids=["m1", str(number)])) for number in range(120)))
+    await queue.enqueue(there := a_job(scene=OTHER_GROUP))
+    here = await taken(queue)
+    withdrawal = asyncio.create_task(queue.withdraw(GROUP.scope, "m1"))
+    await asyncio.sleep(0)
+    assert (await taken(queue)).job == there
+    assert not withdrawal.done()
+    assert await withdrawal == 120
+    await queue.complete(here)
+
+
 async def test_unknown_fields_survive_burying_and_reviving(queue: FileQueue, root: Path):
     """Unknown fields are kept when a job is set aside and revived."""
     body = json.loads(codec.encoded(a_job(recent_messages=[a_message("x", id="m1")], message_ids=["m2"])))
