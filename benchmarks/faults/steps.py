@@ -1,28 +1,198 @@
-"""Every kind of durable write: the state before, the step itself, and its promise afterwards."""
+"""Every kind of durable write: the state before, the step itself, its promise, and what the next process finds.
+
+Contents are known by tokens: a token stands for one thing that may be lost or doubled, such as a job, event, message,
+memo, or line of the copy of memos, or for a state of one.
+"""
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from cognitive_memory_core.disk import Disk
-from cognitive_memory_core.domain.event import Draft
+from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.ids import derived_id
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.end_summaries import EndSummaries
+from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
 from cognitive_memory_core.memory import CognitiveMemory
-from cognitive_memory_core.profiles.files import FileProfiles
-from cognitive_memory_core.queue.job_queue import Claim, FileQueue
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue.format import parsed
+from cognitive_memory_core.store.all_rows import ArchiveRow
 from cognitive_memory_core.store.database import migrations, schema
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support import profiles
 
 from . import world
-from .world import Found, Tokens, a_draft, a_job, a_memo, a_message, event_tokens, job_tokens
+from .world import HERE, NOON, THERE, a_job
 
 DRAINING = 60.0  # seconds
+FIVE_HUNDRED = 500
+Tokens = Counter[str]
+
+
+def an_event(name: str) -> Event:
+    """Return the event of a name."""
+    ids = {"user_id": HERE.user_id, "group_id": HERE.group_id, "sender_id": HERE.user_id}
+    text = f"阿棠(2000001) 喜欢第{name}号茶"
+    return Event(derived_id("fault event", name), text, request_type="group", happened_at=NOON, **ids)
+
+
+def a_draft(*names: str) -> Draft:
+    """Return the draft of some events."""
+    return Draft(derived_id("fault draft", *names), tuple(an_event(name) for name in names))
+
+
+def _a_message(name: str) -> Message:
+    return Message(f"m-{name}", HERE, f"我喜欢第{name}号茶", NOON)
+
+
+def _a_memo(name: str) -> Memo:
+    return Memo(derived_id("fault memo", name), HERE.scope, f"{name}：答过了", NOON, HERE.user_id)
+
+
+def _job(name: str, state: str = "job") -> frozenset[str]:
+    return frozenset({f"{state}:{a_job(name).id}"})
+
+
+def _memo(name: str, kind: str = "memo") -> frozenset[str]:
+    return frozenset({f"{kind}:{_a_memo(name).id}"})
+
+
+def open_ledger(data: Path) -> Coroutine[Any, Any, Ledger]:
+    """Open the ledger of a data directory as its owner does."""
+    return Ledger.open(data / "ledger.db", clock=world.CLOCK)
+
+
+async def prepared(data: Path, *, buried: int = 1) -> None:
+    """Create the state before every fault: three waiting jobs of two places, buried ones, and a small ledger."""
+    queue = await world.opened_queue(data)
+    for number in range(buried):
+        await queue.enqueue(a_job(f"旧{number}", THERE))
+        claim = await queue.claim()
+        assert claim is not None
+        await queue.bury(claim, "坏了")
+    for name, scene in (("甲", HERE), ("乙", HERE), ("丙", THERE)):
+        await queue.enqueue(a_job(name, scene))
+    await queue.close()
+    ledger = await open_ledger(data)
+    await ledger.events.commit(a_draft("一", "二"))
+    await ledger.log.append([_a_message("一")])
+    await ledger.notes.write_memo(_a_memo("一"))
+    await ledger.close()
+    await _copy_memo(data, "一")
+
+
+async def _copy_memo(data: Path, name: str) -> None:
+    mirror = EndSummaries(data / "end_summaries.json", world.CLOCK)
+    await mirror.copy(_a_memo(name))
+    await mirror.flush()
+    if mirror._waiting:  # noqa: SLF001  # flushing reports a refusal by keeping the line
+        raise Unwritten
+
+
+class Unwritten(Exception):
+    """The copy of memos is still queued: writing it was refused and logged."""
+
+
+# What the next process finds.
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a new process finds: tokens, and names of incomplete files."""
+
+    tokens: Tokens
+    torn: tuple[str, ...] = ()
+
+
+async def found(data: Path, *, drafts: Iterable[Draft] = (), whole: bool = False) -> Found:
+    """Open a data directory as the next process would, and count everything in it; ``whole`` compares all fields."""
+    try:
+        tokens = await _jobs(data) + await _rows(data, drafts, whole) + _summaries(data) + _copies(data)
+    except CognitiveMemoryError as refused:
+        return Found(Tokens(), (str(refused),))
+    return Found(tokens)
+
+
+def torn_files(data: Path) -> tuple[str, ...]:
+    """Return the names of files with a job's name but no valid job; call this before anything is opened."""
+    paths = (path for folder in world.FOLDERS for path in (data / "queues" / folder).glob("*.json"))
+    return tuple(path.name for path in paths if _is_torn(path))
+
+
+def _is_torn(path: Path) -> bool:
+    name = parsed(path.name)
+    try:
+        if name is not None:
+            codec.job_of(codec.body_of(path.read_bytes()), name.job_id, NOON)
+    except PermanentError:
+        return True
+    return name is None
+
+
+async def _jobs(data: Path) -> Tokens:
+    queue = await world.opened_queue(data)
+    await queue.recover()
+    await queue.close()
+    tokens = Tokens()
+    for folder in world.FOLDERS:
+        for path in (data / "queues" / folder).iterdir():
+            name = parsed(path.name)
+            tokens[f"job:{name.job_id}" if name else f"stray:{path.name}"] += 1
+            if name and folder == "failed":
+                tokens[f"failed:{name.job_id}"] += 1
+            if name and name.attempts:
+                tokens[f"tried:{name.job_id}"] += 1
+    return tokens
+
+
+async def _rows(data: Path, drafts: Iterable[Draft], whole: bool) -> Tokens:
+    ledger = await open_ledger(data)
+    try:
+        tokens = Tokens([f"done:{draft.job_id}" for draft in drafts if await ledger.events.done(draft.job_id)])
+        async for row in ledger.archive.rows():
+            tokens[_token(row)] += row.event.count if isinstance(row, EmbeddedEvent) else 1
+            tokens[f"row:{row!r}"] += whole
+    finally:
+        await ledger.close()
+    return tokens
+
+
+def _token(row: ArchiveRow) -> str:
+    if isinstance(row, EmbeddedEvent):
+        return f"event:{row.event.id}"
+    return f"{type(row).__name__.lower()}:{getattr(row, 'id', row)}"
+
+
+def _summaries(data: Path) -> Tokens:
+    path = data / "end_summaries.json"
+    rows = orjson.loads(path.read_bytes()) if path.exists() else []
+    return Tokens(f"summary:{row['id']}" for row in rows)
+
+
+def _copies(data: Path) -> Tokens:
+    """Count the copies of the ledger, each of which must be intact; a copy that was being made is skipped."""
+    tokens = Tokens()
+    for path in (*data.glob("ledger.v*.db"), *data.glob("copy.db")):
+        with closing(sqlite3.connect(path)) as copy:
+            is_whole = copy.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+            events = copy.execute("SELECT count(*) FROM events").fetchone()[0]
+            tokens[f"copy:{path.name}:{events}:{is_whole}"] += events > 0
+    return +tokens
+
+
+# The steps.
 
 
 @dataclass
@@ -31,26 +201,40 @@ class Stage:
 
     data: Path
     disk: Disk | None = None
-    queue: FileQueue | None = None
-    ledger: Ledger | None = None
-    memory: CognitiveMemory | None = None
-    profiles: FileProfiles | None = None
-    claim: Claim | None = None
+    queue: Any = None
+    claim: Any = None
+    ledger: Any = None
+    profiles: Any = None
+    memory: Any = None
     is_closed: bool = False  # the ledger is closed
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def go_on(self) -> None:
         """Do something else with the same objects, as a process does after a refusal."""
         if self.queue is not None:
-            await self.queue.enqueue(a_job("后", world.THERE))
+            await self.queue.enqueue(a_job("后", THERE))
         if self.is_closed:
-            self.ledger = await Ledger.open(self.data / "ledger.db", clock=world.CLOCK)
+            self.ledger = await open_ledger(self.data)
         if self.ledger is not None:
-            await self.ledger.notes.write_memo(a_memo("后"))
+            await self.ledger.notes.write_memo(_a_memo("后"))
 
 
-Act = Callable[[Stage], Awaitable[object]]
-Lay = Callable[[Path], Coroutine[object, object, None]]
+@dataclass(frozen=True)
+class Verdict:
+    """What is missing, duplicated, or torn; ``behind`` counts lines missing in the copy of memos."""
+
+    lost: list[str]
+    twice: list[str]
+    torn: tuple[str, ...]
+    behind: int = 0
+
+    @property
+    def is_good(self) -> bool:
+        """Return whether nothing went wrong."""
+        return not (self.lost or self.twice or self.torn)
+
+
+AFTER = {"queue": f"job:{a_job('后', THERE).id}", "ledger": f"memo:{_a_memo('后').id}"}
 
 
 @dataclass(frozen=True)
@@ -60,11 +244,11 @@ class Step:
     After an acknowledgement all of ``new`` must exist, ``gone`` must not; ``new`` is all or nothing.
     """
 
-    act: Act
+    act: Callable[[Stage], Awaitable[object]]
     opens: tuple[str, ...] = ()
     new: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
-    lay: Lay = world.prepared
+    lay: Callable[[Path], Coroutine[object, object, None]] = prepared
     drafts: tuple[Draft, ...] = ()
     drains: bool = False
 
@@ -79,24 +263,25 @@ class Step:
         if "queue" in self.opens:
             stage.queue = await world.opened_queue(data, disk)
         if "claim" in self.opens:
-            stage.claim = await _queue(stage).claim()
+            stage.claim = await stage.queue.claim()
         if "ledger" in self.opens:
-            stage.ledger = await Ledger.open(data / "ledger.db", clock=world.CLOCK)
+            stage.ledger = await open_ledger(data)
         if "profiles" in self.opens:
             stage.profiles = profiles.opened(data, Disk(), days=1)
         if "memory" in self.opens:
-            stage.memory = await stage.closing.enter_async_context(a_memory(data))
+            opening = CognitiveMemory.open(world.SETTINGS, data, background=False)
+            stage.memory = await stage.closing.enter_async_context(opening)
         return stage
 
     async def found(self, data: Path) -> Found:
         """Return what the next process finds; for the historian, after it has finished the rest."""
-        torn = world.torn_files(data)
+        torn = torn_files(data)
         if self.drains:
-            async with a_memory(data) as memory:
+            async with CognitiveMemory.open(world.SETTINGS, data, background=False) as memory:
                 await memory.drain(DRAINING)
                 await memory.revive()  # a job that the disk did not deliver was buried intact
                 await memory.drain(DRAINING)
-        rest = await world.found(data, drafts=self.drafts, whole=self.drains)
+        rest = await found(data, drafts=self.drafts, whole=self.drains)
         return Found(rest.tokens, (*torn, *rest.torn))
 
     def judged(self, found: Found, before: Tokens, *, is_acked: bool, after: Iterable[str] = ()) -> Verdict:
@@ -117,103 +302,35 @@ def _states(tokens: Iterable[str]) -> set[str]:
     return {token for token in tokens if token.startswith(("tried:", "failed:", "done:"))}
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What is missing, duplicated, or torn; ``behind`` counts lines missing in the copy of memos."""
-
-    lost: list[str]
-    twice: list[str]
-    torn: tuple[str, ...]
-    behind: int = 0
-
-    @property
-    def is_good(self) -> bool:
-        """Return whether nothing went wrong."""
-        return not (self.lost or self.twice or self.torn)
-
-
-def a_memory(data: Path) -> AbstractAsyncContextManager[CognitiveMemory]:
-    """Return the whole memory over a directory, without background work."""
-    return CognitiveMemory.open(world.SETTINGS, data, background=False)
-
-
-def _memory(stage: Stage) -> CognitiveMemory:
-    assert stage.memory is not None
-    return stage.memory
-
-
-def _queue(stage: Stage) -> FileQueue:
-    assert stage.queue is not None
-    return stage.queue
-
-
-def _ledger(stage: Stage) -> Ledger:
-    assert stage.ledger is not None
-    return stage.ledger
-
-
-def _profiles(stage: Stage) -> FileProfiles:
-    assert stage.profiles is not None
-    return stage.profiles
-
-
-def _claim(stage: Stage) -> Claim:
-    assert stage.claim is not None
-    return stage.claim
-
-
 async def _restart(stage: Stage) -> None:
-    queue = await world.opened_queue(stage.data, stage.disk)
-    await queue.recover()
-    stage.queue = queue
-
-
-async def _copy_memo(stage: Stage) -> None:
-    mirror = EndSummaries(stage.data / "end_summaries.json", world.CLOCK)
-    await mirror.copy(a_memo("二"))
-    await mirror.flush()
-    if mirror._waiting:  # noqa: SLF001  # flushing reports a refusal by keeping the line
-        raise Unwritten
-
-
-class Unwritten(Exception):
-    """The copy of memos is still queued: writing it was refused and logged."""
+    stage.queue = await world.opened_queue(stage.data, stage.disk)
+    await stage.queue.recover()
 
 
 async def _open_ledger(stage: Stage) -> None:
-    ledger = await Ledger.open(stage.data / "ledger.db", clock=world.CLOCK)
-    await ledger.notes.write_memo(a_memo("二"))
+    await (await open_ledger(stage.data)).notes.write_memo(_a_memo("二"))
 
 
 async def _write_and_close(stage: Stage) -> None:
-    await _ledger(stage).notes.write_memo(a_memo("二"))
+    await stage.ledger.notes.write_memo(_a_memo("二"))
     stage.is_closed = True
-    await _ledger(stage).close()
+    await stage.ledger.close()
 
 
 async def _drain(stage: Stage) -> None:
-    await _memory(stage).drain(DRAINING)
+    await stage.memory.drain(DRAINING)
     await stage.closing.aclose()
 
 
 async def _without_ledger(data: Path) -> None:
-    await world.prepared(data)
-    _remove_ledger(data)
-
-
-def _remove_ledger(data: Path) -> None:
-    for file in data.glob("ledger.db*"):
-        file.unlink()
+    await prepared(data)
+    (data / "ledger.db").unlink()
 
 
 async def _with_old_ledger(data: Path) -> None:
     """Create a ledger of the previous schema version with the same rows."""
-    await world.prepared(data)
-    await _downgraded(data / "ledger.db")
-
-
-async def _downgraded(path: Path) -> None:
-    old = path.with_name("old.db")
+    await prepared(data)
+    path, old = data / "ledger.db", data / "old.db"
     with closing(sqlite3.connect(old, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         migrations.migrate(connection, old, schema.STEPS[:-1])
@@ -227,7 +344,7 @@ async def _downgraded(path: Path) -> None:
 
 async def _in_hand(data: Path) -> None:
     """Leave a job in processing and its older copy in pending, as a crash within a rename may on some disks."""
-    await world.prepared(data)
+    await prepared(data)
     queue = await world.opened_queue(data)
     claim = await queue.claim()
     await queue.close()
@@ -237,58 +354,45 @@ async def _in_hand(data: Path) -> None:
 
 
 async def _five_hundred_buried(data: Path) -> None:
-    await world.prepared(data, buried=FIVE_HUNDRED)
+    await prepared(data, buried=FIVE_HUNDRED)
 
 
-FIVE_HUNDRED = 500
-AFTER = {"queue": f"job:{a_job('后', world.THERE).id}", "ledger": f"memo:{a_memo('后').id}"}
-_FIRST = a_job("甲").id
-_BURIED = a_job("旧0").id
+_THREE = a_draft("三", "四", "五")
 QUEUE_STEPS = {
-    "enqueue": Step(lambda stage: _queue(stage).enqueue(a_job("新")), ("queue",), job_tokens("新")),
-    "claim": Step(lambda stage: _queue(stage).claim(), ("queue",), frozenset({f"tried:{_FIRST}"})),
+    "enqueue": Step(lambda stage: stage.queue.enqueue(a_job("新")), ("queue",), _job("新")),
+    "claim": Step(lambda stage: stage.queue.claim(), ("queue",), _job("甲", "tried")),
     "requeue": Step(
-        lambda stage: _queue(stage).requeue(_claim(stage), delay=0, counted=True),
-        ("queue", "claim"),
-        frozenset({f"tried:{_FIRST}"}),
+        lambda stage: stage.queue.requeue(stage.claim, delay=0, counted=True),
+        ("queue", "claim"), _job("甲", "tried"),
     ),
-    "complete": Step(
-        lambda stage: _queue(stage).complete(_claim(stage)), ("queue", "claim"), gone=job_tokens("甲")
-    ),
-    "bury": Step(
-        lambda stage: _queue(stage).bury(_claim(stage), "坏了"), ("queue", "claim"), frozenset({f"failed:{_FIRST}"})
-    ),
-    "revive": Step(lambda stage: _queue(stage).revive(), ("queue",), gone=frozenset({f"failed:{_BURIED}"})),
-    "withdraw": Step(lambda stage: _queue(stage).withdraw(world.HERE.scope, "r-甲"), ("queue",)),
+    "complete": Step(lambda stage: stage.queue.complete(stage.claim), ("queue", "claim"), gone=_job("甲")),
+    "bury": Step(lambda stage: stage.queue.bury(stage.claim, "坏了"), ("queue", "claim"), _job("甲", "failed")),
+    "revive": Step(lambda stage: stage.queue.revive(), ("queue",), gone=_job("旧0", "failed")),
+    "withdraw": Step(lambda stage: stage.queue.withdraw(HERE.scope, "r-甲"), ("queue",)),
     "restart": Step(_restart, lay=_in_hand),
 }  # fmt: skip
 LEDGER_STEPS = {
     "message log append": Step(
-        lambda stage: _ledger(stage).log.append([a_message(name) for name in "二三四"]),
-        ("ledger",),
-        frozenset(f"message:m-{name}" for name in "二三四"),
+        lambda stage: stage.ledger.log.append([_a_message(name) for name in "二三四"]),
+        ("ledger",), frozenset(f"message:m-{name}" for name in "二三四"),
     ),
     "event commit": Step(
-        lambda stage: _ledger(stage).events.commit(a_draft("三", "四", "五")),
-        ("ledger",),
-        event_tokens("三", "四", "五") | {f"done:{a_draft('三', '四', '五').job_id}"},
-        drafts=(a_draft("三", "四", "五"),),
+        lambda stage: stage.ledger.events.commit(_THREE),
+        ("ledger",), frozenset({*(f"event:{one.id}" for one in _THREE.events), f"done:{_THREE.job_id}"}),
+        drafts=(_THREE,),
     ),
-    "memo": Step(
-        lambda stage: _ledger(stage).notes.write_memo(a_memo("二")), ("ledger",), frozenset({f"memo:{a_memo('二').id}"})
-    ),
-    "memo and checkpoint": Step(_write_and_close, ("ledger",), frozenset({f"memo:{a_memo('二').id}"})),
-    "new ledger": Step(_open_ledger, new=frozenset({f"memo:{a_memo('二').id}"}), lay=_without_ledger),
-    "migration with its copy": Step(_open_ledger, new=frozenset({f"memo:{a_memo('二').id}"}), lay=_with_old_ledger),
+    "memo": Step(lambda stage: stage.ledger.notes.write_memo(_a_memo("二")), ("ledger",), _memo("二")),
+    "memo and checkpoint": Step(_write_and_close, ("ledger",), _memo("二")),
+    "new ledger": Step(_open_ledger, new=_memo("二"), lay=_without_ledger),
+    "migration with its copy": Step(_open_ledger, new=_memo("二"), lay=_with_old_ledger),
     "backup": Step(
-        lambda stage: _ledger(stage).eraser.copy_to(stage.data / "copy.db", world.NOON),
-        ("ledger",),
-        frozenset({"copy:copy.db:2:True"}),
+        lambda stage: stage.ledger.eraser.copy_to(stage.data / "copy.db", NOON),
+        ("ledger",), frozenset({"copy:copy.db:2:True"}),
     ),
-    "end_summaries": Step(_copy_memo, new=frozenset({f"summary:{a_memo('二').id}"})),
+    "end_summaries": Step(lambda stage: _copy_memo(stage.data, "二"), new=_memo("二", "summary")),
 }  # fmt: skip
-PROFILE_STEPS = {  # checked by their own oracle: see profiles.py
-    f"profile {name}": Step(lambda stage, act=act: act(_profiles(stage)), ("profiles",), lay=profiles.seeded)
+PROFILE_STEPS = {  # checked by their own oracle: see profile_writes.py
+    f"profile {name}": Step(lambda stage, act=act: act(stage.profiles), ("profiles",), lay=profiles.seeded)
     for name, act in profiles.ACTS.items()
 }
 STEPS = {
@@ -297,9 +401,9 @@ STEPS = {
     **PROFILE_STEPS,
     "historian": Step(_drain, ("memory",), drains=True),
     "revive 500": Step(
-        lambda stage: _queue(stage).revive(),
+        lambda stage: stage.queue.revive(),
         ("queue",),
-        gone=frozenset(f"failed:{a_job(name).id}" for name in world.buried_names(FIVE_HUNDRED)),
+        gone=frozenset(f"failed:{a_job(f'旧{number}').id}" for number in range(FIVE_HUNDRED)),
         lay=_five_hundred_buried,
     ),
 }

@@ -1,33 +1,37 @@
-"""F2, F3, F4, F5, F9 and F31: one system call of a step killed or failing, by strace."""
+"""F2, F3, F4, F5, F9 and F31: one system call of a step killed or failing, by strace; and disks that are full."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from itertools import product
 from pathlib import Path
 
-from ..fault_row import Extent, Row
-from . import tracer
-from .room import without_room
-from .steps import LEDGER_STEPS, QUEUE_STEPS
-from .struck import Injection, Plan, Scene, Tally, rehearsed, spread, struck
-from .tracer import ROOT, Call, Outcome
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.queue.job_queue import FileQueue
+from cognitive_memory_core.store.ledger import Ledger
+from tests.support.disks import fill
 
-WAYS = ("historian", "new ledger", "migration with its copy", *sorted({*QUEUE_STEPS, *LEDGER_STEPS} - {
-    "new ledger", "migration with its copy",
-}))  # fmt: skip  # the longest first: two run side by side
-PUBLISHING = tuple(way for way in WAYS if way != "historian")
+from ..fault_row import Extent, Row
+from . import traced, world
+from .child import ROOT
+from .steps import LEDGER_STEPS, QUEUE_STEPS, a_draft, found, open_ledger, prepared
+from .traced import Call, Injection, Outcome, Plan, Scene, Tally, rehearsed, struck
+
+LONGEST = ("historian", "new ledger", "migration with its copy")  # first, as two run side by side
+WAYS = (*LONGEST, *sorted({*QUEUE_STEPS, *LEDGER_STEPS}.difference(LONGEST)))
 CODES = ("ENOSPC", "EIO", "EACCES")
 MUST_REFUSE = ("enqueue", "claim", "message log append", "event commit", "memo")  # if one of their syncs failed
-SQLITE = "/ledger.db"
 SYNCS = ("fsync", "fdatasync")
 EXAMPLE = 160  # characters of an example in the note; stderr has each in full
 FAKE_DISK = "tests/unit/adapters/test_file_faults.py"
-_PASSED = re.compile(r"(\d+) passed")
+MEGABYTES, TRIES = 8, 20  # of a small disk; jobs and drafts handed in while it is full
 
 
 def by_strace(row: Callable[[Extent], Row]) -> Callable[[Extent], Row]:
@@ -35,7 +39,7 @@ def by_strace(row: Callable[[Extent], Row]) -> Callable[[Extent], Row]:
 
     @wraps(row)
     def run(extent: Extent) -> Row:
-        return row(extent) if tracer.is_there() else _by_fake_disk()
+        return row(extent) if traced.is_there() else _by_fake_disk()
 
     return run
 
@@ -43,35 +47,45 @@ def by_strace(row: Callable[[Extent], Row]) -> Callable[[Extent], Row]:
 @by_strace
 def f2(extent: Extent) -> Row:
     """Kill at every call of every step."""
-    tally = struck(WAYS, _killing(extent.of(10_000, 5)))
-    note = f"{len(WAYS)} ways, every writing call of each"
-    return _row(tally, note)
+    return _row(struck(WAYS, _killing(extent.of(10_000, 5))), f"{len(WAYS)} ways, every writing call of each")
 
 
 @by_strace
 def f3(extent: Extent) -> Row:
     """Let every call of every step fail once, and persistently, with each code; then fill a disk, then lock it."""
-    tally = struck(WAYS, _failing(extent.of(10_000, 2)), goes_on=True)
-    room = without_room()
+    most = extent.of(10_000, 2)
+
+    def plan(scene: Scene) -> Iterator[Injection]:
+        is_historian = scene.name == "historian"  # it retries until it is told to stop
+        for point, code in product(scene.unharmed.points(most), ("EIO",) if is_historian else CODES):
+            yield Injection(*point, f"error={code}")
+            if not is_historian:
+                yield Injection(*point, f"error={code}", is_lasting=True)
+
+    tally = struck(WAYS, plan, goes_on=True)
     refused = tally.injected - tally.acked
-    note = f"refused {refused}, {tally.kept} of them there all the same; crashes {tally.crashed}; {room.note}"
-    tally += Tally(injected=room.refused, lost=room.lost, stopped=room.stuck)
-    return _row(tally, note)
+    room, without = _without_room()
+    note = f"refused {refused}, {tally.kept} of them there all the same; crashes {tally.crashed}; {without}"
+    return _row(tally + room, note)
 
 
 @by_strace
 def f4(extent: Extent) -> Row:
     """Let each sync fail once: the operation is refused, and no sync is retried."""
-    retried, unsaid = list[str](), list[str]()
+    retried, unsaid, most = list[str](), list[str](), extent.of(10_000, 3)
 
     def watch(scene: Scene, injection: Injection, outcome: Outcome) -> None:
         failed = next(call for call in outcome.calls if "(INJECTED)" in call.arguments)
         if _is_retried(failed, outcome.calls):
             retried.append(f"{scene.name}, {injection}")
-        if outcome.is_acked and scene.name in MUST_REFUSE and not _is_folder(failed):
+        is_folder = Path(failed.opened).suffix == ""
+        if outcome.is_acked and scene.name in MUST_REFUSE and not is_folder:
             unsaid.append(f"{scene.name}, {injection}")
 
-    tally = struck(WAYS, _syncs_failing(extent.of(10_000, 3)), goes_on=True, watch=watch)
+    def plan(scene: Scene) -> list[Injection]:
+        return [Injection(*point, "error=EIO") for point in scene.unharmed.points(most, SYNCS)]
+
+    tally = struck(WAYS, plan, goes_on=True, watch=watch)
     tally.examples += retried + unsaid
     note = (
         f"acknowledged and lost {tally.lost}, tried again {len(retried)}, silent {len(unsaid)}; refused "
@@ -83,12 +97,11 @@ def f4(extent: Extent) -> Row:
 @by_strace
 def f5(extent: Extent) -> Row:
     """Check with strace that contents and names are synced, in this order, before the acknowledgement."""
-    scenes = rehearsed(PUBLISHING)
+    scenes = rehearsed([way for way in WAYS if way != "historian"])
     checked = [published(scene.unharmed.calls, scene.standing) for scene in scenes]
     missing = [f"{scene.name}: {name}" for scene, (_, names) in zip(scenes, checked, strict=True) for name in names]
     note = f"{len(scenes)} ways, {sum(count for count, _ in checked)} files; missing syncs {len(missing)}"
-    tally = Tally(injected=len(scenes), lost=len(missing), examples=missing)
-    return _row(tally, note)
+    return _row(Tally(injected=len(scenes), lost=len(missing), examples=missing), note)
 
 
 @by_strace
@@ -102,8 +115,11 @@ def f9(extent: Extent) -> Row:
 @by_strace
 def f31(extent: Extent) -> Row:
     """Kill while all jobs are revived."""
-    tally = struck(["revive 500"], _killing(extent.of(60, 6)))
-    return _row(tally, "every job in one place")
+    return _row(struck(["revive 500"], _killing(extent.of(60, 6))), "every job in one place")
+
+
+def _killing(most: int) -> Plan:
+    return lambda scene: [Injection(*point, "signal=KILL") for point in scene.unharmed.points(most)]
 
 
 def _row(tally: Tally, note: str, *, failed: bool = False) -> Row:
@@ -119,56 +135,20 @@ def _row(tally: Tally, note: str, *, failed: bool = False) -> Row:
     return Row(tally.injected, tally.lost, tally.twice, tally.stopped, note="; ".join(said), failed=is_bad)
 
 
-def _killing(most: int) -> Plan:
-    return lambda scene: [Injection(point, "signal=KILL") for point in spread(scene.unharmed.points(), most)]
-
-
-def _failing(most: int) -> Plan:
-    def plan(scene: Scene) -> Iterator[Injection]:
-        if scene.name == "historian":  # it retries until it is told to stop
-            yield from _failing_once(scene, most, ("EIO",))
-            return
-        yield from _failing_once(scene, most, CODES)
-        for point in spread(scene.unharmed.points(), most):
-            yield from (Injection(point, f"error={code}", is_lasting=True) for code in CODES)
-
-    return plan
-
-
-def _failing_once(scene: Scene, most: int, codes: Iterable[str]) -> Iterator[Injection]:
-    for point in spread(scene.unharmed.points(), most):
-        yield from (Injection(point, f"error={code}") for code in codes)
-
-
-def _syncs_failing(most: int) -> Plan:
-    def plan(scene: Scene) -> list[Injection]:
-        points = [point for point in scene.unharmed.points() if point.call in SYNCS]
-        return [Injection(point, "error=EIO") for point in spread(points, most)]
-
-    return plan
-
-
-def _is_folder(call: Call) -> bool:
-    return Path(call.opened).suffix == ""
-
-
 def _is_retried(failed: Call, calls: list[Call]) -> bool:
     """Return whether a file or folder is synced again although nothing in it changed since its sync failed.
 
     SQLite is exempt: on closing it syncs its log once more and transfers only what was synced before the failure.
     """
-    if SQLITE in failed.opened:
+    if "/ledger.db" in failed.opened:
         return False
     for call in calls[calls.index(failed) + 1 :]:
         if call.name in SYNCS and call.opened == failed.opened:
             return True
-        if call.name not in ("openat", "close") and _touches(call, failed.opened):
+        touches = any(path.startswith(failed.opened) for path in (call.opened, *call.named))
+        if call.name not in ("openat", "close") and touches:
             return False
     return False
-
-
-def _touches(call: Call, path: str) -> bool:
-    return any(other.startswith(path) for other in (call.opened, *call.named))
 
 
 def published(calls: list[Call], known: frozenset[str]) -> tuple[int, list[str]]:
@@ -177,7 +157,10 @@ def published(calls: list[Call], known: frozenset[str]) -> tuple[int, list[str]]
     for at, call in enumerate(calls):
         if call.name.startswith("rename"):
             count += 1
-            missing += _unsynced_rename(call, calls[:at], calls[at:])
+            source, target = call.named
+            if source.endswith((".tmp", ".part")):
+                missing += _unsynced(source, calls[:at], f"content of {Path(target).name}")
+            missing += _unsynced(str(Path(target).parent), calls[at:], f"name of {Path(target).name}")
         elif call.name == "pwrite64" and call.opened.endswith("ledger.db-wal"):
             missing += _unsynced(call.opened, calls[at:], "what was written to the log")
         elif call.name == "openat" and _is_new(call, standing, calls[at:]):
@@ -191,17 +174,9 @@ def _is_new(call: Call, standing: set[str], after: list[Call]) -> bool:
     """Return whether a call creates a file that outlives the step: no draft, shared memory or empty log of SQLite."""
     name = Path(call.opened).name
     is_published = not name.endswith((".tmp", ".part", "-shm", "-journal"))
-    is_empty_log = name.endswith("-wal") and not any(
-        later.name == "pwrite64" and later.opened == call.opened for later in after
-    )
+    is_written = any(later.name == "pwrite64" and later.opened == call.opened for later in after)
+    is_empty_log = name.endswith("-wal") and not is_written
     return "O_CREAT" in call.arguments and is_published and not is_empty_log and name not in standing
-
-
-def _unsynced_rename(call: Call, before: list[Call], after: list[Call]) -> list[str]:
-    source, target = call.named
-    is_draft = source.endswith((".tmp", ".part"))
-    content = _unsynced(source, before, f"content of {Path(target).name}") if is_draft else []
-    return content + _unsynced(str(Path(target).parent), after, f"name of {Path(target).name}")
 
 
 def _unsynced(path: str, calls: list[Call], what: str) -> list[str]:
@@ -214,6 +189,73 @@ def _by_fake_disk() -> Row:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:nonebug", "-o", f"cache_dir={folder}", FAKE_DISK]
         ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    passed = _PASSED.search(ended.stdout)
+    passed = re.search(r"(\d+) passed", ended.stdout)
     note = f"no strace here: the fake disk of {FAKE_DISK}, {passed[0] if passed else 'none passed'}"
     return Row(int(passed[1]) if passed else 0, note=note, failed=bool(ended.returncode))
+
+
+# A full disk, and one that becomes read-only.
+
+
+def _without_room() -> tuple[Tally, str]:
+    """Fill a disk of 8 MB below an open queue and ledger, then make it read-only; skipped if mounting fails."""
+    with tempfile.TemporaryDirectory() as folder, _small_disk(Path(folder)) as is_mounted:
+        return asyncio.run(_tried(Path(folder))) if is_mounted else (Tally(), "nothing may be mounted here")
+
+
+@contextmanager
+def _small_disk(place: Path) -> Iterator[bool]:
+    is_mounted = _mount("-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(place))
+    try:
+        yield is_mounted
+    finally:
+        if is_mounted:
+            subprocess.run(["umount", "-l", str(place)], check=False)
+
+
+def _mount(*arguments: str) -> bool:
+    try:
+        return subprocess.run(["mount", *arguments], check=False, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+async def _tried(disk: Path) -> tuple[Tally, str]:
+    """Hand in jobs and drafts without room, and with room again; all that is accepted stays, and work goes on."""
+    data = disk / "data"
+    await prepared(data)
+    queue, ledger = await world.opened_queue(data), await open_ledger(data)
+    accepted = set((await found(data)).tokens)
+    junk = fill(disk)
+    full = await _handed_in(queue, ledger, "满", accepted)
+    junk.unlink()
+    await ledger.close()  # a file system with files open for writing cannot become read-only
+    is_locked = _mount("-o", "remount,ro", str(disk))
+    locked = await _handed_in(queue, None, "只读", accepted) if is_locked else 0
+    _mount("-o", "remount,rw", str(disk))
+    ledger = await open_ledger(data)
+    stuck = await _handed_in(queue, ledger, "后", accepted)
+    await queue.close()
+    await ledger.close()
+    left = (await found(data)).tokens
+    lost = sum(not left[token] for token in accepted)
+    note = f"refused by a full disk {full} of {2 * TRIES}, by a read-only one {locked} of {TRIES}"
+    return Tally(injected=full + locked, lost=lost, stopped=stuck), note
+
+
+async def _handed_in(queue: FileQueue, ledger: Ledger | None, name: str, accepted: set[str]) -> int:
+    """Hand in jobs, and drafts if there is a ledger; return how many were refused, and record those accepted."""
+    refused = 0
+    for number in range(TRIES):
+        job, draft = world.a_job(f"{name}{number}", world.THERE), a_draft(f"{name}{number}")
+        acts: list[tuple[Awaitable[object], str]] = [(queue.enqueue(job), f"job:{job.id}")]
+        if ledger is not None:
+            acts.append((ledger.events.commit(draft), f"event:{draft.events[0].id}"))
+        for act, token in acts:
+            try:
+                await act
+            except UnavailableError:
+                refused += 1
+            else:
+                accepted.add(token)
+    return refused

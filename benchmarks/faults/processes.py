@@ -1,0 +1,530 @@
+"""F1, F6 to F8, F10, F21, F32: processes killed or beside each other, a flood, and files that are no jobs or in use."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import hashlib
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import cognitive_memory_core as core
+from cognitive_memory_core.disk import TRIES, Disk
+from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.people import JobContext
+from cognitive_memory_core.historian.rules import RuleHistorian
+from cognitive_memory_core.queue import format as codec
+
+from ..fault_row import Counts, Extent, Row
+from ..measure import Sample, percentile
+from . import world
+from .child import Lines, answered, started
+from .steps import QUEUE_STEPS, Step, prepared, torn_files
+
+PATIENCE = 60.0  # seconds
+SIDE_BY_SIDE = 2  # directories processed at once
+
+# F1: a pipeline that is killed at random moments.
+
+EARLIEST, LATEST = 0.05, 1.5  # seconds from the start of a child to its kill
+AGAIN = 8  # turns that a new child hands in again
+HANDS = 3  # turns handed in at once
+BACKLOG, ASKED_EVERY = 300, 20  # waiting jobs at which a child pauses; turns between two looks
+SLOWEST = 0.03  # seconds between two turns of one task
+
+
+@dataclass
+class Life:
+    """One data directory, the turns accepted into it, and the history of its processes."""
+
+    data: Path
+    ledger: world.AcceptedTurns
+    at_work: int = 0  # cycles in which turns were accepted
+    torn: int = 0
+    reopened: list[float] = field(default_factory=list)
+
+
+def f1(extent: Extent) -> Row:
+    """Kill the whole pipeline at random moments; compare what was acknowledged with what is stored."""
+    cycles = extent.of(500, 12)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        shares = [len(range(number, cycles, SIDE_BY_SIDE)) for number in range(SIDE_BY_SIDE)]
+        work = [(Path(folder) / str(number), share, extent.seed + number) for number, share in enumerate(shares)]
+        lives = list(pool.map(lambda given: _lived(*given), work))
+        counts = [asyncio.run(world.counted_in(life.data, life.ledger.accepted)) for life in lives]
+    at_work, torn = sum(life.at_work for life in lives), sum(life.torn for life in lives)
+    reopened = max((seconds for life in lives for seconds in life.reopened), default=0.0)
+    accepted = sum(len(life.ledger.accepted) for life in lives)
+    note = f"{accepted} turns accepted, work done in {at_work} of {cycles} lives, torn files {torn}; seconds: to reopen"
+    return sum(counts, Counts()).row(cycles, reopened, note, failed=bool(torn or at_work * 2 < cycles))
+
+
+def _lived(folder: Path, cycles: int, seed: int) -> Life:
+    """Let children hand in turns until their time is over; for most it starts after their first turn."""
+    folder.mkdir()
+    life, dice = Life(folder / "data", world.AcceptedTurns(folder / "accepted")), random.Random(seed)
+    for cycle in range(cycles):
+        seconds, must_open, begun = dice.uniform(EARLIEST, LATEST), dice.random() < 0.9, time.perf_counter()
+        first, before = max([0, *(number + 1 - AGAIN for number in life.ledger.accepted)]), len(life.ledger.accepted)
+        with started(work, life.data, first, f"{seed}-{cycle}") as process:
+            lines = Lines(process, lambda line: life.ledger.note(int(line)))
+            if must_open and lines.first.wait(PATIENCE):
+                life.reopened.append(time.perf_counter() - begun)
+            time.sleep(seconds)
+            process.kill()
+            lines.join()
+        life.at_work += len(life.ledger.accepted) > before
+        life.torn += len(torn_files(life.data))
+    return life
+
+
+async def work(data: str, first: int, seed: str) -> None:
+    """Hand in turns while the historian works, and print the number of each accepted one."""
+    dice = random.Random(seed)
+    async with core.CognitiveMemory.open(world.SETTINGS, Path(data)) as memory:
+        await asyncio.gather(*(_hand_in(memory, first + hand, dice) for hand in range(HANDS)))
+
+
+async def _hand_in(memory: core.CognitiveMemory, number: int, dice: random.Random) -> None:
+    while True:
+        while number % ASKED_EVERY == 0 and (await memory.status()).jobs.pending > BACKLOG:  # noqa: ASYNC110  # no event
+            await asyncio.sleep(0.1)
+        if await memory.remember(world.turn(number)) is not None:
+            print(number, flush=True)
+        number += HANDS
+        await asyncio.sleep(dice.uniform(0, SLOWEST))
+
+
+# F6 and F7: a crash with a job in hand, and a job that ends the process.
+
+REST = 1.0  # seconds between a crash and the next start
+DEATHS = 20  # number after which a deadly job counts as stuck
+HARMLESS = 10
+POISON_TEXT = "第毒号茶"
+
+
+def f6(extent: Extent) -> Row:
+    """Crash with a claimed job; after a restart one second later it must be done."""
+    rounds = extent.of(20, 3)
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = [_recovered(Path(folder) / str(number)) for number in range(rounds)]
+    done = [value for value in seconds if value is not None]
+    note = f"a job in hand, killed, started again after {REST:g} s; seconds: from opening until it was done"
+    return Row(rounds, stuck=rounds - len(done), seconds=max(done, default=0.0), note=note)
+
+
+def _recovered(data: Path) -> float | None:
+    """Return how long the next process took to finish the job; None if it did not."""
+    with started(hold, data) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.kill()
+    time.sleep(REST)
+    begun = time.perf_counter()
+    done, failed = asyncio.run(_done(data, world.SETTINGS, "第甲号茶"))
+    return time.perf_counter() - begun if done and not failed else None
+
+
+async def hold(data: str) -> None:
+    """Claim a job and keep it."""
+    queue = await world.opened_queue(Path(data))
+    await queue.enqueue(world.a_job("甲"))
+    assert await queue.claim() is not None
+    print("held", flush=True)
+    await asyncio.sleep(3600)
+
+
+async def _done(data: Path, settings: core.Settings, part: str) -> tuple[int, int]:
+    """Do what can be done; return how many events hold a part, and how many jobs failed."""
+    async with core.CognitiveMemory.open(settings, data) as memory:
+        await memory.drain(PATIENCE)
+        events = await memory.events(core.Scene.operator(), limit=100)
+        return sum(part in event.text for event in events), (await memory.status()).jobs.failed
+
+
+IMPATIENT = core.Settings(vector_store=world.SETTINGS.vector_store, historian=world.SETTINGS.historian)
+
+
+def f7(extent: Extent) -> Row:
+    """Process a job that ends the process each time; count the deaths until it is buried."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, deaths, begun = Path(folder) / "data", 0, time.perf_counter()
+        asyncio.run(_poisoned(data))
+        while deaths < DEATHS and _dies(data):
+            deaths += 1
+        seconds = time.perf_counter() - begun
+        done, failed = asyncio.run(_done(data, IMPATIENT, "第好"))
+    most = core.Settings().queue.job_max_retries + 2
+    note = f"quarantined after {deaths} deaths (at most {most}); others done {done} of {HARMLESS}; seconds: all of it"
+    return Row(deaths, HARMLESS - done, 0, 0, seconds, note, deaths > most or failed != 1)
+
+
+async def _poisoned(data: Path) -> None:
+    queue = await world.opened_queue(data)
+    await queue.enqueue(world.a_job("毒"))
+    for number in range(HARMLESS):
+        await queue.enqueue(world.a_job(f"好{number}", world.THERE if number % 2 else world.HERE))
+    await queue.close()
+
+
+def _dies(data: Path) -> bool:
+    with started(poison, data) as process:
+        return process.wait(PATIENCE) != 0
+
+
+async def poison(data: str) -> None:
+    """Process all jobs; one of them ends the process."""
+    harmless = RuleHistorian.rewrite
+
+    async def deadly(self: RuleHistorian, turn: core.Turn, job_context: JobContext) -> list[Statement]:
+        if any(POISON_TEXT in said for said in turn.observations):
+            os._exit(9)
+        return await harmless(self, turn, job_context)
+
+    RuleHistorian.rewrite = deadly
+    async with core.CognitiveMemory.open(IMPATIENT, Path(data)) as memory:
+        await memory.drain(PATIENCE)
+
+
+# F8: files that are no jobs.
+
+GOOD = 5  # ordinary jobs beside the unreadable ones
+SECONDS_TO_DRAIN = 120
+HUNDRED_MEGABYTES = 100 * 1024 * 1024
+
+
+def unreadable() -> dict[str, bytes | None]:
+    """Return the kinds of files that are no valid job; None stands for a file of a hundred megabytes."""
+    whole = codec.encoded(world.a_job("整"))
+    return {
+        "empty": b"",
+        "one byte": b"{",
+        "blanks": b" \n" * 1000,
+        "zeros": bytes(4096),
+        "binary": bytes(range(256)) * 40,
+        "truncated": whole[:-20],
+        "two objects": whole + whole,
+        "deep": b'{"a":' * 900 + b"1" + b"}" * 900,
+        "very deep": b"[" * 100_000,
+        "a list": b"[1, 2]",
+        "a number": b"17",
+        "an empty object": b"{}",
+        "wrong types": b'{"scene": {"kind": "group", "group_id": "10001", "user_id": "1"}, "observations": {"a": 1}}',
+        "a control character in an id": b'{"user_id": "a\\u0007b", "memo": "x"}',
+        "a lone surrogate": b'{"user_id": "1", "memo": "\\ud800"}',
+        "not UTF-8": b'{"user_id": "1", "memo": "\xff\xfe"}',
+        "UTF-16": whole.decode().encode("utf-16"),
+        "five thousand digits": b'{"user_id": ' + b"9" * 5000 + b"}",
+        "from the future": whole.replace(b'"schema_version":1', b'"schema_version":9'),
+        "HTML": b"<!doctype html><title>502</title>",
+        "a hundred megabytes": None,
+    }
+
+
+async def f8(extent: Extent) -> Row:
+    """Drop files of every kind into pending and processing, before a start and while the memory runs."""
+    kinds = unreadable()
+    with tempfile.TemporaryDirectory() as folder:
+        pending, processing = (Path(folder) / "data" / "queues" / name for name in ("pending", "processing"))
+        begun = time.perf_counter()
+        for number, content in enumerate(kinds.values()):
+            _drop(pending / f"{number:016d}-before{number}.0.json", content)
+            _drop(processing / f"{number:016d}-held{number}.1.json", content)
+        async with core.CognitiveMemory.open(world.SETTINGS, Path(folder) / "data") as memory:
+            for number, content in enumerate(kinds.values()):
+                _drop(pending / f"later{number}.json", content)
+            refused = sum([await _refusals(memory, number) for number in range(GOOD)])
+            is_buried = await _all_buried(memory, 3 * len(kinds))
+            counts = await world.counted(memory, range(GOOD))
+            failed = await memory.failed_jobs()
+        seconds = time.perf_counter() - begun
+    silent = sum(1 for job in failed if not job.error or "\n" in job.error)
+    loops = sum(1 for job in failed if job.attempts > 2) + len(failed) - len({job.id for job in failed})
+    hangs = counts.stuck - len(failed) + int(not is_buried) + silent
+    note = f"{len(kinds)} kinds, in pending, in processing and while it runs; hangs {hangs}, loops {loops}"
+    note += f", turns refused meanwhile {refused}"
+    return Row(3 * len(kinds), counts.lost, counts.twice + loops, hangs, seconds, note)
+
+
+async def _refusals(memory: core.CognitiveMemory, number: int) -> int:
+    """Hand in a turn until it is accepted; return how often it was refused."""
+    for refused in range(SECONDS_TO_DRAIN * 20):
+        try:
+            await memory.remember(world.turn(number))
+        except core.QueueFull:
+            await asyncio.sleep(0.05)
+        else:
+            return refused
+    return SECONDS_TO_DRAIN * 20
+
+
+async def _all_buried(memory: core.CognitiveMemory, number: int) -> bool:
+    deadline = time.monotonic() + SECONDS_TO_DRAIN
+    while (await memory.status()).jobs.failed < number and time.monotonic() < deadline:  # noqa: ASYNC110  # no event
+        await asyncio.sleep(0.1)
+    return (await memory.status()).jobs.failed == number
+
+
+def _drop(path: Path, content: bytes | None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content or b"")
+    if content is None:
+        os.truncate(path, HUNDRED_MEGABYTES)
+    then = time.time() - 60
+    os.utime(path, (then, then))  # old enough not to be a copy in progress
+
+
+# F10: a second owner.
+
+AT_ONCE = 5
+REFUSED = "DirectoryInUse"
+
+
+def f10(extent: Extent) -> Row:
+    """Open a directory that another process owns, repeatedly."""
+    rounds = extent.of(20, 4)
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        asyncio.run(prepared(data))
+        with started(own, data) as owner, ThreadPoolExecutor(AT_ONCE) as pool:
+            assert owner.stdout is not None
+            assert owner.stdout.readline()
+            before, begun = _digest(data), time.perf_counter()
+            said = list(pool.map(lambda _: answered(own, data), range(rounds)))
+            seconds, after = time.perf_counter() - begun, _digest(data)
+            owner.kill()
+    refused = sum(line.startswith(REFUSED) and "LOCALSTORE_USE_CWD=true" in line for line in said)
+    note = f"refused {refused} of {rounds}, data {'untouched' if before == after else 'TOUCHED'}; seconds: all rounds"
+    return Row(rounds, 0, 0, 0, seconds, note, refused < rounds or before != after)
+
+
+async def own(data: str) -> str:
+    """Own a directory without working; if it is refused, return the reason."""
+    impatient = world.SETTINGS.model_copy(update={"historian": core.HistorianSettings(shutdown_seconds=0)})
+    try:
+        async with core.CognitiveMemory.open(impatient, Path(data), background=False):
+            print("owned", flush=True)
+            await asyncio.sleep(3600)
+    except core.UnavailableError as refused:
+        return f"{type(refused).__name__} {refused}"
+    return "owned"
+
+
+def _digest(data: Path) -> dict[str, str]:
+    files = sorted(path for path in data.rglob("*") if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+# F21: a steady ten thousand jobs a minute, half of them in one group, then a burst into one group.
+
+A_MINUTE = 10_000  # jobs
+LOOK = 0.25  # seconds between two samples of the queue
+BURST = 2_500  # jobs in one group: more than its limit
+BURST_AT_ONCE = 64
+
+
+def f21(extent: Extent) -> Row:
+    """Flood the queue in a process of its own, for its resident size."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures = answered(flooded, Path(folder) / "data", extent.minutes * 60)
+    note = (
+        f"{figures['minutes']:.1f} min at {figures['rate']:.0f} jobs/min: max pending {figures['max_pending']}, "
+        f"enqueue p95 {figures['p95']:.1f} p99 {figures['p99']:.1f} ms, context p95 {figures['context_p95']:.1f} ms, "
+        f"RSS {figures['rss']:.0f} MB, refused {figures['refused']}, counted in the status {figures['counted']}; burst "
+        f"in one group: refused {figures['burst_refused']}, another group then {figures['other']}; no bound on a "
+        "person's turns a minute; seconds: to drain"
+    )
+    is_bad = figures["refused"] != figures["counted"] or figures["other"] != "accepted"
+    return Counts(*figures["counts"]).row(figures["handed"], figures["drained"], note, failed=is_bad)
+
+
+@dataclass
+class Flood:
+    """What was handed in, what was accepted, and what it cost."""
+
+    accepted: set[int] = field(default_factory=set)
+    handed: int = 0
+    refused: int = 0
+    enqueue: Sample = field(default_factory=Sample)
+    context: Sample = field(default_factory=Sample)
+    max_pending: int = 0
+
+
+async def flooded(data: str, seconds: float) -> dict[str, object]:
+    """Flood a memory, drain it, and return the figures."""
+    flood = Flood()
+    # without a limit per person, which would refuse before the queue's
+    settings = core.Settings(vector_store=world.SETTINGS.vector_store, queue=core.QueueSettings(turns_per_minute=0))
+    async with core.CognitiveMemory.open(settings, Path(data)) as memory:
+        looking, begun = asyncio.create_task(_look(memory, flood)), time.perf_counter()
+        await _pour(memory, flood, seconds)
+        poured = time.perf_counter() - begun
+        steady, refused = flood.handed, flood.refused
+        figures: dict[str, object] = {"minutes": poured / 60, "rate": steady / poured * 60, "refused": refused}
+        figures |= {"p95": flood.enqueue.p95, "p99": 1000 * percentile(flood.enqueue.seconds, 0.99)}
+        figures |= {"context_p95": flood.context.p95, "counted": (await memory.status()).refused}
+        looking.cancel()
+        figures |= await _burst(memory, flood)
+        begun = time.perf_counter()
+        await memory.drain(1200)
+        figures |= {"drained": time.perf_counter() - begun, "max_pending": flood.max_pending, "rss": _rss()}
+        counts = await world.counted(memory, flood.accepted)
+    return figures | {"counts": [counts.lost, counts.twice, counts.stuck], "handed": flood.handed}
+
+
+async def _pour(memory: core.CognitiveMemory, flood: Flood, seconds: float) -> None:
+    """Hand in jobs at a steady pace, without waiting for earlier ones."""
+    begun, hands = time.perf_counter(), set[asyncio.Task[None]]()
+    while (passed := time.perf_counter() - begun) < seconds:
+        while flood.handed < passed * A_MINUTE / 60:
+            group = 0 if flood.handed % 2 else 1 + flood.handed // 2 % 20
+            hands.add(asyncio.create_task(_flood_with(memory, flood, flood.handed, group)))
+            flood.handed += 1
+        hands = {hand for hand in hands if not hand.done()}
+        await asyncio.sleep(0.005)
+    await asyncio.gather(*hands)
+
+
+async def _burst(memory: core.CognitiveMemory, flood: Flood) -> dict[str, object]:
+    """Fill one group beyond its limit while the historian is paused; another group must still be served."""
+    await memory.pause()
+    refused = flood.refused
+    for _ in range(0, BURST, BURST_AT_ONCE):
+        numbers = range(flood.handed, flood.handed + BURST_AT_ONCE)
+        flood.handed += BURST_AT_ONCE
+        await asyncio.gather(*(_flood_with(memory, flood, number, 99) for number in numbers))
+    burst_refused, before = flood.refused - refused, len(flood.accepted)
+    await _flood_with(memory, flood, flood.handed, 98)
+    flood.handed += 1
+    await memory.resume()
+    return {"burst_refused": burst_refused, "other": "accepted" if len(flood.accepted) > before else "REFUSED"}
+
+
+async def _flood_with(memory: core.CognitiveMemory, flood: Flood, number: int, group: int) -> None:
+    scene = core.Scene.group(str(10_001 + group), str(20_001 + group), user_name="小雨")
+    try:
+        with flood.enqueue.watch():
+            await memory.remember(world.turn(number, scene, request_id=None))
+    except core.QueueFull:
+        flood.refused += 1
+    else:
+        flood.accepted.add(number)
+
+
+async def _look(memory: core.CognitiveMemory, flood: Flood) -> None:
+    scene = core.Scene.group("10002", "20002", user_name="小雨")
+    with contextlib.suppress(asyncio.CancelledError):
+        while True:
+            flood.max_pending = max(flood.max_pending, (await memory.status()).jobs.pending)
+            with flood.context.watch():
+                await memory.context(scene, "小雨喜欢什么茶")
+            await asyncio.sleep(LOOK)
+
+
+def _rss() -> float:
+    """Return the largest resident size so far, in MB; 0 if the system does not report it."""
+    if sys.platform == "win32":
+        return 0.0
+    import resource  # noqa: PLC0415  # there is none on Windows
+
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return largest / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+# F32: files in use and file names, as on Windows.
+
+WINERRORS = (5, 32, 33)
+FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]|[. ]$|^(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?:\.|$)', re.IGNORECASE)
+HOSTILE_IDS = ("CON", "a:b", "A", "a", "x" * 128, "..\\up", "../up", "名", "nul", "com1.", " ", "a\tb", "tail.")
+LONGEST_NAME = 120
+
+
+class BusyDisk(Disk):
+    """A disk as on Windows: every operation but fsync first meets ``times`` sharing violations."""
+
+    pause = 0.0
+
+    def __init__(self, winerror: int, times: int) -> None:
+        """Refuse each operation ``times`` times."""
+        self.refused = 0
+        self._winerror, self.times = winerror, times
+
+    def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Refuse inside the call, as the system does."""
+        left = self.times if operation not in ("fsync", "close") else 0
+
+        def busy(*inner: Any, **named: Any) -> Any:
+            nonlocal left
+            if left:
+                left, self.refused = left - 1, self.refused + 1
+                error = PermissionError(errno.EACCES, "in use")
+                error.winerror = self._winerror  # pyright: ignore[reportAttributeAccessIssue]  # Windows alone has it
+                raise error
+            return call(*inner, **named)
+
+        return super().act(operation, busy, *args, **kwargs)
+
+
+async def f32(extent: Extent) -> Row:
+    """Run every queue step on a disk where each file is in use briefly or permanently; check all file names."""
+    total, refused, silent = Counts(), 0, 0
+    for winerror in WINERRORS:
+        for times in (1, TRIES - 1, TRIES):
+            for step in QUEUE_STEPS.values():
+                counts, number, is_refused = await _walked(step, winerror, times)
+                total, refused = total + counts, refused + number
+                silent += is_refused != (times == TRIES)
+    bad_names = await _bad_names()
+    note = f"sharing violations met {refused}, each tried at most {TRIES} times; bad names {bad_names}; wrong {silent}"
+    return total.row(refused, 0.0, note, failed=bool(bad_names or silent))
+
+
+async def _walked(step: Step, winerror: int, times: int) -> tuple[Counts, int, bool]:
+    """Return the counts, the number of violations, and whether the step was refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, disk, is_acked = Path(folder), BusyDisk(winerror, 0), True
+        await step.lay(data)
+        before = (await step.found(data)).tokens
+        stage = await step.ready(data, disk=disk)
+        disk.times = times
+        try:
+            await step.act(stage)
+        except core.UnavailableError:
+            is_acked = False
+        disk.times = 0
+        verdict = step.judged(await step.found(data), before, is_acked=is_acked)
+    return Counts(len(verdict.lost) + len(verdict.torn), len(verdict.twice)), disk.refused, not is_acked
+
+
+async def _bad_names() -> int:
+    """Count the file names, from hostile people, places and requests, that Windows would reject."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with core.CognitiveMemory.open(world.SETTINGS, Path(folder), background=False) as memory:
+            for turn in _hostile_turns():
+                await memory.remember(turn)
+        names = _names_in(Path(folder))
+    bad = sum(1 for name in names if FORBIDDEN.search(name) or len(name) > LONGEST_NAME)
+    return bad + len(names) - len({name.casefold() for name in names})
+
+
+def _names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*")]
+
+
+def _hostile_turns() -> Iterator[core.Turn]:
+    for hostile in HOSTILE_IDS:
+        for scene in (core.Scene.group("10001", "20001"), core.Scene.private("20001")):
+            turn = core.Turn(scene, observations=["小雨喜欢茶"], request_id=hostile)
+            yield turn
+            with contextlib.suppress(core.BadArgument):
+                yield replace(turn, scene=replace(scene, user_id=hostile))
