@@ -1,8 +1,4 @@
-"""F19 and F20: embedding models with bad answers, and a change of model while the index is rebuilt.
-
-``python -m benchmarks.faults.embedding FOLDER MODEL`` is the bot that F20 kills: it opens the memory with a model and
-works until everything is embedded and indexed.
-"""
+"""F19 and F20: embedding models with bad answers, and a change of model while the index is rebuilt."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import asyncio
 import hashlib
 import random
 import subprocess
-import sys
 import tempfile
 import time
 from array import array
@@ -31,8 +26,8 @@ from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support import model_server as served
 
 from ..fault_row import Extent, Row
+from .child import started
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXTS = 5  # embedded at once
 ALIKE = 0.9999
 LENGTHS = {"one": 48, "other": 32}
@@ -156,11 +151,8 @@ async def _remembered(data: Path) -> None:
 
 
 def _live(data: Path, model: str, seconds: float) -> None:
-    command = [sys.executable, "-m", "benchmarks.faults.embedding", str(data), model]
-    with subprocess.Popen(command, cwd=ROOT) as bot:
-        with suppress(subprocess.TimeoutExpired):
-            bot.wait(seconds)
-        bot.kill()
+    with started(work, data, model) as bot, suppress(subprocess.TimeoutExpired):
+        bot.wait(seconds)
 
 
 async def _examined(data: Path, name: str) -> tuple[int, int, str]:
@@ -190,11 +182,8 @@ def _is_mixed(row: Any, model: SeededModel) -> bool:
     return row.fingerprint != model.fingerprint or list(row.vector) != list(model.vector(row.event.text))
 
 
-async def _work(data: Path, name: str) -> None:
+async def work(data: str, name: str) -> None:
+    """Open the memory with a model, and work until everything is embedded and indexed."""
     settings = core.Settings(historian=core.HistorianSettings(shutdown_seconds=5))
-    async with core.CognitiveMemory.open(settings, data, embedder=SeededModel(name)) as memory:
+    async with core.CognitiveMemory.open(settings, Path(data), embedder=SeededModel(name)) as memory:
         await memory.drain(PATIENCE)
-
-
-if __name__ == "__main__":
-    asyncio.run(_work(Path(sys.argv[1]), sys.argv[2]))

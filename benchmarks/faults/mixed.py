@@ -1,8 +1,8 @@
 """F33: hours of mixed faults at one per cent, with kills, and backups taken meanwhile and opened elsewhere.
 
 One call in a hundred of the disk, of SQLite and of the chat model fails, and more of the vector store's, which has
-fewer; some lives begin with a clock that is an hour back, and most of them end by SIGKILL. The clock of the memory runs
-faster than the machine's.
+fewer: its process is killed, refuses, is slow, or has no room on its disk. Some lives begin with a clock that is an
+hour back, and most of them end by SIGKILL. The clock of the memory runs faster than the machine's.
 """
 
 from __future__ import annotations
@@ -11,29 +11,38 @@ import asyncio
 import errno
 import os
 import random
+import resource
 import signal
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Any, TypeVar
+
+import orjson
 
 import cognitive_memory_core as core
 from cognitive_memory_core import disk
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.store.database.database import Database
+from cognitive_memory_core.store.search.corpora import Corpora
+from cognitive_memory_core.vectors import reconciler
+from cognitive_memory_core.vectors.chroma.process import ChildProcess
+from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.puppet import Puppet
 
 from ..fault_row import Counts, Extent, Row
-from . import mixed_store, world
+from . import world
+from .child import Lines, started
+from .steps import torn_files
 
 T = TypeVar("T")
 SHARE = 0.01  # of calls that fail
@@ -41,14 +50,16 @@ HOURS = 6.0  # of the memory's clock
 KILLED = 0.7  # share of lives that end by SIGKILL; the others by SIGTERM
 LIFE = (6.0, 20.0)  # seconds from the first accepted turn to the end of a life
 FIRST_SIGN, GRACE = 90.0, 60.0
-GROUPS = 7
 AGAIN = 3  # turns that a new child hands in again
 BACKUPS_OPENED = 6
 CODES = (errno.ENOSPC, errno.EIO, errno.EMFILE)
-MODEL = {
-    **mixed_store.SETTINGS.model_dump(),
-    "models": {"historian": {"model_name": "m", "api_url": "http://127.0.0.1:9"}},
-}
+STORE_SHARE = 0.04  # of the vector store's requests, of which a life makes few
+STORE_KINDS = ("killed", "refuses", "slow", "disk full")
+SLOW = 4.0  # seconds before a request is passed on; a search waits for two
+FULL = 3.0  # seconds for which its process can enlarge no file, as on a full disk
+SMALLEST = 4096  # bytes that each of its files may have then
+WITH_STORE = core.Settings.model_validate({**world.SETTINGS.model_dump(), "vector_store": {"backend": "chroma"}})
+MODEL = {"historian": {"model_name": "m", "api_url": "http://127.0.0.1:9"}}
 
 
 @dataclass
@@ -59,37 +70,50 @@ class Soaked:
     ledger: world.AcceptedTurns
     lives: int = 0
     killed: int = 0
-    handed: int = 0
     faults: Counter[str] = field(default_factory=Counter[str])
     crashes: list[str] = field(default_factory=list[str])
+    begun: dict[str, set[int]] = field(default_factory=dict[str, set[int]])  # backups that may not have ended
     backups: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+
+    def hear(self, line: str) -> None:
+        """Note what a life prints: numbers accepted, faults, backups, crashes."""
+        what, _, told = line.partition(" ")
+        match what:
+            case "accepted":
+                self.ledger.note(int(told))
+            case "fault":
+                self.faults[told] += 1
+            case "begins":
+                self.begun[told] = set(self.ledger.accepted)
+            case "backup":
+                self.backups[told] = self.begun[told]
+            case "crash":
+                self.crashes.append(told)
+            case _:
+                return  # what the process returned
 
 
 def f33(extent: Extent) -> Row:
     """Let lives follow each other, then count what was accepted, in the directory and in the backups."""
-    started, seconds = time.monotonic(), float(extent.of(480, 25))
+    began, seconds = time.monotonic(), float(extent.of(480, 25))
     with tempfile.TemporaryDirectory() as folder:
         soaked = lived(Path(folder), seconds, extent.seed)
-        counts, revived = asyncio.run(counted(soaked.data, set(soaked.ledger.accepted)))
+        counts = asyncio.run(counted(soaked.data, soaked.ledger.accepted))
         opened = sorted(soaked.backups)[:: max(len(soaked.backups) // BACKUPS_OPENED, 1)]
-        differing = asyncio.run(mixed_store.differing_rows(soaked.data, later()))
-        restored = [asyncio.run(counted(Path(path), soaked.backups[path]))[0] for path in opened]
-        torn = len(world.torn_files(soaked.data))
-    of_backups = sum(restored, Counts())
-    injected = soaked.faults.total() + soaked.killed
+        differing = asyncio.run(differing_rows(soaked.data))
+        restored = sum([asyncio.run(counted(Path(path), soaked.backups[path])) for path in opened], Counts())
+        torn = len(torn_files(soaked.data))
     told = ", ".join(f"{name} {count}" for name, count in sorted(soaked.faults.items()))
     note = (
         f"{seconds / 60:.1f} min of {HOURS:.0f} h of the memory's clock: {soaked.lives} lives, {soaked.killed} killed, "
-        f"{len(soaked.ledger.accepted)} turns accepted; failed at 1 %, the vector store "
-        f"at {mixed_store.SHARE:.0%}: {told}; {len(soaked.backups)} backups while "
-        f"running, {len(opened)} opened elsewhere: lost {of_backups.lost}, twice {of_backups.twice}; "
-        f"jobs buried because the disk did not deliver them, and revived: {revived}; torn files {torn}; rows that "
-        f"the vector store then has or lacks by itself {differing}; "
+        f"{len(soaked.ledger.accepted)} turns accepted; failed at 1 %, the vector store at {STORE_SHARE:.0%}: {told}; "
+        f"{len(soaked.backups)} backups while running, {len(opened)} opened elsewhere: lost {restored.lost}, twice "
+        f"{restored.twice}; torn files {torn}; rows that the vector store then has or lacks by itself {differing}; "
         f"raised otherwise: {soaked.crashes[:3] or 'nothing'}; seconds: the whole row"
     )
-    lost, twice = counts.lost + of_backups.lost, counts.twice + of_backups.twice
+    total = counts + Counts(restored.lost, restored.twice)
     is_bad = bool(soaked.crashes or torn or differing or not soaked.backups or not soaked.ledger.accepted)
-    return Row(injected, lost, twice, counts.stuck, time.monotonic() - started, note, is_bad)
+    return total.row(soaked.faults.total() + soaked.killed, time.monotonic() - began, note, failed=is_bad)
 
 
 def lived(folder: Path, seconds: float, seed: int) -> Soaked:
@@ -97,80 +121,45 @@ def lived(folder: Path, seconds: float, seed: int) -> Soaked:
     dice, began = random.Random(seed), time.time()
     soaked = Soaked(folder / "data", world.AcceptedTurns(folder / "accepted"))
     while time.time() - began < seconds:
-        _live(soaked, dice, began, HOURS * 3600 / seconds)
+        soaked.lives += 1
+        back = 3600.0 if dice.random() < SHARE * 10 else 0.0  # lives are few: one in ten
+        first = max([0, *(number + 1 - AGAIN for number in soaked.ledger.accepted)])
+        with started(live, soaked.data, first, dice.randrange(1 << 30), began, HOURS * 3600 / seconds, back) as process:
+            lines = Lines(process, soaked.hear)
+            lines.first.wait(FIRST_SIGN)
+            time.sleep(dice.uniform(*LIFE))
+            is_killed = dice.random() < KILLED
+            soaked.killed += is_killed
+            process.send_signal(signal.SIGKILL if is_killed else signal.SIGTERM)
+            try:
+                process.wait(GRACE)
+            except TimeoutExpired:
+                soaked.crashes.append("did not end")
+                process.kill()
+            lines.join()
     return soaked
 
 
-def _live(soaked: Soaked, dice: random.Random, began: float, pace: float) -> None:
-    soaked.lives += 1
-    back = 3600.0 if dice.random() < SHARE * 10 else 0.0  # lives are few: one in ten
-    told = (soaked.data, max(soaked.handed - AGAIN, 0), dice.randrange(1 << 30), began, pace, back)
-    command = [sys.executable, "-m", "benchmarks.faults.mixed", *map(str, told)]
-    with subprocess.Popen(command, cwd=world.ROOT, stdout=subprocess.PIPE, text=True) as process:
-        reader = _Reader(process, soaked)
-        reader.first.wait(FIRST_SIGN)
-        time.sleep(dice.uniform(*LIFE))
-        if dice.random() < KILLED:
-            soaked.killed += 1
-            process.kill()
-        else:
-            process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            soaked.crashes.append("did not end")
-            process.kill()
-        reader.join()
+async def counted(data: Path, accepted: Sequence[int] | set[int]) -> Counts:
+    """Open a directory without faults, let everything be done, and count what was accepted."""
+    return await world.counted_in(data, accepted, _later())
 
 
-class _Reader(threading.Thread):
-    """Notes what a life prints: numbers accepted, faults, backups, crashes."""
-
-    def __init__(self, child: subprocess.Popen[str], soaked: Soaked) -> None:
-        """Start reading."""
-        super().__init__()
-        self.first = threading.Event()
-        self._child, self._soaked = child, soaked
-        self._begun: dict[str, set[int]] = {}
-        self.start()
-
-    def run(self) -> None:
-        """Read until the child has ended."""
-        assert self._child.stdout is not None
-        for line in self._child.stdout:
-            if line.endswith("\n"):
-                self._note(*line.rstrip("\n").partition(" ")[::2])
-        self.first.set()
-
-    def _note(self, what: str, told: str) -> None:
-        soaked = self._soaked
-        match what:
-            case "accepted":
-                soaked.ledger.note(int(told))
-                soaked.handed = max(soaked.handed, int(told) + 1)
-                self.first.set()
-            case "fault":
-                soaked.faults[told] += 1
-            case "begins":
-                self._begun[told] = set(soaked.ledger.accepted)
-            case "backup":
-                soaked.backups[told] = self._begun[told]
-            case _:
-                soaked.crashes.append(told)
+async def differing_rows(data: Path) -> int:
+    """Let the vector store follow the ledger without faults; return how many rows then are in one of them only."""
+    async with core.CognitiveMemory.open(WITH_STORE, data, clock=_later()) as memory:
+        assert await memory.drain(300)
+        rows = [orjson.loads(line) for line in await world.exported(memory)]
+    store = ChromaStore(data / "chromadb", WITH_STORE.vector_store)
+    try:
+        generation = await store.open()
+        stored = await store.listed(generation) if generation else frozenset[str]()
+    finally:
+        await store.close()
+    return len(stored ^ {row["id"] for row in rows if row.get("type") == "event"})
 
 
-async def counted(data: Path, accepted: set[int]) -> tuple[Counts, int]:
-    """Open a directory without faults and let everything be done; return what is missing, and how many were revived."""
-    clock = later()
-    async with core.CognitiveMemory.open(world.SETTINGS, data, clock=clock) as memory:
-        revived = await memory.revive()
-    events, memos, stuck = await world.turns_found(data, world.SETTINGS, clock)
-    lost = sum(1 for number in accepted if not events[number] or not memos[number])
-    twice = sum(1 for every in (events, memos) for count in every.values() if count > 1)
-    return Counts(lost, twice, stuck), revived
-
-
-def later() -> FastClock:
+def _later() -> FastClock:
     """Return a clock that is later than any instant that a life wrote."""
     return FastClock(time.time(), 1.0, -2 * HOURS * 3600)
 
@@ -198,14 +187,9 @@ class Faults:
         with self._lock:
             return self._dice.choice(kinds)
 
-    def of_the_store(self) -> str:
-        """Return what befalls a request to the vector store; "" for nothing."""
-        kind = self.choice(mixed_store.KINDS)
-        return kind if self.strikes(f"vector store {kind}", mixed_store.SHARE) else ""
-
     def spoil(self) -> None:
         """Let calls of the disk, of SQLite and of the vector store fail."""
-        mixed_store.spoil(self.of_the_store)
+        self._spoil_the_store()
         act, write, read = disk.Disk.act, Database.write, Database.read
 
         def acting(one: disk.Disk, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -224,6 +208,33 @@ class Faults:
 
         disk.Disk.act, Database.write, Database.read = acting, writing, reading  # type: ignore[method-assign]
 
+    def _spoil_the_store(self) -> None:
+        """Use the store for every row and search, and let its requests fail."""
+        reconciler.ROWS_BEHIND = 1
+        Corpora.is_wide = lambda *_: True  # type: ignore[assignment]
+        exchange = ChildProcess.exchange
+
+        def exchanging(child: ChildProcess, *request: Any) -> dict[str, Any]:
+            kind = self.choice(STORE_KINDS)
+            match kind if self.strikes(f"vector store {kind}", STORE_SHARE) else "":
+                case "killed":
+                    os.kill(child.pid, signal.SIGKILL)
+                case "refuses":
+                    return {"failed": ("failed", "refused"), "resident": None}
+                case "slow":
+                    time.sleep(SLOW)
+                case "disk full":
+                    _, most = resource.prlimit(child.pid, resource.RLIMIT_FSIZE)
+                    resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (SMALLEST, most))
+                    there_is_room = threading.Timer(FULL, _lift, (child.pid, most))
+                    there_is_room.daemon = True
+                    there_is_room.start()
+                case _:
+                    pass
+            return exchange(child, *request)
+
+        ChildProcess.exchange = exchanging  # type: ignore[method-assign]
+
     @staticmethod
     def _spoilt(work: Callable[..., Any]) -> Callable[..., Any]:
         def failing(*args: Any, **kwargs: Any) -> Any:
@@ -231,6 +242,11 @@ class Faults:
             raise sqlite3.OperationalError("disk I/O error")
 
         return failing
+
+
+def _lift(pid: int, most: int) -> None:
+    with suppress(ProcessLookupError):  # it was killed meanwhile
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
 
 
 class Moody(Puppet):
@@ -273,39 +289,31 @@ def say(what: str, told: object) -> None:
     os.write(1, f"{line}\n".encode())
 
 
-def turn(number: int) -> core.Turn:
-    """Return a turn whose event and memo name its number."""
-    group, person = str(10_001 + number % GROUPS), str(2_000_001 + number % GROUPS)
-    said = f"小雨({person}) 在第 {number} 轮说喜欢第 {number} 号茶"
-    scene = core.Scene.group(group, person, user_name="小雨")
-    return core.Turn(scene, memo=f"第 {number} 轮答过", observations=[said], request_id=f"turn-{number}")
-
-
-async def live(data: Path, first: int, seed: int, clock: FastClock) -> None:
+async def live(data: str, first: int, seed: int, began: float, pace: float, back: float) -> None:
     """Hand in turns, read and back up until SIGTERM; a turn that is refused is handed in again."""
     faults, stop = Faults(seed), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     faults.spoil()
+    settings = core.Settings.model_validate({**WITH_STORE.model_dump(), "models": MODEL})
+    opening = core.CognitiveMemory.open(settings, Path(data), chat=Moody(faults), clock=FastClock(began, pace, back))
     try:
-        async with core.CognitiveMemory.open(
-            core.Settings.model_validate(MODEL), data, chat=Moody(faults), clock=clock
-        ) as memory:
-            backing = asyncio.create_task(_back_up(memory, data, seed))
+        async with opening as memory:
+            backing = asyncio.create_task(_back_up(memory, Path(data), seed))
             number = first
             while not stop.is_set():
-                number += await _tried("remember", lambda number=number: _handed_in(memory, number))
-                await _tried("context", lambda number=number: memory.context(turn(number).scene, "喜欢什么茶"))
-                await _tried("search", lambda number=number: memory.search_events(turn(number).scene, "喜欢什么茶"))
+                turn = world.turn(number)
+                number += await _tried("remember", lambda turn=turn, number=number: _handed_in(memory, turn, number))
+                await _tried("context", lambda turn=turn: memory.context(turn.scene, "喜欢什么茶"))
+                await _tried("search", lambda turn=turn: memory.search_events(turn.scene, "喜欢什么茶"))
                 await asyncio.sleep(0.02)
             backing.cancel()
     except core.CognitiveMemoryError:
         say("fault", "opening refused")
 
 
-async def _handed_in(memory: core.CognitiveMemory, number: int) -> None:
-    wanted = turn(number)
-    await memory.observe(core.Message(f"m{number}", wanted.scene, f"第 {number} 句闲话", datetime.now(timezone.utc)))
-    if await memory.remember(wanted) is not None:
+async def _handed_in(memory: core.CognitiveMemory, turn: core.Turn, number: int) -> None:
+    await memory.observe(core.Message(f"m{number}", turn.scene, f"第 {number} 句闲话", datetime.now(timezone.utc)))
+    if await memory.remember(turn) is not None:
         say("accepted", number)
 
 
@@ -329,9 +337,3 @@ async def _tried(name: str, call: Callable[[], Any]) -> bool:
         say("crash", f"{name}: {type(crash).__name__} {crash}")
         return False
     return True
-
-
-if __name__ == "__main__":
-    given, at, dice_seed, since, times, behind = sys.argv[1:]
-    clock_of_life = FastClock(float(since), float(times), float(behind))
-    asyncio.run(live(Path(given), int(at), int(dice_seed), clock_of_life))

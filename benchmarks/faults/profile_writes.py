@@ -24,7 +24,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.merging import EntityMerge, ProfileMerging
-from cognitive_memory_core.ports.models import MergedLines, MergeInput, Merger
+from cognitive_memory_core.ports.models import MergedLines, MergeInput
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from cognitive_memory_core.store.ledger import Ledger
@@ -50,13 +50,12 @@ from tests.support.profiles import (
 )
 
 from ..fault_row import Extent, Row, Summed
-from . import tracer
+from . import traced
 from .steps import PROFILE_STEPS
-from .struck import Injection, spread
 from .syscalls import published
+from .traced import Injection
 
 POWER = "power cut"  # a fault kind in addition to those of the tests
-SIDE_BY_SIDE = 2  # drivers
 
 # F22.
 
@@ -72,12 +71,12 @@ class Count(Summed):
     examples: list[str] = field(default_factory=list[str])
 
 
-@dataclass(frozen=True)
-class Read:
-    """What another process reads of the profiles that the steps change."""
+Read = tuple[list[Profile | None], list[str]]  # what a process reads: profiles that the steps change, and a past
 
-    now: tuple[Profile | None, ...]
-    past: tuple[str, ...]
+
+async def _read(root: Path) -> Read:
+    profiles = opened(root, days=2)
+    return [await profiles.find(key) for key in (TANG, GROUP_KEY, MILI_THERE)], await past(profiles)
 
 
 @dataclass(frozen=True)
@@ -103,23 +102,24 @@ class Rehearsal:
         shutil.copytree(untouched, folder / "read")  # reading repairs damage
         return cls(step, untouched, before, after, await _read(folder / "read"), new)
 
-    async def judged(self, root: Path, *, is_done: bool) -> Harm:
+    async def judged(self, root: Path, where: str, *, is_done: bool) -> Count:
         """Check the files, read them as the next process does, and run the step again."""
-        by_files = harm(Kept.of(root), self.before, self.after, is_done=is_done)
-        return by_files + Harm(neither=not await self._reads_well(root))
-
-    async def _reads_well(self, root: Path) -> bool:
-        found = await _read(root)
-        is_either = all(one in both for one, *both in zip(found.now, self.old.now, self.new.now, strict=True))
-        twin = (*self.new.past, *self.old.past[-1:])  # pruned by the next write
+        found = harm(Kept.of(root), self.before, self.after, is_done=is_done)
+        now, kept = await _read(root)
+        twin = [*self.new[1], *self.old[1][-1:]]  # pruned by the next write
+        is_either = all(one in both for one, *both in zip(now, self.old[0], self.new[0], strict=True))
         await ACTS[self.step](opened(root, days=2))
-        return is_either and found.past in (self.old.past, self.new.past, twin)
+        found += Harm(neither=not (is_either and kept in (self.old[1], self.new[1], twin)))
+        return Count(harm=found, examples=[f"{self.step}, {where}: {found}"] if found != Harm() else [])
 
 
 def f22(extent: Extent) -> Row:
     """Interrupt every kind of profile write: by a kill, a disk error, or a power cut."""
     by_disk = asyncio.run(_on_failing_disks(extent.of(1, 7)))
-    killed = _killed(extent.of(10_000, 5)) if tracer.is_there() else Count()
+    killed = Count()
+    if traced.is_there():
+        with ThreadPoolExecutor(traced.SIDE_BY_SIDE) as pool:
+            killed = sum(pool.map(partial(_killed, most=extent.of(10_000, 5)), PROFILE_STEPS), killed)
     total = by_disk + killed
     print(*total.examples, *total.unsynced, sep="\n", file=sys.stderr)
     process = f"{killed.points} SIGKILLs at system calls" if killed.points else "no strace here: no process killed"
@@ -131,11 +131,7 @@ def f22(extent: Extent) -> Row:
         f"{total.missed}; seconds: the whole row"
     )
     lost = total.harm.torn + total.harm.unwhole + total.harm.neither
-    return Row(total.points, lost, note=note, failed=_is_bad(total))
-
-
-def _is_bad(total: Count) -> bool:
-    return bool(total.unsynced or total.missed * 10 > total.points)
+    return Row(total.points, lost, note=note, failed=bool(total.unsynced or total.missed * 10 > total.points))
 
 
 async def _on_failing_disks(every: int) -> Count:
@@ -145,46 +141,28 @@ async def _on_failing_disks(every: int) -> Count:
         with tempfile.TemporaryDirectory() as folder:
             scene = await Rehearsal.of(step, Path(folder))
             for kind in (*KINDS, POWER):
-                total += await _by_disk(scene, kind, every)
+                point, found = 1, Count(points=1)
+                while found.points:
+                    found = await _by_disk(scene, kind, point)
+                    total, point = total + found, point + every
     return total
 
 
-async def _by_disk(scene: Rehearsal, kind: str, every: int) -> Count:
-    count, point, has_struck = Count(), 1, True
-    while has_struck:
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder) / "data"
-            shutil.copytree(scene.seed, root)
-            has_struck, found = await _struck(scene, root, kind, point)
-        count.points += has_struck
-        count.harm += found
-        if found != Harm():
-            count.examples.append(f"{scene.step}, {kind}, operation {point}: {found}")
-        point += every
-    return count
-
-
-async def _struck(scene: Rehearsal, root: Path, kind: str, point: int) -> tuple[bool, Harm]:
-    """Run a step on a failing disk; return whether the fault struck, and its harm."""
-    disk = _power(root) if kind == POWER else FaultyDisk()
-    disk.arm(Fault(point, *KINDS.get(kind, (None, False, False))))
-    is_done = await _is_done(scene.step, opened(root, disk, days=1))
-    if isinstance(disk, FragileDisk):
-        disk.cut_power()
-    return disk.has_struck, await scene.judged(root, is_done=is_done)
-
-
-async def _is_done(step: str, profiles: FileProfiles) -> bool:
-    try:
-        await ACTS[step](profiles)
-    except (Killed, UnavailableError, Overtaken):
-        return False
-    return True
-
-
-def _power(root: Path) -> FragileDisk:
-    """Return a disk that tracks every existing folder; folders that a step creates are not tracked."""
-    return _Powerless(*(path for path in root.rglob("*") if path.is_dir() and not _has_folders(path)))
+async def _by_disk(scene: Rehearsal, kind: str, point: int) -> Count:
+    """Run a step on a failing disk; its only point counts if the fault struck."""
+    with tempfile.TemporaryDirectory() as folder:
+        root, is_done = Path(folder) / "data", True
+        shutil.copytree(scene.seed, root)
+        disk = _power(root) if kind == POWER else FaultyDisk()
+        disk.arm(Fault(point, *KINDS.get(kind, (None, False, False))))
+        try:
+            await ACTS[scene.step](opened(root, disk, days=1))
+        except (Killed, UnavailableError, Overtaken):
+            is_done = False
+        if isinstance(disk, FragileDisk):
+            disk.cut_power()
+        found = await scene.judged(root, f"{kind}, operation {point}", is_done=is_done)
+        return found + Count(points=disk.has_struck)
 
 
 class _Powerless(FragileDisk):
@@ -195,42 +173,30 @@ class _Powerless(FragileDisk):
             super()._note_sync(path)
 
 
-def _has_folders(path: Path) -> bool:
-    return any(below.is_dir() for below in path.iterdir())
+def _power(root: Path) -> FragileDisk:
+    """Return a disk that tracks every existing folder; folders that a step creates are not tracked."""
+    folders = [path for path in root.rglob("*") if path.is_dir()]
+    return _Powerless(*(path for path in folders if not any(below.is_dir() for below in path.iterdir())))
 
 
-def _killed(most: int) -> Count:
-    """Kill a real process at every writing system call of every step, two steps at a time."""
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        return sum(pool.map(partial(_killed_in, most=most), PROFILE_STEPS), Count())
-
-
-def _killed_in(name: str, most: int) -> Count:
+def _killed(name: str, most: int) -> Count:
+    """Kill a real process at writing system calls of a step."""
     count = Count()
-    with tempfile.TemporaryDirectory() as folder, tracer.driver(Path(folder)) as driver:
+    with tempfile.TemporaryDirectory() as folder, traced.driver(Path(folder)) as driver:
         scene = asyncio.run(Rehearsal.of(name.removeprefix("profile "), Path(folder) / "scene"))
         data = Path(folder) / "data"
         shutil.copytree(scene.seed, data)
         unharmed = driver.take(name, data)
         assert unharmed.is_acked, f"{name}: {unharmed.said}"
         count.unsynced += published(unharmed.calls, frozenset(path.name for path in scene.seed.rglob("*")))[1]
-        for point in spread(unharmed.points(), most):
+        for point in unharmed.points(most):
             shutil.rmtree(data)
             shutil.copytree(scene.seed, data)
-            outcome = driver.take(name, data, str(Injection(point, "signal=KILL")))
-            found = asyncio.run(scene.judged(data, is_done=outcome.is_acked))
-            count.points += outcome.has_struck
-            count.missed += not outcome.has_struck
-            count.harm += found
-            if found != Harm():
-                count.examples.append(f"{name}, {point}: {found}")
+            injection = Injection(*point, "signal=KILL")
+            outcome = driver.take(name, data, injection)
+            count += asyncio.run(scene.judged(data, str(injection), is_done=outcome.is_acked))
+            count += Count(points=outcome.has_struck, missed=not outcome.has_struck)
     return count
-
-
-async def _read(root: Path) -> Read:
-    profiles = opened(root, days=2)
-    now = [await profiles.find(key) for key in (TANG, GROUP_KEY, MILI_THERE)]
-    return Read(tuple(now), tuple(await past(profiles)))
 
 
 # F23.
@@ -245,58 +211,45 @@ ENOUGH = 60.0  # seconds per round
 
 def f23(extent: Extent) -> Row:
     """Combine writers, an admin and crashes on one profile in all orders, in a model and with real mergers."""
-    started = time.monotonic()
-    modelled = _modelled(extent.of(200, 15), extent.of(50, 20))
+    started, runs, steps = time.monotonic(), extent.of(200, 15), extent.of(50, 20)
+    modelled, wrong = _modelled(runs, steps)
     rounds = [asyncio.run(_merged_at_once(extent.seed + number)) for number in range(extent.of(60, 4))]
     total = sum(rounds, Met())
     note = (
-        f"model: {modelled.runs} runs of at most {extent.of(50, 20)} steps, {modelled.steps} steps, wrong "
-        f"{modelled.wrong}; two mergers over one ledger and one store: {len(rounds)} rounds, {len(rounds) * FACTS} "
-        f"facts, {total.merges} merges, {total.edits} edits by hand, overtaken {total.overtaken}; an edit may come "
-        "before any operation of the disk, but not between the last look at the file and its rename; lost: facts and "
-        "edits that are in no profile; seconds: the whole row"
+        f"model: {modelled} runs of at most {steps} steps, {len(machine.STEPS)} steps, wrong {bool(wrong)}; two "
+        f"mergers over one ledger and one store: {len(rounds)} rounds, {len(rounds) * FACTS} facts, {total.merges} "
+        f"merges, {total.edits} edits by hand, overtaken {total.overtaken}; an edit may come before any operation of "
+        "the disk, but not between the last look at the file and its rename; lost: facts and edits that are in no "
+        "profile; seconds: the whole row"
     )
-    print(modelled.said, *total.lost, sep="\n", file=sys.stderr)
-    is_idle = not (total.overtaken and total.edits) or modelled.runs < extent.of(200, 15)
-    injected, lost = modelled.steps + total.merges + total.edits, len(total.lost) + modelled.wrong
+    print(wrong, *total.lost, sep="\n", file=sys.stderr)
+    is_idle = not (total.overtaken and total.edits) or modelled < runs
+    injected, lost = len(machine.STEPS) + total.merges + total.edits, len(total.lost) + bool(wrong)
     return Row(injected, lost, 0, total.stuck, time.monotonic() - started, note, is_idle)
 
 
-@dataclass
-class Modelled:
-    """The result of the tests' state machine."""
-
-    runs: int = 0
-    steps: int = 0
-    wrong: int = 0
-    said: str = ""
-
-
-def _modelled(runs: int, steps: int) -> Modelled:
-    """Run the tests' state machine at a given size."""
-    found = Modelled()
+def _modelled(runs: int, steps: int) -> tuple[int, str]:
+    """Run the tests' state machine at a given size; return the runs, and what was wrong."""
+    found = 0
 
     class Counted(machine.ProfileMachine):
         def __init__(self) -> None:
+            nonlocal found
             super().__init__()
-            found.runs += 1
+            found += 1
 
     machine.STEPS.clear()
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     size = settings(
-        max_examples=runs,
-        stateful_step_count=steps,
-        deadline=None,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        max_examples=runs, stateful_step_count=steps, deadline=None, database=None, suppress_health_check=slow
     )
     try:
         run_state_machine_as_test(Counted, settings=size)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as wrong:  # noqa: BLE001  # whatever the machine finds counts; what pytest raises is no Exception
-        found.wrong, found.said = 1, f"{type(wrong).__name__}: {wrong} {getattr(wrong, '__notes__', '')}"
-    found.steps = len(machine.STEPS)
-    return found
+        return found, f"{type(wrong).__name__}: {wrong} {getattr(wrong, '__notes__', '')}"
+    return found, ""
 
 
 @dataclass
@@ -379,77 +332,51 @@ class AdminsDisk(FaultyDisk):
             other.replace(self._file)
 
 
-async def _merged_at_once(seed: int) -> Met:
-    """Run two loops that merge the same facts into one profile while facts arrive and the file is edited."""
-    dice, clock = random.Random(seed), FrozenClock()
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder)
-        disk = AdminsDisk(data / "profiles" / "members" / KEY.group_id / f"{KEY.user_id}.md", dice)
-        store = _Watched(FileProfiles(data, KEEP, clock, SHANGHAI, disk=disk))
-        ledger = await Ledger.open(data / "ledger.db", clock=clock)
-        mergers = [_SlowMerger(dice) for _ in range(2)]
-        mergings = [ProfileMerging(_entity(merger, store, ledger, clock)) for merger in mergers]
-        for merging in mergings:
-            merging.start()
-        facts = await _told(ledger, mergings, clock, dice)
-        stuck = await _settled(mergings, clock)
-        for merging in mergings:
-            await merging.stop()
-        await ledger.close()
-        found = await opened(data, days=2).find(KEY)
-    summary = [line.removeprefix("- ") for line in found.summary.split("\n")] if found else []
-    lost = [f"seed {seed}: {one}" for one in (*facts, *disk.words) if one not in summary]
-    return Met(sum(merger.merges for merger in mergers), len(disk.words), store.overtaken, stuck, lost)
-
-
-class _Watched:
+class _Watched(FileProfiles):
     """A store that counts writes rejected because of a newer version."""
 
-    def __init__(self, store: FileProfiles) -> None:
-        self._store = store
-        self.overtaken = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+    overtaken = 0
 
     async def write(self, profile: Profile) -> Profile:
         """Write, or count the rejection."""
         try:
-            return await self._store.write(profile)
+            return await super().write(profile)
         except Overtaken:
             self.overtaken += 1
             raise
 
 
-class _SlowMerger:
-    """Appends facts to a profile after a pause."""
-
-    def __init__(self, dice: random.Random) -> None:
-        self._scripted = ScriptedMerger()
-        self._dice = dice
-        self.merges = 0
+class _SlowMerger(ScriptedMerger):
+    """Appends facts to a profile after a random pause."""
 
     async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
         """Return the facts as lines."""
-        self.merges += 1
-        self._scripted.seconds = self._dice.random() * SLOWEST
-        return await self._scripted.merge(given, now)
+        self.seconds = random.random() * SLOWEST
+        return await super().merge(given, now)
 
 
-def _entity(merger: Merger, store: Any, ledger: Ledger, clock: FrozenClock) -> EntityMerge:
-    hurried = Settings(profile=ProfileSettings(merge_delay_seconds=0), historian=HistorianSettings(concurrency=2))
-    return EntityMerge(
-        merger,
-        store,
-        ledger.profiles,
-        ledger.facts,
-        ledger.names,
-        Live(hurried),
-        clock,
-        name_of=lambda _: "",
-        is_left_out=lambda _: False,
-        on_written=lambda: None,
-    )
+async def _merged_at_once(seed: int) -> Met:
+    """Run two loops that merge the same facts into one profile while facts arrive and the file is edited."""
+    dice, clock, hurried = random.Random(seed), FrozenClock(), ProfileSettings(merge_delay_seconds=0)
+    live = Live(Settings(profile=hurried, historian=HistorianSettings(concurrency=2)))
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder)
+        disk = AdminsDisk(data / "profiles" / "members" / KEY.group_id / f"{KEY.user_id}.md", dice)
+        store = _Watched(data, KEEP, clock, SHANGHAI, disk=disk)
+        ledger = await Ledger.open(data / "ledger.db", clock=clock)
+        mergers = [_SlowMerger(), _SlowMerger()]
+        tables = (ledger.profiles, ledger.facts, ledger.names, live, clock)
+        idle: Any = {"name_of": lambda _: "", "is_left_out": lambda _: False, "on_written": lambda: None}
+        mergings = [ProfileMerging(EntityMerge(merger, store, *tables, **idle)) for merger in mergers]
+        for merging in mergings:
+            merging.start()
+        facts = await _told(ledger, mergings, clock, dice)
+        stuck = await _settled(mergings, clock)
+        await ledger.close()
+        found = await opened(data, days=2).find(KEY)
+    summary = [line.removeprefix("- ") for line in found.summary.split("\n")] if found else []
+    lost = [f"seed {seed}: {one}" for one in (*facts, *disk.words) if one not in summary]
+    return Met(sum(len(merger.merged) for merger in mergers), len(disk.words), store.overtaken, stuck, lost)
 
 
 async def _told(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -14,12 +13,13 @@ from collections.abc import Iterator
 from importlib.metadata import requires
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Literal
 
 import cognitive_memory_core as core
 
 from ..fault_row import Extent, Row
 from . import world
-from .tracer import ROOT
+from .child import ROOT, command_of
 
 DISTRIBUTION = "nonebot-plugin-cognitive-memory"
 PACKAGES = ("cognitive_memory_core", "nonebot_plugin_cognitive_memory")
@@ -39,8 +39,8 @@ def a27(extent: Extent) -> Row:
     started = time.monotonic()
     found, unbounded = findings(), unbounded_dependencies()
     with tempfile.TemporaryDirectory() as scratch:
-        ways = {"exact": [], "chroma": ["chroma"]} if not extent.quick else {"exact": []}
-        traced = {name: attempts(Path(scratch, name), more) for name, more in ways.items()}
+        backends = ("exact",) if extent.quick else ("exact", "chroma")
+        traced = {backend: attempts(Path(scratch, backend), backend) for backend in backends}
     outside = [address for attempted in traced.values() for address in attempted]
     files = sum(1 for package in PACKAGES for _ in (ROOT / package).rglob("*.py"))
     note = (
@@ -72,12 +72,12 @@ def unbounded_dependencies() -> list[str]:
     return [name for name in names if name not in NO_UPPER_BOUND and name != DISTRIBUTION]
 
 
-def attempts(data: Path, options: list[str]) -> list[str]:
+def attempts(data: Path, backend: str) -> list[str]:
     """Return the addresses beyond this machine to which a life and its children tried to connect or send."""
     trace = data.with_suffix(".trace")
     environment = {**os.environ, "ANONYMIZED_TELEMETRY": "True"}  # what an unprotected chromadb would follow
-    life = [sys.executable, "-m", "benchmarks.faults.supply", str(data), *options]
-    command = ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(trace), *life]
+    command = ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(trace)]
+    command += command_of(live, data, backend)
     subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
     return list(_outside(trace.read_text("utf-8", "replace")))
 
@@ -88,23 +88,19 @@ def _outside(trace: str) -> Iterator[str]:
             yield f"{four or six}:{port}"
 
 
-async def live(data: Path, *, with_chroma: bool) -> None:
+async def live(folder: str, backend: Literal["exact", "chroma"]) -> None:
     """Use everything that reads, writes or searches, with no endpoint set."""
-    backend = core.VectorStoreSettings(backend="chroma" if with_chroma else "exact")
-    settings = world.SETTINGS.model_copy(update={"vector_store": backend})
+    data, exported = Path(folder), Path(f"{folder}.jsonl")
+    settings = world.SETTINGS.model_copy(update={"vector_store": core.VectorStoreSettings(backend=backend)})
     async with core.CognitiveMemory.open(settings, data) as memory:
         for number in range(TURNS):
             await memory.observe(core.Message(f"m{number}", world.HERE, f"我喜欢第 {number} 号茶", world.NOON))
-            await memory.remember(core.Turn(world.HERE, memo="答了", observations=[f"阿棠(2000001) 喜欢 {number}"]))
+            await memory.remember(world.turn(number, world.HERE))
         await memory.drain(120)
         await memory.reindex()
         await memory.context(world.HERE, "喜欢什么茶")
         await memory.search_profiles(world.HERE, "茶")
         await memory.evolve(world.HERE)
-        await memory.export(data.with_name(f"{data.name}.jsonl"))
-        await memory.import_(data.with_name(f"{data.name}.jsonl"))
+        await memory.export(exported)
+        await memory.import_(exported)
         await memory.forget_user(core.Scene.operator(), world.HERE.user_id)
-
-
-if __name__ == "__main__":
-    asyncio.run(live(Path(sys.argv[1]), with_chroma="chroma" in sys.argv[2:]))

@@ -10,22 +10,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.store.database import schema
-from cognitive_memory_core.store.ledger import Ledger
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock
 
 from ..fault_row import Extent, Row
-from . import tracer, world
-from .struck import spread
-from .tracer import ROOT, Driver, driver
+from . import traced
+from .child import ROOT
+from .steps import open_ledger
+from .traced import Injection
 
 OPENING = "migration with its copy"  # the step of the driver that opens ledger.db
 CALLS = 40  # of each directory, evenly spread over the hundreds that write: a kill and the start after it take a second
@@ -109,41 +108,34 @@ def _kill_statements(folder: Path, name: str, every: int, found: Found) -> None:
 
 
 def _kill_calls(folder: Path, names: list[str], most: int, found: Found) -> None:
-    if not tracer.is_there():
+    if not traced.is_there():
         return
     folder.mkdir()
-    with driver(folder) as process:
+    with traced.driver(folder) as process:
         for name in names:
-            for data in _killed_by_strace(process, folder, name, most):
-                found.calls += 1
-                count, before = _format_of(folder / "template"), golden.rows_of(folder / "template" / "ledger.db")
-                _reopen(data / "ledger.db", count, before, f"{name}, call {found.calls}", found)
+            template, data = golden.unpacked(name, folder / "template"), folder / "data"
+            count, before = _format(template / "ledger.db"), golden.rows_of(template / "ledger.db")
+            shutil.copytree(template, data)
+            unharmed = process.take(OPENING, data)
+            for point in unharmed.points(most):
                 shutil.rmtree(data)
-            shutil.rmtree(folder / "template")
-
-
-def _killed_by_strace(process: Driver, folder: Path, name: str, most: int) -> Iterator[Path]:
-    template, data = golden.unpacked(name, folder / "template"), folder / "data"
-    shutil.copytree(template, data)
-    unharmed = process.take(OPENING, data)
-    shutil.rmtree(data)
-    for point in spread(unharmed.points(), most):
-        shutil.copytree(template, data)
-        if process.take(OPENING, data, f"{point.call}:signal=KILL:{point.when}").was_killed:
-            yield data
-        else:
+                shutil.copytree(template, data)
+                if process.take(OPENING, data, Injection(*point, "signal=KILL")).was_killed:
+                    found.calls += 1
+                    _reopen(data / "ledger.db", count, before, f"{name}, call {found.calls}", found)
             shutil.rmtree(data)
+            shutil.rmtree(template)
 
 
 def _reopen(ledger: Path, count: int, before: dict[str, list[golden.Row]], where: str, found: Found) -> None:
-    asyncio.run(_opened_and_closed(ledger))
+    asyncio.run(_opened_and_closed(ledger.parent))
     found.stuck += _format(ledger) != len(schema.STEPS)
     found.lost += [f"{where}: {row}" for row in golden.missing(before, golden.rows_of(ledger))]
     found.lost += _missing_copy(ledger, count, before)
 
 
-async def _opened_and_closed(ledger: Path) -> None:
-    await (await Ledger.open(ledger, clock=world.CLOCK)).close()
+async def _opened_and_closed(data: Path) -> None:
+    await (await open_ledger(data)).close()
 
 
 def _missing_copy(ledger: Path, count: int, before: dict[str, list[golden.Row]]) -> list[str]:
@@ -157,7 +149,7 @@ def _refuse_later(folder: Path, name: str, found: Found) -> None:
     """Open a ledger that is one format ahead, with the change in the file and in the log."""
     for in_log in (False, True):
         data = golden.unpacked(name, folder / str(in_log))
-        asyncio.run(_opened_and_closed(data / "ledger.db"))
+        asyncio.run(_opened_and_closed(data))
         copied = folder / f"{in_log} copied"
         with closing(sqlite3.connect(data / "ledger.db", isolation_level=None)) as connection:
             ahead = len(schema.STEPS) + 1
@@ -184,10 +176,6 @@ async def _refusal(data: Path) -> str:
 def _tree(folder: Path) -> dict[str, tuple[bytes, int]]:
     files = (path for path in folder.rglob("*") if path.is_file())
     return {os.fspath(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
-
-
-def _format_of(data: Path) -> int:
-    return _format(data / "ledger.db")
 
 
 def _format(ledger: Path) -> int:
