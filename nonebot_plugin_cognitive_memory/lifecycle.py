@@ -22,7 +22,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import Setup, setup
-from .opening_memory import WAIT, OpeningMemory, RefusalCounts
+from .opening_memory import WAIT, OpeningMemory
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
 FIELDS = "memory_"  # how the fields of a log line begin
@@ -51,9 +51,10 @@ class Lifetime:
         return self.memory.is_running or not self._opening.is_over
 
     @property
-    def refused(self) -> RefusalCounts:
-        """Return how many lines and calls were refused because the memory was not open yet."""
-        return self._opening.refused
+    def refused(self) -> str:
+        """Return a sentence on lines and calls that were refused because the memory was not open yet; "" if none were."""
+        lines, calls = self._opening.refused_lines, self._opening.refused_calls
+        return replies.log.CAME_TOO_EARLY.format(lines=lines, calls=calls) if lines or calls else ""
 
     def on_late_line(self, told: Callable[[core.Message], None]) -> None:
         """Register a function that is called with each line that waited for the memory, once the memory has got it."""
@@ -61,12 +62,12 @@ class Lifetime:
 
     def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
         """Return the lines of a place that wait for the memory to open, oldest first."""
-        return self._opening.waiting_lines(scene)
+        return [line for line in self._opening.lines if line.scene.scope == scene.scope]
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
         """Yield the memory to one caller after another, in order of arrival, and only once it is open."""
-        if self._opening.is_over and self._opening.is_idle:
+        if self._opening.is_over and self._opening.calm.is_set():
             yield self.memory
         else:
             async with self._opening.in_order() as memory:
@@ -89,9 +90,9 @@ class Lifetime:
 
     async def settle(self) -> None:
         """Wait at most ``shutdown_seconds`` until the memory has accepted what waited for it to open."""
-        if self._loop is not None and not self._opening.is_idle:
+        if self._loop is not None and not self._opening.calm.is_set():
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._opening.idle(), self._setup.settings.historian.shutdown_seconds)
+                await asyncio.wait_for(self._opening.calm.wait(), self._setup.settings.historian.shutdown_seconds)
 
     async def stop(self) -> None:
         """Close the memory; nothing that it accepted is lost."""
@@ -141,7 +142,7 @@ class Lifetime:
         for line in late:
             for told in self._late:
                 told(line)
-        self._opening.release()
+        self._opening.release_calls()
         self.is_open = True
         self._is_tried.set()
         if not gc.get_freeze_count():  # a full collection of all that lives until the bot's end would block the loop
@@ -153,9 +154,8 @@ class Lifetime:
         self._tell_refused()
 
     def _tell_refused(self) -> None:
-        if refused := self._opening.refused:
-            said = replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)
-            logger.warning(replies.log.logged(said))
+        if self.refused:
+            logger.warning(replies.log.logged(self.refused))
 
 
 class _LinesWithKeyword(LoguruHandler):

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from nonebot import get_bots, get_driver
+from nonebot import get_bots
 from nonebot.adapters import Bot
 from nonebot.exception import AdapterException
 
 import cognitive_memory_core as core
 
+from .lifecycle import run_with_bot
 from .onebot import v12
 
 NAME_LENGTH = 64
@@ -31,6 +32,7 @@ PATIENCE = 5.0  # seconds for one answer
 KEPT, WAITING = 20_000, 500  # people and groups
 ASKED_TOGETHER = 50  # groups in which the names of a person to be erased are asked for
 _Key = tuple[str, str, str]  # agent, group, person; the person is "" for the group itself
+_Query = tuple[Bot, datetime]  # the account that asks, and the time of the line that needed the answer first
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,6 @@ class PlatformAnswer:
     until: float = 0.0
 
 
-@dataclass(frozen=True)
-class _PlatformQuery:
-    """A question to the platform: the account that asks, and the time of the line that needed the answer first."""
-
-    bot: Bot
-    heard_at: datetime
-
-
 class PlatformNames:
     """Caches the platform's answers about people and groups, in memory only; ``clock`` returns monotonic seconds."""
 
@@ -58,10 +52,10 @@ class PlatformNames:
         """Start with nothing cached; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
         self._known: OrderedDict[_Key, PlatformAnswer] = OrderedDict()
-        self._waiting: OrderedDict[_Key, _PlatformQuery] = OrderedDict()
-        self._asking: dict[_Key, _PlatformQuery] = {}
+        self._waiting: OrderedDict[_Key, _Query] = OrderedDict()
+        self._asking: dict[_Key, _Query] = {}
         self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
-        self._loop = core.BackgroundLoop("platform names", self._round)
+        self.loop = core.BackgroundLoop("platform names", self._round)
 
     def find(self, agent: str, group_id: str, user_id: str = "") -> PlatformAnswer:
         """Return the answer about a person in a group (in private with group ""), or about the group without a person.
@@ -77,8 +71,8 @@ class PlatformNames:
         for key in keys:
             is_due = self.find(*key).until <= self._clock() and key not in self._asking
             if is_due and len(self._waiting) < WAITING:
-                self._waiting.setdefault(key, _PlatformQuery(bot, heard_at))
-                self._loop.nudge()
+                self._waiting.setdefault(key, (bot, heard_at))
+                self.loop.nudge()
 
     def on_named(self, named: Callable[[core.Scene, datetime], Awaitable[None]]) -> None:
         """Register a function that is called with a new name's scene and the time of the line that needed the name."""
@@ -92,7 +86,7 @@ class PlatformNames:
         """
         known = [answer.name for key, answer in self._known.items() if key[2] == user_id]
         open_queries = {**self._waiting, **self._asking}
-        asking = [(query.bot, key) for key, query in open_queries.items() if key[2] == user_id][:ASKED_TOGETHER]
+        asking = [(bot, key) for key, (bot, _) in open_queries.items() if key[2] == user_id][:ASKED_TOGETHER]
         asking += [(bot, ("", "", user_id)) for bot in get_bots().values() if isinstance(bot, v12.Bot)]
         told = await asyncio.gather(*(self._asked(bot, key) for bot, key in asking), return_exceptions=True)
         names = (answer.name for answer in told if isinstance(answer, PlatformAnswer))
@@ -111,35 +105,23 @@ class PlatformNames:
     async def ask_waiting(self) -> None:
         """Ask about every waiting person and group, one after another."""
         while self._waiting:
-            key, question = self._waiting.popitem(last=False)
-            self._asking[key] = question
+            key, (bot, heard_at) = self._waiting.popitem(last=False)
+            self._asking[key] = bot, heard_at
             try:
-                named = await self._asked(question.bot, key)
+                told = await self._asked(bot, key)
                 is_wanted = key in self._asking  # not forgotten meanwhile
             finally:
                 self._asking.pop(key, None)
-            if is_wanted:
-                self._keep(key, named)
-                await self._tell(_scene(key, named), question.heard_at)
-
-    def _keep(self, key: _Key, named: PlatformAnswer) -> None:
-        self._known[key] = named
-        self._known.move_to_end(key)
-        if len(self._known) > KEPT:
-            self._known.popitem(last=False)
-
-    async def _tell(self, scene: core.Scene | None, heard_at: datetime) -> None:
-        if scene is not None and (scene.user_name or scene.group_name):
-            for named in self._on_named:
-                await named(scene, heard_at)
-
-    async def start(self) -> None:
-        """Start the background loop."""
-        self._loop.start()
-
-    async def stop(self) -> None:
-        """End the background loop."""
-        await self._loop.stop()
+            if not is_wanted:
+                continue
+            self._known[key] = told
+            self._known.move_to_end(key)
+            if len(self._known) > KEPT:
+                self._known.popitem(last=False)
+            scene = _scene(key, told)
+            if scene is not None and (scene.user_name or scene.group_name):
+                for named in self._on_named:
+                    await named(scene, heard_at)
 
     async def _round(self) -> float:
         await self.ask_waiting()
@@ -190,5 +172,4 @@ def _scene(key: _Key, told: PlatformAnswer | None = None) -> core.Scene | None:
 
 
 platform_names = PlatformNames()
-get_driver().on_startup(platform_names.start)
-get_driver().on_shutdown(platform_names.stop)
+run_with_bot(platform_names.loop)

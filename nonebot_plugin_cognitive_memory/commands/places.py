@@ -91,9 +91,8 @@ async def show_status(call: Call) -> str | PictureAnswer:
         *replies.status.switch_remarks(await memory.place_switch(scene), setup.settings.zone),
         *replies.status.status_remarks(now, considerer.waiting_count(scene)),
     ]
-    if refused := lifetime.refused:
-        too_early = replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)
-        remarks += replies.status.toned("bad", [too_early])
+    if lifetime.refused:
+        remarks.append(("bad", lifetime.refused))
     text = replies.status.status(now, here, pins, remarks)
     if call.text:
         return text

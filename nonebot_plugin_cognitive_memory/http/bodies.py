@@ -9,7 +9,16 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+    model_validator,
+)
 from typing_extensions import Self
 
 import cognitive_memory_core as core
@@ -52,6 +61,12 @@ class Answer(Noun):
     def of(cls, **fields: object) -> Self:
         """Return the answer with these fields, which may be nouns of the core."""
         return cls.model_validate(fields)
+
+
+def answer(name: str, description: str, **field: Any) -> type[Answer]:
+    """Return the class of an answer with one field, given by its type, or by its type and :func:`shown`."""
+    typed: Any = {key: one if isinstance(one, tuple) else (one, ...) for key, one in field.items()}
+    return create_model(name, __base__=Answer, __doc__=description, **typed)
 
 
 class Refusal(BaseModel):
@@ -105,16 +120,10 @@ class EventBody(Noun):
     retired_at: Instant | None = None
 
 
-class EventList(Answer):
-    """Events: the hits of a search, best first, or a list, newest first."""
-
-    events: tuple[EventBody, ...]
+EventList = answer("EventList", "Events: hits, best first, or a list, newest first.", events=tuple[EventBody, ...])
 
 
-class OneEvent(Answer):
-    """An event."""
-
-    event: EventBody
+OneEvent = answer("OneEvent", "An event.", event=EventBody)
 
 
 class ChangedEvent(Refusal):
@@ -124,14 +133,11 @@ class ChangedEvent(Refusal):
     event: EventBody
 
 
-class Forgotten(Answer):
-    """The id of the forgotten event or removed pin."""
-
-    id: str = shown(EVENT_ID)
+Forgotten = answer("Forgotten", "The id of the forgotten event or removed pin.", id=(str, shown(EVENT_ID)))
 
 
-class EventText(RequestBody):
-    """The corrected text of an event."""
+class NewText(RequestBody):
+    """The new text of an event or a pin."""
 
     text: Text = shown(guide.LIKES_TEA)
 
@@ -147,27 +153,16 @@ class PinBody(Noun):
     pinned_at: Instant = shown(_NOW)
 
 
-class PinList(Answer):
-    """The pins of a place, oldest first."""
-
-    pins: tuple[PinBody, ...]
+PinList = answer("PinList", "The pins of a place, oldest first.", pins=tuple[PinBody, ...])
 
 
-class OnePin(Answer):
-    """A pin."""
-
-    pin: PinBody
+OnePin = answer("OnePin", "A pin.", pin=PinBody)
 
 
-class PinText(RequestBody):
-    """The new text of a pin."""
-
-    text: Text = shown(guide.PINNED)
-
-
-class NewPin(PinText):
+class NewPin(RequestBody):
     """A new pin and its place."""
 
+    text: Text = shown(guide.PINNED)
     group_id: OptionalId = Field(default=None, description=guide.GROUP_ID, examples=["10001"])
     user_id: OptionalId = Field(default=None, description=guide.USER_ID)
 
@@ -188,10 +183,7 @@ class ProfileBody(Noun):
     sources: dict[str, tuple[str, ...]] = shown({guide.SUMMARY.removeprefix("- "): [EVENT_ID]})
 
 
-class OneProfile(Answer):
-    """A profile."""
-
-    profile: ProfileBody
+OneProfile = answer("OneProfile", "A profile.", profile=ProfileBody)
 
 
 class RevisionBody(Noun):
@@ -201,10 +193,7 @@ class RevisionBody(Noun):
     profile: ProfileBody
 
 
-class RevisionList(Answer):
-    """The past profiles, newest first."""
-
-    revisions: tuple[RevisionBody, ...]
+RevisionList = answer("RevisionList", "The past profiles, newest first.", revisions=tuple[RevisionBody, ...])
 
 
 class RevisionWanted(RequestBody):
@@ -237,10 +226,7 @@ class BeliefList(Answer):
     memories: tuple[BeliefBody, ...]
 
 
-class OneBelief(Answer):
-    """A belief after a change."""
-
-    memory: BeliefBody
+OneBelief = answer("OneBelief", "A belief after a change.", memory=BeliefBody)
 
 
 class FoundBelief(Noun):
@@ -384,23 +370,17 @@ class ReportBody(Answer):
 class FailedJobBody(Noun):
     """A failed job with its last error and what to do about it; the place is unknown if its file is unreadable."""
 
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
     id: str = shown(_JOB_ID)
     error: str = shown(guide.FAILURE)
     advice: str = shown(guide.ADVICE)
     attempts: int = shown(1)
     failed_at: Instant = shown(_NOW)
-    group_id: str | None = Field(
-        None, validation_alias=AliasPath("job", "work", "scene", "group_id"), examples=["10001"]
-    )
-    user_id: str | None = Field(
-        None, validation_alias=AliasPath("job", "work", "scene", "user_id"), examples=["2000001"]
-    )
+    group_id: str | None = shown("10001", read_from=AliasPath("job", "work", "scene", "group_id"), default=None)
+    user_id: str | None = shown("2000001", read_from=AliasPath("job", "work", "scene", "user_id"), default=None)
 
 
-class FailedJobList(Answer):
-    """The failed jobs, oldest first."""
-
-    jobs: tuple[FailedJobBody, ...]
+FailedJobList = answer("FailedJobList", "The failed jobs, oldest first.", jobs=tuple[FailedJobBody, ...])
 
 
 class Retry(RequestBody):
@@ -409,7 +389,4 @@ class Retry(RequestBody):
     job_id: OptionalId = Field(default=None, examples=[_JOB_ID])
 
 
-class Retried(Answer):
-    """The number of jobs that were queued again."""
-
-    retried: int = shown(1)
+Retried = answer("Retried", "The number of jobs that were queued again.", retried=(int, shown(1)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -28,6 +28,7 @@ from .bodies import (
     LONGEST_ID,
     LONGEST_TEXT,
     PIN_ID,
+    Answer,
     BeliefHistory,
     BeliefList,
     BeliefSearchResult,
@@ -36,17 +37,16 @@ from .bodies import (
     ContextBody,
     EventBody,
     EventList,
-    EventText,
     EvolutionAnswer,
     FailedJobList,
     Forgotten,
     NewPin,
+    NewText,
     OneBelief,
     OneEvent,
     OnePin,
     OneProfile,
     PinList,
-    PinText,
     Question,
     Refusal,
     ReportBody,
@@ -153,31 +153,31 @@ DaysShown = Annotated[int, Query(ge=1, le=366, description=guide.DAYS_SHOWN)]
 Kind = Literal["event", "preference", "knowledge", "experience", "message"]
 
 
-async def get_status(operator: Operator) -> StatusBody:
+async def get_status(operator: Operator) -> Answer:
     """Return counts, queue, index, errors and the day's spending."""
     status = await operator.memory.status()
     return StatusBody.of(status=status, calls_today=status.calls_today, tokens_today=status.tokens_today)
 
 
-async def list_failed_jobs(operator: Operator) -> FailedJobList:
+async def list_failed_jobs(operator: Operator) -> Answer:
     """Return the agent's failed jobs."""
     return FailedJobList.of(jobs=await operator.failed_jobs())
 
 
-async def retry_jobs(operator: Operator, wanted: Retry | None = None) -> Retried:
+async def retry_jobs(operator: Operator, wanted: Retry | None = None) -> Answer:
     """Queue the failed job that the body names again, or all of the agent's."""
     job_id = wanted.job_id if wanted else None
     jobs = [one for one in await operator.failed_jobs() if job_id in (None, one.id)]
     if job_id is not None and not jobs:
         raise NothingThere(replies.http.UNKNOWN_JOB)
-    return Retried(retried=sum([await operator.memory.revive(one.id) for one in jobs]))
+    return Retried.of(retried=sum([await operator.memory.revive(one.id) for one in jobs]))
 
 
 async def get_report(
     operator: Operator,
     days: DaysShown = 30,
     examine: Annotated[bool, Query(description=guide.EXAMINE)] = True,
-) -> ReportBody:
+) -> Answer:
     """Return the quality of what the agent remembers, and what it costs."""
     report = await operator.memory.report(operator.scene(), days=days, examine=examine)
     return ReportBody.of(report=report, totals=report)
@@ -196,7 +196,7 @@ class WantedEvents(BaseModel):
     offset: int = Field(default=0, ge=0, le=1_000_000, description=guide.OFFSET)
 
 
-async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query()]) -> EventList:
+async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query()]) -> Answer:
     """Return a page of the best hits of a search, or of a list; 404 for a group of which the agent has nothing."""
     memory, scene = operator.memory, operator.scene()
     if wanted.q:
@@ -211,18 +211,18 @@ async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query(
             time_to=wanted.time_to,
         )
         scored = ((EventBody.model_validate(hit.event), hit.score) for hit in hits[wanted.offset :])
-        answer = EventList(events=tuple(event.model_copy(update={"score": score}) for event, score in scored))
+        events: Sequence[object] = [event.model_copy(update={"score": score}) for event, score in scored]
     else:
         if wanted.kinds or wanted.time_from or wanted.time_to:
             raise core.BadArgument(replies.http.ONLY_SEARCHED)
         place = operator.scene(wanted.group_id).scope if wanted.group_id else None
         listing = core.EventListing(place=place, user_id=wanted.user_id or "")
-        answer = EventList.of(events=await memory.listings.events(scene, listing, wanted.limit, wanted.offset))
-    await operator.check_group(wanted.group_id, answer.events)
-    return answer
+        events = await memory.listings.events(scene, listing, wanted.limit, wanted.offset)
+    await operator.check_group(wanted.group_id, events)
+    return EventList.of(events=events)
 
 
-async def correct_event(event_id: EventId, operator: Operator, wanted: EventText) -> OneEvent:
+async def correct_event(event_id: EventId, operator: Operator, wanted: NewText) -> Answer:
     """Replace the text of an event, which gets a new id; 409 with the present event if it is retired."""
     scene, listings = operator.scene(), operator.memory.listings
     try:
@@ -232,21 +232,21 @@ async def correct_event(event_id: EventId, operator: Operator, wanted: EventText
     return OneEvent.of(event=await listings.event(scene, corrected.id))
 
 
-async def restore_event(event_id: EventId, operator: Operator) -> OneEvent:
+async def restore_event(event_id: EventId, operator: Operator) -> Answer:
     """Restore an event that was forgotten at most 30 days ago; 409 with the present event if it was corrected."""
     await operator.check_uncorrected(event_id)
     restored = await operator.memory.restore_event(operator.scene(), event_id)
     return OneEvent.of(event=await operator.memory.listings.event(operator.scene(), restored.id))
 
 
-async def forget_event(event_id: EventId, operator: Operator) -> Forgotten:
+async def forget_event(event_id: EventId, operator: Operator) -> Answer:
     """Forget an event; it can be restored for 30 days. 409 with the present event if it was corrected."""
     await operator.check_uncorrected(event_id)
     await operator.memory.forget_event(operator.scene(), event_id)
-    return Forgotten(id=event_id)
+    return Forgotten.of(id=event_id)
 
 
-async def list_revisions(entity_type: EntityType, entity_id: EntityId, operator: Operator) -> RevisionList:
+async def list_revisions(entity_type: EntityType, entity_id: EntityId, operator: Operator) -> Answer:
     """Return the past profiles of an entity; 404 for one that never had a profile."""
     key = core.ProfileKey.asked(operator.scene(), entity_type, entity_id)
     revisions = await operator.memory.profile_revisions(operator.scene(), key)
@@ -257,13 +257,13 @@ async def list_revisions(entity_type: EntityType, entity_id: EntityId, operator:
 
 async def restore_profile(
     entity_type: EntityType, entity_id: EntityId, wanted: RevisionWanted, operator: Operator
-) -> OneProfile:
+) -> Answer:
     """Restore a past profile."""
     key = core.ProfileKey.asked(operator.scene(), entity_type, entity_id)
     return OneProfile.of(profile=await operator.memory.restore_profile(operator.scene(), key, wanted.revision_id))
 
 
-async def get_profile(entity_type: EntityType, entity_id: EntityId, operator: Operator) -> OneProfile:
+async def get_profile(entity_type: EntityType, entity_id: EntityId, operator: Operator) -> Answer:
     """Return a profile; the id of a member is "group/user"."""
     profile = await operator.memory.get_profile(operator.scene(), entity_type, entity_id)
     if profile is None:
@@ -277,31 +277,31 @@ async def list_pins(
         str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.GROUP_ID, examples=["10001"])
     ] = None,
     user_id: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.USER_ID)] = None,
-) -> PinList:
+) -> Answer:
     """Return the pins of a place; 404 for a group of which the agent has nothing."""
     pins = await operator.memory.pins(operator.place(group_id, user_id))
     await operator.check_group(group_id, pins)
     return PinList.of(pins=pins)
 
 
-async def add_pin(operator: Operator, wanted: NewPin) -> OnePin:
+async def add_pin(operator: Operator, wanted: NewPin) -> Answer:
     """Store a pin; 404 for a group of which the agent has nothing."""
     await operator.check_group(wanted.group_id)
     return OnePin.of(pin=await operator.memory.pin(operator.place(wanted.group_id, wanted.user_id), wanted.text))
 
 
-async def change_pin(pin_id: PinId, operator: Operator, wanted: PinText) -> OnePin:
+async def change_pin(pin_id: PinId, operator: Operator, wanted: NewText) -> Answer:
     """Replace the text of a pin."""
     return OnePin.of(pin=await operator.memory.update_pin(operator.scene(), pin_id, wanted.text))
 
 
-async def remove_pin(pin_id: PinId, operator: Operator) -> Forgotten:
+async def remove_pin(pin_id: PinId, operator: Operator) -> Answer:
     """Remove a pin."""
     await operator.memory.unpin(operator.scene(), pin_id)
-    return Forgotten(id=pin_id)
+    return Forgotten.of(id=pin_id)
 
 
-async def build_context(operator: Operator, wanted: Question) -> ContextBody:
+async def build_context(operator: Operator, wanted: Question) -> Answer:
     """Return the context for a turn in a group, in a private chat, or of a member in a group."""
     scene = operator.place(wanted.group_id, wanted.user_id)
     return ContextBody.model_validate(await operator.memory.context(scene, wanted.query, budget=wanted.budget))
@@ -374,7 +374,7 @@ def _rows(path: File, agent: str) -> Iterator[tuple[bytes, Any]]:
                 yield line, row
 
 
-async def evolve_group(group_id: GroupId, operator: Operator, days: DaysRead = 1) -> EvolutionAnswer:
+async def evolve_group(group_id: GroupId, operator: Operator, days: DaysRead = 1) -> Answer:
     """Update the beliefs of a group; 409 while a run of this group is under way."""
     await operator.check_group(group_id)
     run, at = await operator.memory.evolve(operator.scene(group_id), days=days), datetime.now(operator.settings.zone)
@@ -389,7 +389,7 @@ async def list_beliefs(
     status: Annotated[Literal["active", "deprecated", "all"], Query(description=guide.STATUS)] = "active",
     limit: Limit = 20,
     offset: Offset = 0,
-) -> BeliefList:
+) -> Answer:
     """Return the beliefs of a group, strongest first."""
     page = await operator.memory.beliefs(operator.scene(group_id), status=status, limit=limit, offset=offset)
     await operator.check_group(group_id, page.total)
@@ -404,21 +404,21 @@ async def search_beliefs(
     ],
     limit: Limit = 5,
     threshold: Annotated[float, Query(ge=0, le=1, description=guide.THRESHOLD)] = 0.7,
-) -> BeliefSearchResult:
+) -> Answer:
     """Search the active beliefs of a group."""
     hits = await operator.memory.search_beliefs(operator.scene(group_id), q, limit=limit, threshold=threshold)
     await operator.check_group(group_id, hits)
     return BeliefSearchResult.of(query=q, results=hits)
 
 
-async def belief_history(memory_id: MemoryId, operator: Operator) -> BeliefHistory:
+async def belief_history(memory_id: MemoryId, operator: Operator) -> Answer:
     """Return the versions of a belief, oldest first."""
     versions = await operator.memory.belief_history(operator.scene(), memory_id)
     current = versions[-1].version if versions else 0
     return BeliefHistory.of(memory_id=memory_id, current_version=current, history=versions)
 
 
-async def belief_changes(group_id: GroupId, operator: Operator, days: DaysShown = 7) -> ChangeList:
+async def belief_changes(group_id: GroupId, operator: Operator, days: DaysShown = 7) -> Answer:
     """Return what was done to the beliefs of a group, oldest first; the period is written in the settings' zone."""
     changes = await operator.memory.belief_changes(operator.scene(group_id), days=days)
     await operator.check_group(group_id, changes)
@@ -431,17 +431,17 @@ async def retire_belief(
     memory_id: MemoryId,
     operator: Operator,
     reason: Annotated[str, Query(max_length=300, description=guide.REASON)] = "",
-) -> OneBelief:
+) -> Answer:
     """Retire a belief; it can be restored."""
     return OneBelief.of(memory=await operator.memory.retire_belief(operator.scene(), memory_id, reason))
 
 
-async def restore_belief(memory_id: MemoryId, operator: Operator) -> OneBelief:
+async def restore_belief(memory_id: MemoryId, operator: Operator) -> Answer:
     """Restore a retired belief, or an older version as the newest."""
     return OneBelief.of(memory=await operator.memory.restore_belief(operator.scene(), memory_id))
 
 
-async def set_belief_strength(memory_id: MemoryId, operator: Operator, wanted: Strength) -> OneBelief:
+async def set_belief_strength(memory_id: MemoryId, operator: Operator, wanted: Strength) -> Answer:
     """Set the strength of a belief."""
     return OneBelief.of(memory=await operator.memory.set_belief_strength(operator.scene(), memory_id, wanted.strength))
 
@@ -449,48 +449,48 @@ async def set_belief_strength(memory_id: MemoryId, operator: Operator, wanted: S
 PROFILE = "/profiles/{entity_type}/{entity_id:path}"
 JSON_LINES = "application/x-ndjson"
 COMMON = (401, 408, 413, 415, 422, 429, 503)  # statuses of refusals by every route
-ROUTES: tuple[tuple[str, Callable[..., Any], tuple[int, ...]], ...] = (  # with the statuses of a route's own refusals
-    ("GET /status", get_status, ()),
-    ("GET /jobs/failed", list_failed_jobs, ()),
-    ("POST /jobs/retry", retry_jobs, (404,)),
-    ("GET /report", get_report, ()),
-    ("GET /events", list_events, (404,)),
-    ("PUT /events/{event_id}", correct_event, (404, 409)),
-    ("PUT /events/{event_id}/restore", restore_event, (404, 409)),
-    ("DELETE /events/{event_id}", forget_event, (404, 409)),
-    (f"GET {PROFILE}/revisions", list_revisions, (404,)),
-    (f"POST {PROFILE}/restore", restore_profile, (404,)),
-    (f"GET {PROFILE}", get_profile, (404,)),
-    ("GET /pins", list_pins, (404,)),
-    ("POST /pins", add_pin, (404, 409)),
-    ("PUT /pins/{pin_id}", change_pin, (404,)),
-    ("DELETE /pins/{pin_id}", remove_pin, (404,)),
-    ("POST /context", build_context, ()),
-    ("GET /export", export_memory, (404, 409)),
-    ("POST /evolve/{group_id}", evolve_group, (404, 409)),
-    ("GET /list/{group_id}", list_beliefs, (404,)),
-    ("GET /search/{group_id}", search_beliefs, (404,)),
-    ("GET /history/{memory_id}", belief_history, (404,)),
-    ("GET /changes/{group_id}", belief_changes, (404,)),
-    ("DELETE /{memory_id}", retire_belief, (404, 409)),
-    ("PUT /{memory_id}/restore", restore_belief, (404, 409)),
-    ("PUT /{memory_id}/strength", set_belief_strength, (404, 409)),
+ROUTES: tuple[tuple[str, Callable[..., Any], type[Answer] | None, tuple[int, ...]], ...] = (  # statuses: own refusals
+    ("GET /status", get_status, StatusBody, ()),
+    ("GET /jobs/failed", list_failed_jobs, FailedJobList, ()),
+    ("POST /jobs/retry", retry_jobs, Retried, (404,)),
+    ("GET /report", get_report, ReportBody, ()),
+    ("GET /events", list_events, EventList, (404,)),
+    ("PUT /events/{event_id}", correct_event, OneEvent, (404, 409)),
+    ("PUT /events/{event_id}/restore", restore_event, OneEvent, (404, 409)),
+    ("DELETE /events/{event_id}", forget_event, Forgotten, (404, 409)),
+    (f"GET {PROFILE}/revisions", list_revisions, RevisionList, (404,)),
+    (f"POST {PROFILE}/restore", restore_profile, OneProfile, (404,)),
+    (f"GET {PROFILE}", get_profile, OneProfile, (404,)),
+    ("GET /pins", list_pins, PinList, (404,)),
+    ("POST /pins", add_pin, OnePin, (404, 409)),
+    ("PUT /pins/{pin_id}", change_pin, OnePin, (404,)),
+    ("DELETE /pins/{pin_id}", remove_pin, Forgotten, (404,)),
+    ("POST /context", build_context, ContextBody, ()),
+    ("GET /export", export_memory, None, (404, 409)),
+    ("POST /evolve/{group_id}", evolve_group, EvolutionAnswer, (404, 409)),
+    ("GET /list/{group_id}", list_beliefs, BeliefList, (404,)),
+    ("GET /search/{group_id}", search_beliefs, BeliefSearchResult, (404,)),
+    ("GET /history/{memory_id}", belief_history, BeliefHistory, (404,)),
+    ("GET /changes/{group_id}", belief_changes, ChangeList, (404,)),
+    ("DELETE /{memory_id}", retire_belief, OneBelief, (404, 409)),
+    ("PUT /{memory_id}/restore", restore_belief, OneBelief, (404, 409)),
+    ("PUT /{memory_id}/strength", set_belief_strength, OneBelief, (404, 409)),
 )
 
 
 def add_routes(api: FastAPI) -> None:
     """Add every route, with its Chinese title and description; one without raises KeyError."""
-    for route, endpoint, statuses in ROUTES:
+    for route, endpoint, answer, statuses in ROUTES:
         (method, _, path), (title, description) = route.partition(" "), guide.ROUTES[endpoint.__name__]
         responses: dict[int | str, dict[str, Any]] = {
             status: {"model": Refusal, "description": guide.STATUSES[status]} for status in (*COMMON, *statuses)
         }
-        options: dict[str, Any] = {"response_model_exclude_none": endpoint is evolve_group}
+        options: dict[str, Any] = {"response_model_exclude_none": True} if endpoint is evolve_group else {}
         if 409 in statuses and "event_id" in path:  # noqa: PLR2004  # a status
             responses[409]["model"] = ChangedEvent
         if endpoint is export_memory:
             responses[200] = {"content": {JSON_LINES: {"schema": {"type": "string"}}}, "description": description}
-            options = {"response_class": StreamingResponse, "response_model": None}
+            options["response_class"] = StreamingResponse
         api.add_api_route(
             path,
             endpoint,
@@ -499,5 +499,6 @@ def add_routes(api: FastAPI) -> None:
             description=description,
             operation_id=endpoint.__name__,
             responses=responses,
+            response_model=answer,
             **options,
         )
