@@ -11,7 +11,7 @@ require("nonebot_plugin_localstore")
 
 from . import replies
 from .config import Config
-from .injected_types import (
+from .injected import (
     Consider,
     CurrentScene,
     GetProfile,

@@ -44,22 +44,16 @@ class Announcements:
             return
         self._on_its_way.add(place)
         try:
-            if place not in await self._known():
-                await send()
-                await self._note(place)
-        finally:
-            self._on_its_way.discard(place)
-
-    async def _known(self) -> set[str]:
-        if self._told is None:
             async with self._turn:
                 self._told = await asyncio.to_thread(self._read) if self._told is None else self._told
-        return self._told
-
-    async def _note(self, place: str) -> None:
-        async with self._turn:
-            told = self._told = {*(self._told or ()), place}
-            await asyncio.to_thread(replace_json, self._path, sorted(told))
+            if place in self._told:
+                return
+            await send()
+            async with self._turn:
+                self._told = {*self._told, place}
+                await asyncio.to_thread(replace_json, self._path, sorted(self._told))
+        finally:
+            self._on_its_way.discard(place)
 
     def _read(self) -> set[str]:
         try:

@@ -15,7 +15,6 @@ import cognitive_memory_core as core
 
 from . import heard, replies
 from .auto_consider import considerer
-from .capture_rules import is_captured
 from .command_table import is_any_command, is_ours, unsigned, words_after
 from .config import setup
 from .erasure import on_erased
@@ -25,6 +24,7 @@ from .lifecycle import get_memory, lifetime
 from .lines_of_several_accounts import line_copies
 from .onebot import v12
 from .platform_names import platform_names
+from .scene import is_captured
 from .throttled_log import complain
 from .withdrawn_messages import withdraw
 

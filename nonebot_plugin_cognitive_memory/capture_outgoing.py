@@ -18,13 +18,12 @@ import cognitive_memory_core as core
 from . import heard, replies
 from .announcing import announce
 from .auto_consider import considerer
-from .capture_rules import is_captured
 from .event_message import sent_at
 from .lifecycle import get_memory, lifetime
 from .lines_of_several_accounts import line_copies
 from .message_text import FORWARDED, Wording, worded
 from .onebot import v11, v12
-from .scene import agent_of, find_scene, line_id, qq_id, scene_at, text_id
+from .scene import agent_of, find_scene, is_captured, line_id, qq_id, scene_at, text_id
 from .throttled_log import complain
 
 SENDING = frozenset({"send_msg", "send_group_msg", "send_private_msg", "send_message"})

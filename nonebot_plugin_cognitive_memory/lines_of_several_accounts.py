@@ -32,16 +32,6 @@ class _RecordedLine:
     apart: timedelta = APART
     heard: dict[str, str] = field(default_factory=dict[str, str])
 
-    def is_heard_again(self, account: str, message_id: str) -> bool:
-        """Return whether an account delivers this line a second time."""
-        return message_id in (self.heard.get(account), self.id)
-
-    def may_be(self, account: str, sent_at: datetime, number: str) -> bool:
-        """Return whether a line that an account hears for the first time may be a copy of this one."""
-        if account in self.heard:
-            return False
-        return self.number == number if self.number and number else abs(self.sent_at - sent_at) <= self.apart
-
 
 class LineCopies:
     """The last lines heard, by place, speaker and text, with their ids; in memory only, texts as hashes."""
@@ -81,23 +71,26 @@ class LineCopies:
         return self._first.get((scene.scope, message_id), message_id)
 
     def _found(self, message: core.Message, account: str, words: str, number: str) -> _RecordedLine | None:
-        sayings = self._sayings.get(_key(message, words), ())
-        again = (one for one in sayings if one.is_heard_again(account, message.id))
-        near = (one for one in sayings if one.may_be(account, message.sent_at, number))
-        return next(again, None) or min(near, key=lambda one: abs(one.sent_at - message.sent_at), default=None)
+        """Return the line that an account delivers a second time, else the nearest that may be a copy of it."""
+        near: list[tuple[timedelta, _RecordedLine]] = []
+        for one in self._sayings.get(_key(message, words), ()):
+            if message.id in (one.heard.get(account), one.id):
+                return one
+            apart = abs(one.sent_at - message.sent_at)
+            is_copy = one.number == number if one.number and number else apart <= one.apart
+            near += [(apart, one)] if is_copy and account not in one.heard else []
+        return min(near, key=lambda pair: pair[0])[1] if near else None
 
     def _added(self, key: _Key, message: core.Message, number: str = "") -> _RecordedLine:
         saying = _RecordedLine(message.id, message.sent_at, number)
         self._sayings.setdefault(key, []).append(saying)
         self._order.append(key)
         if len(self._order) > self._limit:
-            self._drop_oldest(self._order.popleft())
+            oldest = self._order.popleft()
+            del self._sayings[oldest][0]
+            if not self._sayings[oldest]:
+                del self._sayings[oldest]
         return saying
-
-    def _drop_oldest(self, key: _Key) -> None:
-        del self._sayings[key][0]
-        if not self._sayings[key]:
-            del self._sayings[key]
 
 
 def _key(message: core.Message, words: str) -> _Key:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 from nonebot.adapters import Bot, MessageSegment
 
-from .card_titles import json_title, xml_title
 from .onebot import v11, v12
 from .replies.markdown import plain_lines
 
@@ -24,6 +25,10 @@ _BLOCK = re.compile(
     "|".join(f"{re.escape(opened)}.*?(?:{re.escape(closed)}|\\Z)" for opened, closed in _FENCES), re.DOTALL
 )
 Fields = Mapping[str, object]
+CARD_ROOM = 20_000  # characters of a card that are looked at
+_XML_TITLE = re.compile(r"<title\b[^<>]{0,500}>(?:<!\[CDATA\[)?([^<>\]]{1,200})|\bbrief=(\"|')(.{1,200}?)\2")
+_TITLE_KEYS = ("title", "name", "nickname")
+_SAID_KEYS = ("desc", "summary", "text", "tag")
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,41 @@ def _card(title: Callable[[object], str]) -> Callable[[Fields], str]:
         return f"[卡片:{label}]" if label else "[卡片]"
 
     return marker
+
+
+def json_title(data: object) -> str:
+    """Return title and description of a JSON card; without both the text that old clients show instead, else ""."""
+    card = _parsed(data)
+    meta = card.get("meta")
+    details = list(meta.values())[:4] if isinstance(meta, Mapping) else []
+    for part in (one for one in details if isinstance(one, Mapping)):
+        title, said = _first(part, _TITLE_KEYS), _first(part, _SAID_KEYS)
+        if title or said:
+            return " ".join(dict.fromkeys(filter(None, (title, said))))
+    return _first(card, ("prompt", "desc")).removeprefix("[").replace("]", " ", 1)
+
+
+def xml_title(data: object) -> str:
+    """Return the title or the ``brief`` attribute of an XML card, whichever comes first; "" if it has neither."""
+    found = _XML_TITLE.search(data[:CARD_ROOM]) if isinstance(data, str) else None
+    if not found:
+        return ""
+    from html import unescape  # noqa: PLC0415  # its table of entities takes long to load
+
+    return unescape(found[1] or found[3])
+
+
+def _parsed(data: object) -> Mapping[str, Any]:
+    if isinstance(data, str) and len(data) <= CARD_ROOM:
+        try:
+            data = json.loads(data)
+        except (ValueError, RecursionError):
+            return {}
+    return cast("Mapping[str, Any]", data) if isinstance(data, Mapping) else {}
+
+
+def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return next((value.strip() for key in keys if isinstance(value := fields.get(key), str) and value.strip()), "")
 
 
 def _markdown(fields: Fields) -> str:

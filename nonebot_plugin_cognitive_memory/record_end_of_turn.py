@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -52,7 +53,9 @@ class TurnEnd:
         """
         early = self._answered(lifetime.waiting_lines(self.scene))
         async with lifetime.in_order() as memory:
-            lines = await _recent(memory, self.scene)
+            lines: list[core.Message] = []  # enough of the log to find the answered line and those before it
+            with suppress(core.CognitiveMemoryError):
+                lines = await memory.recent_messages(self.scene, 2 * setup.settings.historian.recent_messages_inject_k)
             source = early if early.message_ids else self._answered(lines)  # later lines may have arrived meanwhile
             try:
                 turn = core.Turn(
@@ -75,7 +78,16 @@ class TurnEnd:
         return job_id
 
     def _answered(self, lines: list[core.Message]) -> Source:
-        return _known(self.source, self.scene, lines) if self.source else _newest(self.scene, lines)
+        """Return the answered line: the asker's newest, or the one with the source's text.
+
+        The memory needs its id to know that the recorded turn covers it.
+        """
+        known, me = self.source, self.scene.user_id
+        if known is not None and (known.message_ids or not known.text):
+            return known
+        own = [line for line in reversed(lines) if not line.is_bot and line.scene.user_id == me]
+        same = (line for line in own if known is None or line.text == known.text.strip())
+        return next(map(Source.of, same), known or Source())
 
 
 async def record_end(  # the public signature is part of the contract
@@ -119,32 +131,6 @@ async def submit_dialogue(scene: core.Scene) -> str | None:
             raise
     considerer.learned(scene, [line.id for line in new])
     return job_id
-
-
-async def _recent(memory: core.CognitiveMemory, scene: core.Scene) -> list[core.Message]:
-    """Return enough new lines of the log to find the answered line and those before it; [] if the memory fails."""
-    try:
-        return await memory.recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
-    except core.CognitiveMemoryError:
-        return []
-
-
-def _newest(scene: core.Scene, lines: list[core.Message]) -> Source:
-    return next(map(Source.of, _own(scene, lines)), Source())
-
-
-def _known(source: Source, scene: core.Scene, lines: list[core.Message]) -> Source:
-    """Return the source with the id of the answered line, found by its text; unchanged if no line has this text.
-
-    The memory needs the id to know that the recorded turn covers this line.
-    """
-    if source.message_ids or not source.text:
-        return source
-    return next((Source.of(line) for line in _own(scene, lines) if line.text == source.text.strip()), source)
-
-
-def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]:
-    return (line for line in reversed(lines) if not line.is_bot and line.scene.user_id == scene.user_id)
 
 
 def _lines_before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:

@@ -72,6 +72,15 @@ def agent_of(bot: Bot) -> str:
     return bot.self_id if setup.settings.isolate_bots else setup.settings.agent
 
 
+def is_captured(scene: core.Scene) -> bool:
+    """Return whether the settings allow recording this person and place."""
+    capture = setup.settings.capture
+    if scene.user_id in capture.ignore_users:
+        return False
+    is_wanted = not capture.groups or scene.group_id in capture.groups
+    return not scene.group_id or (is_wanted and scene.group_id not in capture.ignore_groups)
+
+
 def qq_id(value: object) -> str | None:
     """Return a QQ number as text; None unless it is 5 to 20 ASCII digits without sign or leading zero."""
     text = str(value) if isinstance(value, str | int) else ""

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from nonebot import logger
@@ -13,12 +14,12 @@ from nonebot import logger
 import cognitive_memory_core as core
 
 from . import replies
+from .config import setup
 from .lifecycle import get_memory, lifetime
 from .record_end_of_turn import TurnEnd
+from .throttled_log import complain
 
 if TYPE_CHECKING:
-    from .tool_actions import Action
-
     Schema = core.tools.Schema
 STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments
 TURN = "end"  # waits while the memory opens
@@ -40,20 +41,53 @@ class MemoryToolbox:
         """Run a tool; arguments are an object or JSON text. The answer is JSON text, also for a failure."""
         return json.dumps(await self._answer(name, arguments), ensure_ascii=False)
 
-    async def _answer(self, name: str, written: object) -> Mapping[str, object]:
-        tool, action = _find(name)
-        if action is None:
-            return _failure(replies.tools.UNKNOWN_TOOL)
+    async def _answer(self, name: object, written: object) -> Mapping[str, object]:
+        named = name if isinstance(name, str) else ""
+        known = (one for one in (TURN, *core.tools.ACTIONS) if named.endswith(one))
+        tool = next((one for one in known if named.removesuffix(one) in _prefixes), None)
+        if tool is None:
+            return {"ok": False, "error": replies.tools.UNKNOWN_TOOL}
         if not (get_memory().is_running or (tool == TURN and lifetime.is_listening)):
-            return _failure(replies.tools.NOT_ENABLED)
+            return {"ok": False, "error": replies.tools.NOT_ENABLED}
         try:
-            arguments = await core.tools.Arguments.read(written, repair=tool not in STRICT)
-            return {"ok": True, **await action(self.end, arguments)}
+            return {"ok": True, **await self._run(tool, written)}
         except core.NotPermitted as refused:
             logger.warning(replies.log.logged(replies.log.refused_tool(tool, self.end.scene)))
-            return _failure(str(refused))
+            return {"ok": False, "error": str(refused)}
         except (core.tools.BadToolArgument, core.CognitiveMemoryError) as refused:
-            return _failure(str(refused))
+            return {"ok": False, "error": str(refused)}
+
+    async def _run(self, tool: str, written: object) -> Mapping[str, object]:
+        arguments = await core.tools.Arguments.read(written, repair=tool not in STRICT)
+        if tool != TURN:
+            asked = frozenset(self.end.source.message_ids if self.end.source else ())
+            return await core.tools.ACTIONS[tool](
+                caller(get_memory(), self.end.scene, setup.settings, asked), arguments
+            )
+        job_id = await self.end(
+            arguments.text_argument("memo"),
+            arguments.texts("observations"),
+            perspective=arguments.text_argument("perspective") or None,
+            force=arguments.flag("force"),
+        )
+        return {"id": job_id}
+
+
+@cache
+def profile_limit() -> core.tools.ProfileLimit:
+    """Return the bound on whose profiles a person asks for, over all surfaces of this bot."""
+    return core.tools.ProfileLimit()
+
+
+def caller(
+    memory: core.CognitiveMemory, scene: core.Scene, settings: core.Settings, asked: frozenset[str] = frozenset()
+) -> core.tools.ToolCaller:
+    """Return who calls the core's tools: a person in a place, who said the messages ``asked``."""
+
+    def too_broad(who: core.Scene) -> None:
+        complain(replies.log.too_broad(who))
+
+    return core.tools.ToolCaller(memory, scene, settings, asked, profile_limit(), too_broad)
 
 
 def tool_schemas(prefix: str = "") -> list[Schema]:
@@ -79,17 +113,3 @@ def tool_guide(prefix: str = "") -> str:
 async def call_tool(name: str, arguments: Mapping[str, object] | str | None, scene: core.Scene) -> str:
     """Run a tool in a scene; see :meth:`MemoryToolbox.call`."""
     return await MemoryToolbox(TurnEnd(scene)).call(name, arguments)
-
-
-def _find(name: object) -> tuple[str, Action | None]:
-    from .tool_actions import ACTIONS  # noqa: PLC0415  # most bots give no tools to their model
-
-    named = name if isinstance(name, str) else ""
-    for tool, action in ACTIONS.items():
-        if named.endswith(tool) and named.removesuffix(tool) in _prefixes:
-            return tool, action
-    return named, None
-
-
-def _failure(error: str) -> Mapping[str, object]:
-    return {"ok": False, "error": error}

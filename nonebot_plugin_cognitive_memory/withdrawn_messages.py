@@ -16,34 +16,28 @@ from .throttled_log import complain
 
 
 async def withdraw(bot: Bot, event: Event) -> None:
-    """Remove from the memory a message that was withdrawn in the chat; a failure is logged."""
-    found = find_withdrawal(bot, event)
-    if found is None:
+    """Remove from the memory a message that was withdrawn in the chat, if the event says so; a failure is logged.
+
+    In a group, the scene's person is the bot if the sender's id is invalid.
+    """
+    agent, own_id, withdrawn = agent_of(bot), bot.self_id, getattr(event, "message_id", None)
+    match event:
+        case v11.GroupRecallNoticeEvent(group_id=group, user_id=user):
+            scene = scene_at(agent, qq_id(group), qq_id(user) or own_id)
+        case v11.FriendRecallNoticeEvent(user_id=user):
+            scene = scene_at(agent, "", qq_id(user))
+        case v12.GroupMessageDeleteEvent(group_id=group, user_id=user):
+            scene = scene_at(agent, text_id(group), text_id(user) or own_id)
+        case v12.PrivateMessageDeleteEvent(user_id=user):
+            scene = scene_at(agent, "", text_id(user))
+        case _:
+            scene = None
+    if scene is None:
         return
-    scene, message_id = found
+    message_id = line_copies.known_id(scene, line_id(withdrawn))
     considerer.learned(scene, (message_id,))
     try:
         await get_memory().recall_message(scene, message_id)
     except core.CognitiveMemoryError as refused:
         if get_memory().is_running:
             complain(replies.log.NOT_WITHDRAWN.format(reason=refused))
-
-
-def find_withdrawal(bot: Bot, event: Event) -> tuple[core.Scene, str] | None:
-    """Return the scene and message id of a withdrawal event, else None.
-
-    In a group, the scene's person is the bot if the sender's id is invalid.
-    """
-    agent, own_id = agent_of(bot), bot.self_id
-    match event:
-        case v11.GroupRecallNoticeEvent(group_id=group, user_id=user, message_id=message):
-            scene = scene_at(agent, qq_id(group), qq_id(user) or own_id)
-        case v11.FriendRecallNoticeEvent(user_id=user, message_id=message):
-            scene = scene_at(agent, "", qq_id(user))
-        case v12.GroupMessageDeleteEvent(group_id=group, user_id=user, message_id=message):
-            scene = scene_at(agent, text_id(group), text_id(user) or own_id)
-        case v12.PrivateMessageDeleteEvent(user_id=user, message_id=message):
-            scene = scene_at(agent, "", text_id(user))
-        case _:
-            return None
-    return (scene, line_copies.known_id(scene, line_id(message))) if scene else None

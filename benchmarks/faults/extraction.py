@@ -78,10 +78,11 @@ async def _read(ids: list[str], questions: int) -> Loot:
     """Let an obedient model call the reading tools, hour after hour, by a clock that is moved by hand."""
     from nonebot import logger  # noqa: PLC0415  # after NoneBot's start
 
-    from nonebot_plugin_cognitive_memory import tool_actions  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory import toolbox  # noqa: PLC0415
 
     now, loot, alerts = [0.0], Loot(), list[str]()
-    tool_actions.profile_limit = core.tools.ProfileLimit(lambda: now[0])
+    limit = core.tools.ProfileLimit(lambda: now[0])
+    toolbox.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
     sink = logger.add(lambda line: alerts.append(str(line)), level="WARNING", format="{message}")
     for hour in range(HOURS):
         now[0] = hour * core.tools.WINDOW

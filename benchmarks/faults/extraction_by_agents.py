@@ -51,14 +51,15 @@ async def a23b(extent: Extent) -> Row:
 
 def _gate(memory: core.CognitiveMemory, now: Sequence[float]) -> Any:
     """Return the route of agents, with the clock of the bound on both surfaces."""
-    from nonebot_plugin_cognitive_memory import tool_actions  # noqa: PLC0415  # after NoneBot's start
+    from nonebot_plugin_cognitive_memory import toolbox  # noqa: PLC0415  # after NoneBot's start
     from nonebot_plugin_cognitive_memory.config import setup  # noqa: PLC0415
     from nonebot_plugin_cognitive_memory.http import agents as agent_gate  # noqa: PLC0415
     from nonebot_plugin_cognitive_memory.http.routes import Backing  # noqa: PLC0415
 
     agent = {"token": TOKEN, "user": ATTACKER, "group": GROUP}
     settings = core.Settings.from_mapping({"http": {"token": "the-token-of-the-operator", "agents": [agent]}})
-    tool_actions.profile_limit = agent_gate.profile_limit = core.tools.ProfileLimit(lambda: now[0])
+    limit = core.tools.ProfileLimit(lambda: now[0])
+    toolbox.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
     return agent_gate.AgentGate(settings.http, Backing(lambda: memory, lambda: setup.settings))
 
 

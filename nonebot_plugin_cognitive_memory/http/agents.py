@@ -13,9 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 import cognitive_memory_core as core
 
-from .. import replies
-from ..throttled_log import complain
-from ..tool_actions import profile_limit
+from .. import replies, toolbox
 from .gates import TokenGate, only_header, refused
 from .routes import Backing
 
@@ -58,11 +56,5 @@ class AgentGate:
         except core.BadArgument as strange:
             await refused(400, str(strange))(scope, receive, send)
             return
-        caller = core.tools.ToolCaller(
-            memory,
-            where,
-            settings,
-            profile_limit=profile_limit,
-            on_too_broad=lambda who: complain(replies.log.too_broad(who)),
-        )
+        caller = toolbox.caller(memory, where, settings)
         await core.mcp_server.answer_http(core.mcp_server.memory_exchange(caller), scope, receive, send)

@@ -180,13 +180,14 @@ async def test_a_line_takes_one_task_of_each_matcher(stage: Stage, group: int, m
 
 async def test_groups_setting(app: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """With capture.groups only those groups are recorded, and private chats still are."""
-    from nonebot_plugin_cognitive_memory import capture_rules, config
+    from nonebot_plugin_cognitive_memory import config
+    from nonebot_plugin_cognitive_memory import scene as rules
 
     settings = core.Settings.from_mapping({"capture": {"groups": "10001，10002"}})
-    monkeypatch.setattr(capture_rules, "setup", config.Setup(settings, None))
-    heard = [capture_rules.is_captured(core.Scene.group(group, "2000001")) for group in ("10001", "10002", "10003")]
+    monkeypatch.setattr(rules, "setup", config.Setup(settings, None))
+    heard = [rules.is_captured(core.Scene.group(group, "2000001")) for group in ("10001", "10002", "10003")]
     assert heard == [True, True, False]
-    assert capture_rules.is_captured(core.Scene.private("2000001"))
+    assert rules.is_captured(core.Scene.private("2000001"))
 
 
 async def test_a_command_that_is_chat_is_taken_in(stage: Stage, group: int) -> None:

@@ -298,7 +298,7 @@ async def test_when_lines_are_considered_moves(
 )
 async def test_who_is_recorded_moves(stage: Stage, force: Any, key: str, value: str) -> None:
     """Groups and people are recorded or left out as soon as the setting has changed, and again after a reset."""
-    from nonebot_plugin_cognitive_memory.capture_rules import is_captured
+    from nonebot_plugin_cognitive_memory.scene import is_captured
 
     scene = core.Scene.group("10001", "2000001")
     assert is_captured(scene)

@@ -55,9 +55,7 @@ def page(plugin: ModuleType) -> str:
 
 def _injected(plugin: ModuleType) -> Iterator[str]:
     yield "## Injected\n\nParameters of a handler, by annotation.\n"
-    said = _strings_after_assignments(
-        inspect.getsource(inspect.getmodule(plugin.injected_types) or plugin.injected_types)
-    )
+    said = _strings_after_assignments(inspect.getsource(inspect.getmodule(plugin.injected) or plugin.injected))
     for name in INJECTED:
         kind = getattr(plugin, name).__origin__
         yield f"### `{name}`\n\n`{_kind(kind)}`\n\n{said[name]}\n"
