@@ -210,7 +210,7 @@ class Considerer:
                 except core.BadArgument:  # ids that no log could hold: the file is not ours
                     lines = []
                 except core.CognitiveMemoryError as refused:
-                    complain(replies.log.not_considered(refused))
+                    complain(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
                     continue
             if await self._submit(lines):
                 self._left.remove(waiting)
@@ -229,7 +229,7 @@ class Considerer:
                 if new := self.fresh(scene, logged):  # as the log has them now: without what was withdrawn or erased
                     await memory.consider(scene, new)
             except core.CognitiveMemoryError as refused:
-                complain(replies.log.not_considered(refused))
+                complain(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
                 return False
             self.learned(scene, [line.id for line in part])
         return True

@@ -107,18 +107,17 @@ def _warn(mapping: Mapping[str, object], settings: core.Settings, problems: Sequ
     for problem in problems:
         logger.warning(replies.log.logged(problem))
     if unknown := core.unknown_keys(mapping):
-        logger.warning(replies.log.logged(replies.log.unknown_settings(unknown)))
+        logger.warning(replies.log.logged(replies.log.UNKNOWN_SETTINGS.format(names=replies.log.env_names(unknown))))
     if dormant := core.dormant_keys(settings):
-        logger.warning(replies.log.logged(replies.log.dormant_settings(dormant)))
+        logger.warning(replies.log.logged(replies.log.DORMANT_SETTINGS.format(names=replies.log.env_names(dormant))))
 
 
 def warn_of_prefixes(names: Iterable[str]) -> None:
     """Log the variables that were meant for this plugin but have only one underscore after its name."""
     single, right = FIELD.upper() + "_", FIELD.upper() + "__"
-    if wrong := sorted(
-        {name.upper() for name in names if name.upper().startswith(single) and right not in name.upper()}
-    ):
-        logger.warning(replies.log.logged(replies.log.wrong_prefixes(wrong)))
+    upper = {name.upper() for name in names}
+    if wrong := "、".join(sorted(name[:80] for name in upper if name.startswith(single) and right not in name)):
+        logger.warning(replies.log.logged(replies.log.WRONG_PREFIXES.format(names=wrong)))
 
 
 def _data_dir() -> Path | None:

@@ -52,7 +52,7 @@ class Lifetime:
 
     @property
     def refused(self) -> str:
-        """Return a sentence on lines and calls that were refused because the memory was not open yet; "" if none were."""
+        """Return a sentence on lines and calls refused because the memory was not open yet; "" if none were."""
         lines, calls = self._opening.refused_lines, self._opening.refused_calls
         return replies.log.CAME_TOO_EARLY.format(lines=lines, calls=calls) if lines or calls else ""
 

@@ -18,8 +18,8 @@ class OpeningMemory(core.CognitiveMemory):
     """Replaces a memory while it is being opened: reads find nothing; once the memory is open, calls are forwarded.
 
     :meth:`observe` stores a line without waiting; :meth:`remember`, :meth:`consider` and :meth:`recall_message` return
-    when the memory has answered. ``calm`` is set while no line and no call waits, ``is_over`` once the memory has opened
-    or failed to open.
+    when the memory has answered. ``calm`` is set while nothing waits, ``is_over`` once the memory has opened or failed
+    to open.
     """
 
     def __init__(self, reason: str = "") -> None:

@@ -71,7 +71,7 @@ class TurnEnd:
                 )
                 job_id = await memory.remember(turn)
             except core.CognitiveMemoryError as refused:
-                complain(replies.log.not_recorded(refused))
+                complain(replies.log.NOT_RECORDED.format(reason=replies.log.reason_of(refused)))
                 return None
         if job_id is not None and turn.observations:  # a memo states what was done, not what was learned
             considerer.learned(self.scene, source.message_ids)
@@ -127,7 +127,7 @@ async def submit_dialogue(scene: core.Scene) -> str | None:
             new = new if any(not line.is_bot for line in new) else []
             job_id = await memory.consider(scene, new) if new else None
         except core.CognitiveMemoryError as refused:
-            complain(replies.log.not_considered(refused))
+            complain(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
             raise
     considerer.learned(scene, [line.id for line in new])
     return job_id

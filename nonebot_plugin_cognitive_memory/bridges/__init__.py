@@ -28,11 +28,11 @@ def attach(name: str) -> None:
     from .shared import NotAttachedError  # noqa: PLC0415  # most bots have no bridge
 
     try:
-        logger.info(replies.log.logged(replies.bridges.attached(name, _attached(name))))
+        logger.info(replies.log.logged(replies.bridges.ATTACHED.format(name=name, version=_attached(name))))
     except NotAttachedError as refused:
-        logger.warning(replies.log.logged(replies.bridges.refused(name, refused)))
+        logger.warning(replies.log.logged(replies.bridges.REFUSED.format(name=name, reason=refused)))
     except Exception as unforeseen:  # noqa: BLE001  # a start-up hook that raises would end the bot
-        logger.warning(replies.log.logged(replies.bridges.refused(name, type(unforeseen).__name__)))
+        logger.warning(replies.log.logged(replies.bridges.REFUSED.format(name=name, reason=type(unforeseen).__name__)))
 
 
 def _attached(name: str) -> str:
@@ -43,7 +43,9 @@ def _attached(name: str) -> str:
     if kind == "openai":
         return import_module(".openai_calls", __name__).allow(plugin)
     if name not in COMPANIONS:
-        raise NotAttachedError(replies.bridges.unknown([*COMPANIONS, replies.bridges.ANY_PLUGIN]))
+        raise NotAttachedError(
+            replies.bridges.UNKNOWN.format(names="、".join([*COMPANIONS, replies.bridges.ANY_PLUGIN]))
+        )
     companion: Any = import_module(f".{name.replace('-', '_')}", __name__)
     version = checked(companion.MODULE, companion.TRIED)
     companion.attach()

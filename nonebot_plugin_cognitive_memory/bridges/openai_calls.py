@@ -49,7 +49,7 @@ def allow(plugin: str) -> str:
     if not plugin:
         raise NotAttachedError(replies.bridges.OPENAI_WITHOUT_PLUGIN)
     if plugin not in {one.name for one in get_loaded_plugins()}:
-        raise NotAttachedError(replies.bridges.not_loaded(plugin))
+        raise NotAttachedError(replies.bridges.NOT_LOADED.format(module=plugin))
     version = checked("", TRIED)
     if not _allowed:
         attach()

@@ -57,7 +57,7 @@ def checked(module: str, tried: Mapping[str, str]) -> str:
     Raises NotAttachedError unless the plugin is loaded, in versions that match ``tried``.
     """
     if module and not any(plugin.module_name == module for plugin in get_loaded_plugins()):
-        raise NotAttachedError(replies.bridges.not_loaded(module))
+        raise NotAttachedError(replies.bridges.NOT_LOADED.format(module=module))
     specifiers: Any = import_module("packaging.specifiers")  # needed only by bridges
     versions: list[str] = []
     for distribution, specifier in tried.items():
@@ -68,7 +68,8 @@ def checked(module: str, tried: Mapping[str, str]) -> str:
             versions.append(replies.bridges.NO_VERSION)
             is_tried = False
         if not is_tried:
-            raise NotAttachedError(replies.bridges.untried_version(distribution, versions[-1], specifier))
+            facts = {"distribution": distribution, "found": versions[-1], "tried": specifier.removeprefix("==")}
+            raise NotAttachedError(replies.bridges.UNTRIED.format(**facts))
     return versions[0]
 
 
@@ -82,9 +83,10 @@ def part_of(module: str, name: str, parameters: tuple[str, ...] = ()) -> Any:
         for part in name.split("."):
             found = inspect.getattr_static(found, part) if inspect.isclass(found) else getattr(found, part)
     except (ImportError, AttributeError) as missing:
-        raise NotAttachedError(replies.bridges.missing_part(f"{module}.{name}")) from missing
+        raise NotAttachedError(replies.bridges.MISSING_PART.format(part=f"{module}.{name}")) from missing
     if parameters and not set(parameters) <= set(inspect.signature(getattr(found, "__func__", found)).parameters):
-        raise NotAttachedError(replies.bridges.missing_part(f"{module}.{name}({', '.join(parameters)})"))
+        lacking = f"{module}.{name}({', '.join(parameters)})"
+        raise NotAttachedError(replies.bridges.MISSING_PART.format(part=lacking))
     return found
 
 
@@ -125,7 +127,9 @@ class BridgedTurn:
         if self.has_ended or not isinstance(answer, str) or not answer.strip():
             return
         self.has_ended = True
-        await quietly(self.end(replies.bridges.memo(self.scene, answer.strip()[:SHOWN])), None)
+        name, said = self.scene.user_name or "QQ", answer.strip()[:SHOWN]
+        memo = replies.bridges.MEMO.format(name=name, user_id=self.scene.user_id, answer=said)
+        await quietly(self.end(memo), None)
         if setup.settings.capture.auto_consider == "off":  # nothing else would ever read the lines
             await quietly(consider(self.scene), None)
 

@@ -66,7 +66,7 @@ async def restore(call: Call) -> str:
     if call.here.kind == "private" or shown.find((call.here, "forgotten")):
         return await restored(call)
     if refusal := await objection(call.bot, call.event, replies.commands.ADMINS_ONLY):
-        return replies.beliefs.restore_refused(refusal)
+        return replies.beliefs.RESTORE_REFUSED.format(refusal=refusal)
     belief_id = shown_id(call.here, "beliefs", call.number)
     if belief_id is None:
         return replies.beliefs.NUMBER_UNKNOWN

@@ -126,10 +126,10 @@ async def correct_item(call: Call) -> str:
         return call.usage
     if isinstance(item, core.Pin):
         refusal = await _objection(call, item)
-        return refusal or replies.commands.corrected((await memory.update_pin(scene, item.id, call.text)).text)
+        return refusal or _corrected((await memory.update_pin(scene, item.id, call.text)).text)
     corrected = await memory.correct_event(scene, item.id, call.text)
     (shown.find((scene, "items")) or {})[call.number or 0] = corrected.id
-    return replies.commands.corrected(corrected.text)
+    return _corrected(corrected.text)
 
 
 async def restored(call: Call) -> str:
@@ -157,6 +157,10 @@ async def list_pins(call: Call) -> str:
     pins = await get_memory().pins(call.here)
     show(call.here, "items", pins)
     return replies.memories.pin_list(pins, setup.settings.zone)
+
+
+def _corrected(text: str) -> str:
+    return replies.commands.CORRECTED.format(text=replies.commands.short(text))
 
 
 def split_count(text: str) -> tuple[str, int] | None:

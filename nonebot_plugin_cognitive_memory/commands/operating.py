@@ -95,7 +95,9 @@ async def configure(call: Call) -> str:
             return replies.settings.KEY_WANTED
         text = value.strip().removeprefix("=").strip()
         result = await hot_settings.change(name, f"{behind} {text}".strip() if equals else text)
-        return hot_settings.told(result) or replies.settings.same_value(hot_settings.configuration.state(name))
+        state = hot_settings.configuration.state(name)
+        same = replies.settings.SAME_VALUE.format(key=state.key, value=state.value or "（空）")
+        return hot_settings.told(result) or same
     if action == "reset":
         return hot_settings.told(await hot_settings.reset(name)) or replies.settings.RELOADED
     if action == "reload":

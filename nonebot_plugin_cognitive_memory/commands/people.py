@@ -61,9 +61,11 @@ async def go_incognito(call: Call) -> str:
     if until is None or until - now > LONGEST_INCOGNITO:
         return call.usage
     if until < now:
-        return replies.commands.over(until, zone)
+        return replies.commands.OVER.format(until=replies.commands.instant(until, zone).strip())
     await get_memory().incognito(call.here, (until - now).total_seconds() / 60)
-    return replies.commands.incognito(until, zone) if until > now else replies.commands.INCOGNITO_ENDED
+    if until == now:
+        return replies.commands.INCOGNITO_ENDED
+    return replies.commands.INCOGNITO.format(until=replies.commands.instant(until, zone))
 
 
 async def forget_me(call: Call) -> str:
@@ -143,7 +145,7 @@ async def share_profile(call: Call) -> str:
     """Share the asker's own profile with every place, or stop sharing it."""
     is_shared = replies.commands.ON_OFF[call.text.casefold()]
     await get_memory().set_sharing(call.here.user_id, is_shared)
-    return replies.commands.sharing(is_on=is_shared)
+    return replies.commands.SHARED if is_shared else replies.commands.NOT_SHARED
 
 
 async def view_profile(call: Call) -> str:
@@ -173,7 +175,8 @@ async def roll_back(call: Call) -> str:
     if not chosen:
         return replies.commands.NO_REVISIONS
     restored = await get_memory().restore_profile(operator, key, chosen[0].id)
-    return replies.commands.rolled_back(restored, chosen[0], setup.settings.zone)
+    at = f"{chosen[0].profile.updated_at.astimezone(setup.settings.zone):%Y-%m-%d %H:%M}"
+    return replies.commands.ROLLED_BACK.format(name=restored.name or "这份侧写", at=at)
 
 
 def by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:

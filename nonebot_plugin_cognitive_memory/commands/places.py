@@ -37,9 +37,9 @@ async def switch(call: Call) -> str:
     if said and wanted == "on":
         return replies.commands.ON_HAS_NO_END
     if said and until is None:
-        return replies.commands.no_time(said)
+        return replies.commands.NO_TIME.format(said=replies.commands.short(said))
     if until and until <= now:
-        return replies.commands.over(until, zone)
+        return replies.commands.OVER.format(until=replies.commands.instant(until, zone).strip())
     await get_memory().set_switch(call.here, wanted, until=until)
     return replies.commands.switched(wanted, until, zone)
 

@@ -11,6 +11,7 @@ NOTHING_YET = "还没有群记忆：群里聊得多了会按时长出来，也�
 NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 群记忆，序号只对你在这里最近看到的那一次有效（10 分钟）"
 RETIRED = "不再用这条了：{statement}\n以后也不会自动记回来；想找回：先发 /记忆 群记忆，再发 /记忆 恢复 加它的序号"
 RESTORED = "恢复了：{statement}"
+RESTORE_REFUSED = "恢复群记忆：{refusal}；恢复自己忘掉的：先发送 /记忆 列表 已忘"
 _CHANGES_UNDONE = (
     "注“演化”的，是机器人读了聊天自己改的。觉得不对，先发 /记忆 群记忆 看序号（比如 3）：\n"
     "不要这一条：/记忆 淘汰 3；又想要了：/记忆 恢复 3\n"
@@ -20,18 +21,13 @@ _ACTIONS = {"create": "新增", "update": "更新", "delete": "淘汰", "restore
 _BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
 
 
-def restore_refused(refusal: str) -> str:
-    """Return the refusal to restore a belief, and how to restore an event that the asker forgot."""
-    return f"恢复群记忆：{refusal}；恢复自己忘掉的：先发送 /记忆 列表 已忘"
-
-
 def listed(page: core.BeliefPage, first: int, number: int, *, is_more: bool) -> str:
     """List beliefs, numbered from ``first``, with version and strength; retired and sleeping ones are marked."""
     calls = f"怎么来的：/记忆 演进 {first}；不要了：/记忆 淘汰 {first}；找回淘汰的：/记忆 恢复 加序号"
     lines = [f"群记忆 {page.total} 条（{calls}）"]
-    lines += [
-        f"{at}. {_marked(one)}{one.statement}（第 {one.version} 版）" for at, one in enumerate(page.beliefs, first)
-    ]
+    for at, one in enumerate(page.beliefs, first):
+        mark = "（已淘汰）" if one.status != "active" else "（很久没人提，先不用）" if one.is_asleep else ""
+        lines.append(f"{at}. {mark}{one.statement}（第 {one.version} 版）")
     return "\n".join((*lines, *([f"下一页：/记忆 群记忆 {number + 1}"] if is_more else [])))
 
 
@@ -68,12 +64,6 @@ def evolved(evolution: core.Evolution) -> str:
     """Report what a run did, with the new words of each change."""
     told = [f"{_ACTIONS[one.action]}：{_change_text(one)}" for one in evolution.changes]
     return "\n".join((evolution.message, *told))
-
-
-def _marked(belief: core.Belief) -> str:
-    if belief.status != "active":
-        return "（已淘汰）"
-    return "（很久没人提，先不用）" if belief.is_asleep else ""
 
 
 def _change_text(change: core.Change) -> str:

@@ -60,6 +60,13 @@ _SWITCHED = {
     "record_only": "这里只记不用：继续记，但机器人回答时不会想起来",
     "recall_only": "这里只用不记：机器人还会想起以前的，新说的不记",
 }
+CORRECTED = "改好了：{text}"
+INCOGNITO = "好，到{until}为止，你在这里说的不记，以后也不会补记；提前结束发送 /记忆 无痕 0"
+NO_TIME = "没看懂「{said}」是多久，所以没有改。可以写：30分钟、2小时、3天、半天、一周，或到18:00、到明天早上8点；不写就一直有效"
+OVER = "{until} 已经过了，所以没有改；请写一个还没到的时间"
+SHARED = "好，你私聊里的侧写，在你说话的每个群里也会用来回答，别人问起你时也可能说到；不想要了，发送 /记忆 共享 off"
+NOT_SHARED = "好，你私聊里的侧写只在和你的私聊里用"
+ROLLED_BACK = "{name}换回了 {at} 的那一版；换下来的也留着，可以再换回来"
 INCOGNITO_ENDED = "无痕结束了，接下来说的会记"
 CONSIDERED = "好，开始整理刚才的话了；过一会儿发送 /记忆 列表 看看"
 CONSIDER_REFUSED = "现在收不下（排队的太多，或磁盘写不进）；说过的话都留着，过几分钟再发一次 /记忆 整理"
@@ -84,16 +91,6 @@ def pinned(text: str, *, is_cut: bool, for_group: bool, is_hidden: bool) -> str:
     return f"记住了{cut}，{whose}：{short(text)}"
 
 
-def corrected(text: str) -> str:
-    """Confirm a correction, with the new text."""
-    return f"改好了：{short(text)}"
-
-
-def incognito(until: datetime, zone: tzinfo) -> str:
-    """Return the reply that nothing of the asker is recorded until an instant."""
-    return f"好，到{instant(until, zone)}为止，你在这里说的不记，以后也不会补记；提前结束发送 /记忆 无痕 0"
-
-
 def switched(switch: str, until: datetime | None, zone: tzinfo) -> str:
     """Confirm the switch of a place, with the instant at which it ends by itself."""
     if switch == "on":
@@ -101,19 +98,6 @@ def switched(switch: str, until: datetime | None, zone: tzinfo) -> str:
     if until is None:
         return f"好，{_SWITCHED[switch]}；恢复发送 /记忆 开"
     return f"好，到{instant(until, zone)}为止，{_SWITCHED[switch]}。到时候自动恢复成又记又用；提前恢复发送 /记忆 开"
-
-
-def no_time(said: str) -> str:
-    """Return the reply that a time limit was not understood, with examples."""
-    return (
-        f"没看懂「{short(said)}」是多久，所以没有改。可以写：30分钟、2小时、3天、半天、一周，"
-        "或到18:00、到明天早上8点；不写就一直有效"
-    )
-
-
-def over(until: datetime, zone: tzinfo) -> str:
-    """Return the reply that a time limit ends in the past."""
-    return f"{instant(until, zone).strip()} 已经过了，所以没有改；请写一个还没到的时间"
 
 
 def instant(at: datetime, zone: tzinfo) -> str:
@@ -194,18 +178,3 @@ def viewed(found: core.Profile | None, revisions: Sequence[core.Revision], zone:
         for number, revision in enumerate(revisions, 1)
     ]
     return "\n".join((shown, "更早的版本（换回：/记忆 回滚 @某人 第几版）", *lines))
-
-
-def sharing(*, is_on: bool) -> str:
-    """Confirm a person's choice about their profile."""
-    return (
-        "好，你私聊里的侧写，在你说话的每个群里也会用来回答，别人问起你时也可能说到；不想要了，发送 /记忆 共享 off"
-        if is_on
-        else "好，你私聊里的侧写只在和你的私聊里用"
-    )
-
-
-def rolled_back(profile: core.Profile, revision: core.Revision, zone: tzinfo) -> str:
-    """Return the confirmation that an earlier profile was restored."""
-    at = f"{revision.profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
-    return f"{profile.name or '这份侧写'}换回了 {at} 的那一版；换下来的也留着，可以再换回来"

@@ -34,6 +34,11 @@ FORGEABLE_TWELVE = (
 )
 FORGEABLE = "端口对外开放又没有签名口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V11_SECRET（与协议端的 secret 相同）"
 
+UNKNOWN_SETTINGS = "不认识的设置，已忽略：{names}"
+DORMANT_SETTINGS = "这些设置在这个版本里还不起作用：{names}"
+WRONG_PREFIXES = "前缀 COGNITIVE_MEMORY 后面要两个下划线，这些设置没有起作用：{names}"
+NOT_CONSIDERED = "有一段对话没有交给史官，稍后再试：{reason}"
+NOT_RECORDED = "有一轮对话没有记下：{reason}"
 NOT_SCHEDULED = (
     "没有装 nonebot-plugin-apscheduler，群记忆不会按时演化；"
     "要装：pip install nonebot-plugin-cognitive-memory[evolution]，也可以由管理员发送 /记忆 演化"
@@ -90,42 +95,18 @@ def _recorded(capture: core.CaptureSettings) -> str:
     return f"记录{groups}和私聊的消息 {capture.log_days} 天，{considered}"
 
 
-def unknown_settings(names: Iterable[str]) -> str:
-    """Return the log line that names unknown settings."""
-    return f"不认识的设置，已忽略：{'、'.join(_env_name(name) for name in names)}"
-
-
-def wrong_prefixes(names: Iterable[str]) -> str:
-    """Return the log line that names variables with one underscore where two belong."""
-    return f"前缀 COGNITIVE_MEMORY 后面要两个下划线，这些设置没有起作用：{'、'.join(name[:80] for name in names)}"
-
-
-def dormant_settings(names: Iterable[str]) -> str:
-    """Return the log line that names settings without effect in this version."""
-    return f"这些设置在这个版本里还不起作用：{'、'.join(_env_name(name) for name in names)}"
-
-
-def _env_name(dotted: str) -> str:
-    return "COGNITIVE_MEMORY__" + dotted[:80].upper().replace(".", "__")
-
-
-def not_considered(error: Exception) -> str:
-    """Return the log line that a dialogue will be tried again."""
-    return f"有一段对话没有交给史官，稍后再试：{_reason(error)}"
-
-
-def not_recorded(error: Exception) -> str:
-    """Return the log line that a turn was not accepted."""
-    return f"有一轮对话没有记下：{_reason(error)}"
+def env_names(dotted: Iterable[str]) -> str:
+    """Return settings as they are written in .env."""
+    return "、".join("COGNITIVE_MEMORY__" + name[:80].upper().replace(".", "__") for name in dotted)
 
 
 def not_evolved(error: Exception) -> str:
     """Return the log line that a round of scheduled evolution failed."""
-    reason = str(error) if isinstance(error, ValueError) else _reason(error)
+    reason = str(error) if isinstance(error, ValueError) else reason_of(error)
     return f"群记忆这一轮没有演化：{reason}；EVOLUTION__CRON 写法例如 0 4 * * *"
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Return the text of an UnavailableError; of other errors only the type, because their texts may quote messages."""
     return str(error) if isinstance(error, core.UnavailableError) else type(error).__name__
 

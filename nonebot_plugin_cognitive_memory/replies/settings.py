@@ -25,6 +25,7 @@ NOTHING_CHANGED = (
 NO_CONFIGURATION = "设置没有读成，现在改不了：请看启动时的日志，改正 .env 后重启"
 ENV_UNREADABLE = ".env 读不了（{reason}），设置先照旧"
 ENV_CUT = ".env 没有了，或只剩一部分（我们的设置一行也没有，或断在一行中间），设置先照旧；请写完整，或重启"
+SAME_VALUE = "{key} 本来就是 {value}"
 RELOADED = "重新读过 .env 和 overrides.json，设置没有变"
 
 
@@ -61,11 +62,6 @@ def moved(result: core.SettingsMoved, values: Mapping[str, str]) -> str:
         for key in result.shadowed
     ]
     return "\n".join((*parts, *result.problems))
-
-
-def same_value(state: core.SettingState) -> str:
-    """Return the reply that a change sets the value that a setting has already."""
-    return f"{state.key} 本来就是 {state.value or '（空）'}"
 
 
 def overridden_at_start(overridden: Mapping[str, str]) -> str:
