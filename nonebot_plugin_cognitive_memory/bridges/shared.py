@@ -68,8 +68,10 @@ def checked(module: str, tried: Mapping[str, str]) -> str:
             versions.append(replies.bridges.NO_VERSION)
             is_tried = False
         if not is_tried:
-            facts = {"distribution": distribution, "found": versions[-1], "tried": specifier.removeprefix("==")}
-            raise NotAttachedError(replies.bridges.UNTRIED.format(**facts))
+            tried_here = specifier.removeprefix("==")
+            raise NotAttachedError(
+                replies.bridges.UNTRIED.format(distribution=distribution, found=versions[-1], tried=tried_here)
+            )
     return versions[0]
 
 
