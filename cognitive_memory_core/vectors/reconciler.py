@@ -1,6 +1,6 @@
 """Keeps a vector store equal to the ledger: applies the ledger's changes, and builds a new generation where needed.
 
-It also starts the store for missing rows and large searches, and stops it when idle (:class:`IndexSleep`). Changes made
+It also starts the store for missing rows and large searches, and stops it when idle. Changes made
 while the store was stopped are written before it answers searches again. Rows are searched for by their own vectors,
 because a damaged index may list rows that no search finds.
 
@@ -57,60 +57,6 @@ class _GenerationInUse:
     rows: int = 0
 
 
-class IndexSleep:
-    """Decides when the vector store is started and stopped, by the number of missing rows, by queries and by time."""
-
-    def __init__(self, elapsed: Callable[[], float]) -> None:
-        """Start asleep; ``elapsed`` returns seconds of a monotonic clock."""
-        self._elapsed = elapsed
-        self._needed_at = elapsed()
-        self._behind_since: float | None = None
-        self._is_asked = False
-        self._is_woken = False
-        self.is_asleep = True
-
-    def note_question(self) -> None:
-        """Record a query that needs the store: a sleeping store is to be started, a running one to go on."""
-        self._is_asked = True
-        self.note_need()
-
-    def note_need(self) -> None:
-        """Record that the running store was needed, so that its idle time begins anew."""
-        self._needed_at = self._elapsed()
-
-    def wake_now(self) -> None:
-        """Make the next call of :meth:`sleep_left` return 0 if even one row is missing."""
-        self._is_woken = True
-
-    def wake(self) -> None:
-        """Record that the store is running."""
-        self.is_asleep = self._is_asked = self._is_woken = False
-        self._behind_since = None
-        self.note_need()
-
-    def fall_asleep(self) -> None:
-        """Record that the store has stopped."""
-        self.wake()
-        self.is_asleep = True
-
-    def sleep_left(self, behind: int) -> float:
-        """Return the seconds for which a store that lacks ``behind`` rows may stay stopped; 0 if it must start now."""
-        is_woken, self._is_woken = self._is_woken, False
-        if self._is_asked or behind >= ROWS_BEHIND or (is_woken and behind):
-            self._is_asked = False
-            return 0.0
-        if not behind:
-            self._behind_since = None
-            return math.inf
-        if self._behind_since is None:
-            self._behind_since = self._elapsed()
-        return max(0.0, self._behind_since + SECONDS_BEHIND - self._elapsed())
-
-    def idle_left(self) -> float:
-        """Return the seconds for which a running store without queries goes on; 0 if it should stop now."""
-        return max(0.0, self._needed_at + IDLE_SECONDS - self._elapsed())
-
-
 class IndexReconciler:
     """A VectorIndex over the generation in use; it answers only while that generation is known to be complete."""
 
@@ -130,7 +76,11 @@ class IndexReconciler:
         self._book = book
         self._fingerprint = fingerprint
         self._elapsed = elapsed
-        self._sleep = IndexSleep(elapsed)
+        self._is_asleep = True
+        self._is_asked = False  # a query needs the store since it was stopped
+        self._is_woken = False  # the store is to be started even for one missing row
+        self._needed_at = elapsed()
+        self._behind_since: float | None = None
         self._complete_before_sleep = ""  # birth of the generation that was complete when the store was put to sleep
         self._serving: _GenerationInUse | None = None  # a generation known to be complete
         self._growing: _GenerationInUse | None = None
@@ -154,7 +104,7 @@ class IndexReconciler:
 
     def wake_now(self) -> None:
         """Request an up-to-date index now; the store is started if it lacks a row."""
-        self._sleep.wake_now()
+        self._is_woken = True
         self.loop.wake_now()
 
     async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
@@ -162,50 +112,44 @@ class IndexReconciler:
 
         If the store is stopped, this query is refused at once, and the store is started for later ones.
         """
-        self._sleep.note_question()
+        self._is_asked, self._needed_at = True, self._elapsed()
         serving = self._serving
         if serving is None:
-            if self._sleep.is_asleep:
+            if self._is_asleep:
                 self.loop.wake_now()
             raise UnavailableError(sentences.storage_errors.INDEX_NOT_WHOLE)
         return await self._store.nearest(serving.generation, vector, read_filter, limit)
 
     async def lag(self) -> int:
         """Return how many rows the generation in use lacks, even if the store is stopped; all if there is none."""
-        serving = self._serving
-        if serving is None and not await self._ledger.dimensions(self._fingerprint):
+        serving, at = self._serving, Checkpoint()
+        if serving is not None:
+            at = serving.checkpoint
+        elif not await self._ledger.dimensions(self._fingerprint):
             return 0
-        return await self._ledger.behind(serving.checkpoint if serving else await self._mark_asleep())
-
-    async def _mark_asleep(self) -> Checkpoint:
-        """Return up to which change the stopped store follows the ledger; the start if it is lost or being opened."""
-        if not self._sleep.is_asleep or not await self._store.is_there():
-            return Checkpoint()
-        return await self._book.furthest() or Checkpoint()
+        elif self._is_asleep and await self._store.is_there():  # else it is lost or being opened
+            at = await self._book.furthest() or at
+        return await self._ledger.behind(at)
 
     async def state(self) -> IndexState:
         """Return the progress of the index."""
         serving, growing = self._serving, self._growing
         building = (growing.rows, max(self._to_build, growing.rows)) if growing is not None else (0, 0)
-        number = serving.generation.number if serving else 0
-        return IndexState(number, await self.lag(), *building, activity=self._activity())
-
-    def _activity(self) -> IndexActivity:
-        if self._sleep.is_asleep:
-            return "asleep"
-        return "awake" if self._serving is not None else "waking"
+        activity: IndexActivity = "asleep" if self._is_asleep else "waking" if serving is None else "awake"
+        return IndexState(serving.generation.number if serving else 0, await self.lag(), *building, activity=activity)
 
     async def follow(self) -> None:
         """Make the index equal to the ledger: start the store, then open, build or update a generation as needed."""
-        if not self._is_needed(await self._dimensions()):
+        dimensions = await self._ledger.dimensions(self._fingerprint)
+        if not (dimensions or self._serving or self._must_go):
             return  # nothing to index yet: the store is not started
-        if not self._is_opened or self._is_unfit(await self._dimensions()):
+        if not self._is_opened or self._is_unfit(dimensions):
             async with self._building:  # waits for a build that another caller has started
                 await self._open_once()
-                if self._is_unfit(await self._dimensions()):
+                if self._is_unfit(await self._ledger.dimensions(self._fingerprint)):
                     await self._build()
-        if self._serving is not None:
-            await self._apply_changes(self._serving)
+        while (serving := self._serving) is not None and await self._advanced(serving):
+            pass
 
     async def rebuild(self, *, afresh: bool = False) -> int:
         """Build a generation from the ledger and put it in use; return its number of rows.
@@ -228,10 +172,9 @@ class IndexReconciler:
 
         A few wrong rows are repaired; if many are missing, the next :meth:`follow` builds a new generation.
         """
-        serving = self._serving
-        if serving is None:
+        if self._serving is None:
             return 0
-        wrong, is_mended = await self._compared(serving)
+        wrong, is_mended = await self._compared(self._serving)
         if not is_mended:
             self._give_up()
         return wrong
@@ -256,73 +199,93 @@ class IndexReconciler:
             self._give_up()
         return 0
 
-    async def _examined(self, serving: _GenerationInUse) -> int:
-        """Check the next slice of rows, and store the position, so that a new process continues there.
-
-        If a search does not find a row, the position stays; after the last slice the check starts over.
-        """
-        position = f"{serving.generation.build_id} asked"
-        at = await self._book.checkpoint(position) or Checkpoint()
-        changes = await self._ledger.changes(self._fingerprint, at, SLICE)
-        known = [change for change in changes if change.checkpoint <= serving.checkpoint]
-        rows = [change.row for change in known if change.row is not None]
-        unfindable = await self._unfindable(serving.generation, rows)
-        self._left_to_ask, self._failed_checks = self._left_to_ask - len(rows), 0
-        if not unfindable and len(known) < SLICE:
-            self._left_to_ask = 0
-            await self._book.note(position, Checkpoint())
-        elif not unfindable:
-            await self._book.note(position, known[-1].checkpoint)
-        elif not await self._is_repaired(serving, unfindable):
-            log.warning("%s", sentences.log.ROWS_ASTRAY.format(unfindable=len(unfindable), asked=len(rows)))
-            self._give_up()
-        return len(rows)
-
-    async def _unfindable(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> list[EmbeddedEvent]:
-        """Return the rows that a search by their own vectors does not find."""
-        unfindable: list[EmbeddedEvent] = []
-        for row in rows:
-            if row.vector is not None and len(row.vector) == generation.dimensions:
-                everything = ReadFilter(Scene.operator(row.event.agent))
-                nearest = await self._store.nearest(generation, row.vector, everything, 1)
-                if not nearest or nearest[0][1] <= ALIKE:
-                    unfindable.append(row)
-        return unfindable
-
-    async def _is_repaired(self, serving: _GenerationInUse, unfindable: Sequence[EmbeddedEvent]) -> bool:
-        """Rewrite a row that no search finds and return whether it is found now; False for several rows (damage)."""
-        if len(unfindable) > MAX_UNFINDABLE:
-            return False
-        await self._store.remove(serving.generation, [row.event.id for row in unfindable])
-        await self._store.upsert(serving.generation, unfindable)
-        return not await self._unfindable(serving.generation, unfindable)
-
-    def _give_up(self) -> None:
-        self._serving, self._must_go = None, True
-        self.nudge()
-
     async def remove_from_index(self, event_ids: Sequence[str]) -> None:
         """Remove erased events; if the store fails, stop using its generation."""
         async with self._turn:
-            for copy in (self._serving, self._growing):
-                if copy is not None and event_ids:
-                    await self._try_to_remove(copy, event_ids)
+            for copy in filter(None, (self._serving, self._growing)):
+                try:
+                    if event_ids:
+                        await self._store.remove(copy.generation, event_ids)
+                except UnavailableError as away:
+                    self._give_up()
+                    self.loop.trouble.note(away)
         self.nudge()
 
-    async def _try_to_remove(self, copy: _GenerationInUse, event_ids: Sequence[str]) -> None:
-        try:
-            await self._store.remove(copy.generation, event_ids)
-        except UnavailableError as away:
-            self._give_up()
-            self.loop.trouble.note(away)
+    async def round(self) -> float:
+        """Do what is due; return in how many seconds the next round is due.
+
+        A store that is stopped stays so until it is due. A running store is brought up to date, compared with the
+        ledger once a day, spot-checked with some rows, and stopped when idle. The comparison and the spot checks
+        neither start the store nor keep it running.
+        """
+        if self._is_asleep and (left := self._sleep_left(await self.lag())):
+            return min(left, UNTIL_NUDGED)
+        await self.follow()
+        if self._is_asleep:  # there was nothing to index
+            return UNTIL_NUDGED
+        if not self._idle_left():
+            await self._put_to_sleep()
+            return 0.0
+        rest, until_compared = DEBOUNCE, self._compared_at + EVERY_DAY - self._elapsed()
+        if until_compared <= 0:
+            self._compared_at = self._elapsed()
+            await self.reconcile()
+        elif self._left_to_ask > 0:
+            await self.examine()
+        else:
+            rest = until_compared
+        return min(rest, self._idle_left())
+
+    def _sleep_left(self, behind: int) -> float:
+        """Return the seconds for which a store that lacks ``behind`` rows may stay stopped; 0 if it must start now."""
+        is_woken, self._is_woken = self._is_woken, False
+        if self._is_asked or behind >= ROWS_BEHIND or (is_woken and behind):
+            self._is_asked = False
+            return 0.0
+        if not behind:
+            self._behind_since = None
+            return math.inf
+        if self._behind_since is None:
+            self._behind_since = self._elapsed()
+        return max(0.0, self._behind_since + SECONDS_BEHIND - self._elapsed())
+
+    def _idle_left(self) -> float:
+        """Return the seconds for which a running store without queries goes on; 0 if it should stop now."""
+        return max(0.0, self._needed_at + IDLE_SECONDS - self._elapsed())
+
+    def _note_started(self) -> None:
+        self._is_asleep = self._is_asked = self._is_woken = False
+        self._behind_since, self._needed_at = None, self._elapsed()
+
+    async def _put_to_sleep(self) -> None:
+        async with self._building, self._turn:  # the store receives no request while it stops
+            if self._idle_left():  # another caller built meanwhile
+                return
+            self._complete_before_sleep = self._serving.generation.build_id if self._serving else ""
+            self._stop_serving()
+            self._note_started()
+            self._is_asleep = True
+            await self._store.sleep()
 
     def _stop_serving(self) -> None:
         """Answer no searches until the store was opened again."""
         self._serving, self._is_opened = None, False
 
-    async def _open(self) -> None:
-        """Open the store; use its generation only if that is complete and from this model."""
-        self._sleep.wake()
+    def _give_up(self) -> None:
+        """Build a new generation with the next :meth:`follow`."""
+        self._serving, self._must_go = None, True
+        self.nudge()
+
+    def _is_unfit(self, dimensions: int) -> bool:
+        """Return whether a new generation is needed; with ``dimensions`` 0 (an empty ledger) any dimensions fit."""
+        serving = self._serving
+        return serving is None or self._must_go or dimensions not in (0, serving.generation.dimensions)
+
+    async def _open_once(self) -> None:
+        """Open the store unless it is open; use its generation only if that is complete and from this model."""
+        if self._is_opened:
+            return
+        self._note_started()
         self._stop_serving()
         generation = await self._store.open()
         serving = await self._trusted(generation) if generation is not None else None
@@ -330,37 +293,29 @@ class IndexReconciler:
         self._serving, self._is_opened = serving, True
 
     async def _trusted(self, generation: Generation) -> _GenerationInUse | None:
-        checkpoint = await self._book.checkpoint(generation.build_id)
-        if (
-            checkpoint is None
-            or not await self._fits(generation)
-            or self._refused[generation.build_id] >= MOST_FAILED_CHECKS
-        ):
+        """Bring a generation up to date; None if it is of another model, keeps failing, or is not complete.
+
+        The generation that was in use before the store was stopped is not compared row by row here: only the store can
+        have changed it meanwhile, the store checked it on opening, and the daily comparison still follows.
+        """
+        checkpoint, build_id = await self._book.checkpoint(generation.build_id), generation.build_id
+        model = (self._fingerprint, await self._ledger.dimensions(self._fingerprint))
+        is_refused = self._refused[build_id] >= MOST_FAILED_CHECKS
+        if checkpoint is None or is_refused or (generation.fingerprint, generation.dimensions) != model:
             return None
-        copy = _GenerationInUse(generation, checkpoint)
+        copy, is_whole = _GenerationInUse(generation, checkpoint), True
+        slept, self._complete_before_sleep = self._complete_before_sleep, ""
         try:
-            is_whole = await self._is_same_as_before_sleep(copy) or await self._is_whole(copy)
+            if slept == build_id:
+                async with self._turn:
+                    await self._catch_up(copy)
+            else:
+                is_whole = await self._sample_is_found(copy) and (await self._compared(copy))[1]
         except UnavailableError:
-            self._refused[generation.build_id] += 1
+            self._refused[build_id] += 1
             raise
         self._refused.clear()
         return copy if is_whole else None
-
-    async def _is_same_as_before_sleep(self, copy: _GenerationInUse) -> bool:
-        """Return whether this generation was in use before the store was stopped; if so, bring it up to date.
-
-        Only the store can have changed it meanwhile, so it is not compared row by row here: the store checked it on
-        opening, and the daily comparison still follows.
-        """
-        slept, self._complete_before_sleep = self._complete_before_sleep, ""
-        if slept != copy.generation.build_id:
-            return False
-        async with self._turn:
-            await self._apply_all_changes(copy)
-        return True
-
-    async def _is_whole(self, copy: _GenerationInUse) -> bool:
-        return await self._sample_is_found(copy) and (await self._compared(copy))[1]
 
     async def _sample_is_found(self, copy: _GenerationInUse) -> bool:
         """Return whether a search finds the first rows, the last rows and some between, of those that are listed.
@@ -380,23 +335,44 @@ class IndexReconciler:
                 if row is not None and row.event.id in listed}  # fmt: skip
         return not await self._unfindable(copy.generation, list(rows.values()))
 
-    async def _dimensions(self) -> int:
-        return await self._ledger.dimensions(self._fingerprint)
+    async def _examined(self, serving: _GenerationInUse) -> int:
+        """Check the next slice of rows, and store the position, so that a new process continues there.
 
-    def _is_needed(self, dimensions: int) -> bool:
-        return bool(dimensions or self._serving or self._must_go)
+        If a search does not find a row, it is rewritten and the position stays; several are damage. After the last
+        slice the check starts over.
+        """
+        position, generation = f"{serving.generation.build_id} asked", serving.generation
+        at = await self._book.checkpoint(position) or Checkpoint()
+        changes = await self._ledger.changes(self._fingerprint, at, SLICE)
+        known = [change for change in changes if change.checkpoint <= serving.checkpoint]
+        rows = [change.row for change in known if change.row is not None]
+        unfindable = await self._unfindable(generation, rows)
+        self._left_to_ask, self._failed_checks = self._left_to_ask - len(rows), 0
+        if not unfindable:
+            is_over = len(known) < SLICE
+            self._left_to_ask = 0 if is_over else self._left_to_ask
+            await self._book.note(position, Checkpoint() if is_over else known[-1].checkpoint)
+            return len(rows)
+        is_mended = len(unfindable) <= MAX_UNFINDABLE
+        if is_mended:
+            await self._store.remove(generation, [row.event.id for row in unfindable])
+            await self._store.upsert(generation, unfindable)
+            is_mended = not await self._unfindable(generation, unfindable)
+        if not is_mended:
+            log.warning("%s", sentences.log.ROWS_ASTRAY.format(unfindable=len(unfindable), asked=len(rows)))
+            self._give_up()
+        return len(rows)
 
-    def _is_unfit(self, dimensions: int) -> bool:
-        """Return whether a new generation is needed; with ``dimensions`` 0 (an empty ledger) any dimensions fit."""
-        serving = self._serving
-        return serving is None or self._must_go or dimensions not in (0, serving.generation.dimensions)
-
-    async def _open_once(self) -> None:
-        if not self._is_opened:
-            await self._open()
-
-    async def _fits(self, generation: Generation) -> bool:
-        return (generation.fingerprint, generation.dimensions) == (self._fingerprint, await self._dimensions())
+    async def _unfindable(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> list[EmbeddedEvent]:
+        """Return the rows that a search by their own vectors does not find."""
+        unfindable: list[EmbeddedEvent] = []
+        for row in rows:
+            if row.vector is not None and len(row.vector) == generation.dimensions:
+                everything = ReadFilter(Scene.operator(row.event.agent))
+                nearest = await self._store.nearest(generation, row.vector, everything, 1)
+                if not nearest or nearest[0][1] <= ALIKE:
+                    unfindable.append(row)
+        return unfindable
 
     async def _compared(self, copy: _GenerationInUse) -> tuple[int, bool]:
         """Bring a generation up to date, compare its rows with the ledger's, and repair it if few are missing.
@@ -404,69 +380,65 @@ class IndexReconciler:
         Return how many rows were missing or superfluous, and whether the generation was repaired.
         """
         async with self._turn:
-            await self._apply_all_changes(copy)
+            await self._catch_up(copy)
             listed = await self._store.listed(copy.generation)
             known = await self._ledger.embedded_ids(self._fingerprint)
             missing, extra = known - listed, listed - known
             is_worth_mending = len(missing) <= MAX_REPAIRED * len(known)
-            if is_worth_mending:
-                await self._repair(copy, missing, extra)
+            if is_worth_mending and extra:
+                await self._store.remove(copy.generation, sorted(extra))
+            at = Checkpoint()
+            while is_worth_mending and missing:
+                if not (changes := await self._ledger.changes(self._fingerprint, at, BATCH)):
+                    break
+                await self._write(copy, [change for change in changes if change.event_id in missing])
+                at = changes[-1].checkpoint
         if missing or extra:
             log.warning("%s", sentences.log.ROWS_DIFFER.format(missing=len(missing), extra=len(extra)))
         self._compared_at, self._left_to_ask = self._elapsed(), self._asked_a_day
         return len(missing) + len(extra), is_worth_mending
 
     async def _build(self) -> None:
-        self._sleep.wake()
-        dimensions = await self._dimensions() or self._dimensions_found or 1
-        try:
-            await self._fill_generation(dimensions)
-        finally:
-            self._growing = None
-            self._sleep.note_need()
-
-    async def _fill_generation(self, dimensions: int) -> None:
+        """Fill a generation while the one in use follows the ledger; if that fails, it is not used any more."""
+        self._note_started()
+        dimensions = await self._ledger.dimensions(self._fingerprint) or self._dimensions_found or 1
         self._begun += 1
         number, self._to_build = self._begun, await self._ledger.behind(Checkpoint())
-        copy = _GenerationInUse(await self._store.begin(self._fingerprint, dimensions), Checkpoint())
-        self._growing = copy
-        said = sentences.log.INDEX_BUILDS.format(generation=copy.generation.number, rows=self._to_build)
-        log.info("%s", said)
-        while await self._has_applied_changes(copy):
-            await self._keep_serving()
-        async with self._turn:
-            await self._apply_all_changes(copy)
-            await self._store.put_in_use(copy.generation)
-            await self._book.keep_only(copy.generation.build_id)
-            self._serving, self._dimensions_found, self._must_go = copy, dimensions, False
-            self._finished, self._left_to_ask = number, self._asked_a_day
-            self._refused.clear()
-        log.info("%s", sentences.log.INDEX_IN_USE.format(generation=copy.generation.number))
-
-    async def _keep_serving(self) -> None:
-        """Update the generation in use while the next one is built; if that fails, stop using it."""
-        if self._serving is None:
-            return
         try:
-            await self._apply_changes(self._serving)
-        except UnavailableError as refused:
-            self._serving = None
-            self.loop.trouble.note(refused)
+            copy = _GenerationInUse(await self._store.begin(self._fingerprint, dimensions), Checkpoint())
+            self._growing = copy
+            said = sentences.log.INDEX_BUILDS.format(generation=copy.generation.number, rows=self._to_build)
+            log.info("%s", said)
+            while await self._advanced(copy):
+                try:
+                    while (serving := self._serving) is not None and await self._advanced(serving):
+                        pass
+                except UnavailableError as refused:
+                    self._serving = None
+                    self.loop.trouble.note(refused)
+            async with self._turn:
+                await self._catch_up(copy)
+                await self._store.put_in_use(copy.generation)
+                await self._book.keep_only(copy.generation.build_id)
+                self._serving, self._dimensions_found, self._must_go = copy, dimensions, False
+                self._finished, self._left_to_ask = number, self._asked_a_day
+                self._refused.clear()
+            log.info("%s", sentences.log.INDEX_IN_USE.format(generation=copy.generation.number))
+        finally:
+            self._growing = None
+            self._needed_at = self._elapsed()
 
-    async def _apply_changes(self, copy: _GenerationInUse) -> None:
-        while await self._has_applied_changes(copy):
-            pass
-
-    async def _has_applied_changes(self, copy: _GenerationInUse) -> bool:
-        """Write the next changes and store the checkpoint; return False if there were none."""
+    async def _advanced(self, copy: _GenerationInUse) -> bool:
+        """Write the next changes, so that others may have their turn in between; return False if there were none."""
         async with self._turn:
-            return await self._has_applied_some(copy)
+            return await self._has_written_some(copy)
 
-    async def _apply_all_changes(self, copy: _GenerationInUse) -> None:
-        while await self._has_applied_some(copy):
+    async def _catch_up(self, copy: _GenerationInUse) -> None:
+        """Write all changes; the caller has the turn."""
+        while await self._has_written_some(copy):
             pass
 
-    async def _has_applied_some(self, copy: _GenerationInUse) -> bool:
+    async def _has_written_some(self, copy: _GenerationInUse) -> bool:
         changes = await self._ledger.changes(self._fingerprint, copy.checkpoint, BATCH)
         if not changes:
             return False
@@ -474,7 +446,7 @@ class IndexReconciler:
         await self._book.note(copy.generation.build_id, changes[-1].checkpoint)
         copy.checkpoint = changes[-1].checkpoint
         if len(changes) >= BATCH:
-            self._sleep.note_need()  # changes come faster than one start per batch is worth
+            self._needed_at = self._elapsed()  # changes come faster than one start per batch is worth
         return True
 
     async def _write(self, copy: _GenerationInUse, changes: Sequence[VectorChange]) -> None:
@@ -486,48 +458,3 @@ class IndexReconciler:
         if gone:
             await self._store.remove(copy.generation, gone)
         copy.rows += len(rows)
-
-    async def _repair(self, copy: _GenerationInUse, missing: frozenset[str], extra: frozenset[str]) -> None:
-        if extra:
-            await self._store.remove(copy.generation, sorted(extra))
-        checkpoint = Checkpoint()
-        while missing and (changes := await self._ledger.changes(self._fingerprint, checkpoint, BATCH)):
-            await self._write(copy, [change for change in changes if change.event_id in missing])
-            checkpoint = changes[-1].checkpoint
-
-    async def round(self) -> float:
-        """Do what is due; return in how many seconds the next round is due.
-
-        A store that is stopped stays so until it is due. A running store is brought up to date, compared with the
-        ledger once a day, spot-checked with some rows, and stopped when idle. The comparison and the spot checks
-        neither start the store nor keep it running.
-        """
-        if self._sleep.is_asleep and (left := self._sleep.sleep_left(await self.lag())):
-            return min(left, UNTIL_NUDGED)
-        await self.follow()
-        if self._sleep.is_asleep:  # there was nothing to index
-            return UNTIL_NUDGED
-        if not self._sleep.idle_left():
-            await self._put_to_sleep()
-            return 0.0
-        return min(await self._until_checked(), self._sleep.idle_left())
-
-    async def _until_checked(self) -> float:
-        until_compared = self._compared_at + EVERY_DAY - self._elapsed()
-        if until_compared <= 0:
-            self._compared_at = self._elapsed()
-            await self.reconcile()
-        elif self._left_to_ask > 0:
-            await self.examine()
-        else:
-            return until_compared
-        return DEBOUNCE
-
-    async def _put_to_sleep(self) -> None:
-        async with self._building, self._turn:  # the store receives no request while it stops
-            if self._sleep.idle_left():  # another caller built meanwhile
-                return
-            self._complete_before_sleep = self._serving.generation.build_id if self._serving else ""
-            self._stop_serving()
-            self._sleep.fall_asleep()
-            await self._store.sleep()
