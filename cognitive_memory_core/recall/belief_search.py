@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 from ..domain.belief import Belief, BeliefHit
 from ..domain.event import Event
@@ -16,12 +16,11 @@ from ..sentences.stored_text import RULE_TAGS
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.database.table import Snapshot, at_once
-from ..text.caches import cleared_on_erasure
 from ..text.names import clean_text
 from ..text.statements.questions import asks_leave
-from ..text.terms import index_terms, query_terms
+from ..text.terms import query_terms
 from .deadlines import AWAY, PATIENCE, with_timeout
-from .ranking import covered, saturated
+from .ranking import covered, terms_of
 
 QUERY_LENGTH = 1_000
 INLINE = 100  # beliefs that are ranked on the event loop
@@ -85,8 +84,8 @@ class BeliefSearch:
     def _ranked(self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded) -> list[BeliefHit]:
         shown = [(belief, self._similarity(cosine)) for row, cosine in rows if (belief := worded(row))]
         terms = tuple(query_terms(said))
-        texts = [_terms_of("\n".join((belief.statement, *belief.tags))) for belief, _ in shown]
-        words = [saturated(share) for share in covered(terms, texts, len(rows))] if terms else [0.0] * len(shown)
+        texts = [terms_of(belief.statement, *belief.tags) for belief, _ in shown]
+        words = covered(terms, texts, len(rows)) if terms else [0.0] * len(shown)
         weight = self.settings.current.lexical_weight
         hits = (
             BeliefHit(belief, lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical)
@@ -103,12 +102,6 @@ class BeliefSearch:
             return await with_timeout(PATIENCE, self.embedder.embed_query(said))
         except AWAY:
             return None
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=4_096)  # the statements of a group are compared with every question
-def _terms_of(text: str) -> frozenset[str]:
-    return frozenset(index_terms(text))
 
 
 def _weight(hit: BeliefHit) -> float:

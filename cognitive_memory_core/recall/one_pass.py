@@ -50,13 +50,13 @@ from .ranking import (
     diversified,
     followed,
     fused,
+    judged,
     matched,
     newer_first,
-    reranked,
     sameness,
-    shares_terms,
     weighed,
     widened,
+    words_of,
 )
 from .render import (
     Kind,
@@ -72,7 +72,7 @@ from .render import (
     quotation_lines,
     with_ids_once,
 )
-from .trace import LineCandidate, SearchTrace
+from .trace import Candidate, LineCandidate
 
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
@@ -137,22 +137,28 @@ class Question:
         read_filter: ReadFilter,
         query: Query,
         settings: Settings,
-        trace: SearchTrace,
         embedding: asyncio.Future[Vector] | None = None,
+        *,
+        explains: bool = False,
     ) -> None:
-        """Ask within a read filter; ``embedding`` is the vector of the query, if it was begun."""
+        """Ask within a read filter; ``embedding`` is the vector of the query, if it was begun.
+
+        A question that ``explains`` keeps all candidates, also those below the floor.
+        """
         self.connection: Snapshot  # of the present step
         self.failure: UnavailableError | None = None  # of the ledger
         self.missing: dict[str, str] = {}  # parts that were not read, with their names in ``degraded``
         self.hits: list[Hit] = []
         self.shown: list[Event] = []
         self.lines = FoundLines()
+        self.candidates: list[Candidate] = []
+        self.line_candidates: list[LineCandidate] = []  # if it explains
         self._parts = parts
         self._read_filter = read_filter
         self._scene = read_filter.scene
         self._query = query
         self._settings = settings
-        self._trace = trace
+        self._explains = explains
         self._embedding = embedding
         self._now = parts.clock.now()
         self._vector: Vector | None = None
@@ -289,23 +295,21 @@ class Question:
                 for one in outnumbered(dense):
                     dense = _with(dense, (yield from self._nearest(self._vector, one, more)))
         about = self._asked_about()
-        # hits below the floor are kept for comparison only
-        least = 0.0 if self._trace.is_kept or self._parts.reranker or about else floor
-        hits = self._trace.note("found", self._joined(dense, words, least))
-        hits = self._trace.note("judged", (yield from self._judged(hits, candidates)))
-        if about and sum(hit.relevance >= self._least(floor) for hit in hits) < min(FEW, limit):
+        # candidates below the floor are kept for comparison only
+        least = 0.0 if self._explains or self._parts.reranker or about else floor
+        self.candidates = self._joined(dense, words, least)
+        hits = yield from self._judged(self.candidates, candidates)
+        enough = max(floor, asked.min_relevance, LEAST)
+        if about and sum(one.relevance >= enough for one in hits) < min(FEW, limit):
             self.missing["newest"] = "ledger"
             with self._part("newest"):
                 recent = self._parts.ledger.events.recent
                 read = [event for one in about for event in at_once(recent, self.connection, one, candidates)]
                 newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
-                hits = widened(hits, newest, self._least(floor))
-        hits = self._trace.note("widened", hits)
-        relevant = self._trace.note("relevance", above(hits, floor))
-        told = self._trace.factors if self._trace.is_kept else None
-        ranked = weighed(relevant, query.window, query.people, decay, self._now, said, told)
-        distinct = self._trace.note("duplicates", collapsed(ranked))
-        return self._trace.note("diversity", diversified(distinct, asked.diversity, limit))
+                hits = widened(hits, newest, enough)
+                self.candidates += (one for one in hits if one not in self.candidates)
+        ranked = weighed(above(hits, floor), query.window, query.people, decay, self._now, said)
+        return [one.hit for one in diversified(collapsed(ranked), asked.diversity, limit)]
 
     def _embed(self) -> Steps[None]:
         begun, embedder = self._embedding, self._parts.embedder
@@ -334,30 +338,32 @@ class Question:
         similarity = self._parts.embedder.calibration.similarity
         return [(event, similarity(cosine)) for event, cosine in near]
 
-    def _joined(self, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float) -> list[Hit]:
+    def _joined(self, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float) -> list[Candidate]:
         """Fuse the two searches; every row is checked against the read filter, whichever store returned it."""
         terms = self._query.terms
         lexical = None if words is None else matched(terms, words)
-        if dense and not (self._query.people or lexical or shares_terms(terms, dense)):
+        shares_words = bool(lexical) or not all(words_of(event).isdisjoint(terms) for event, _ in dense or ())
+        if dense and not (self._query.people or shares_words):
             is_of_characters = not self._settings.models.embedding.model_name  # near where no word is common, too
             dense = [] if is_of_characters or max(similarity for _, similarity in dense) < NEAR else dense
-        hits = fused(dense, lexical, self._settings.lexical_weight, least)
-        return [hit for hit in hits if self._read_filter.admits(hit.event)]
+        found = fused(dense, lexical, self._settings.lexical_weight, least)
+        return [one for one in found if self._read_filter.admits(one.event)]
 
-    def _judged(self, hits: list[Hit], candidates: int) -> Steps[list[Hit]]:
-        """Return the best hits only, with the reranker's scores; without one, or if it fails, all hits unchanged."""
+    def _judged(self, hits: list[Candidate], candidates: int) -> Steps[list[Candidate]]:
+        """Return the best only, with the reranker's scores; without one, or if it fails, all of them as they were."""
         asked, reranker = self._settings.query, self._parts.reranker
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if reranker is None or not asked.enable_rerank or few or not hits:
             return hits
         best = collapsed(weighed(above(hits, 0.0), self._query.window, self._query.people))[:candidates]
-        texts = [hit.event.text for hit in best]
-        judged = None
+        texts, found = [one.event.text for one in best], None
         with suppress(*AWAY):
-            judged = reranked(best, (yield lambda: reranker.scores(self._query.text, texts)))
-        if judged is None:
+            found = judged(best, (yield lambda: reranker.scores(self._query.text, texts)))
+        if found is None:
             self.missing["rerank"] = "rerank"
-        return hits if judged is None else judged
+        for one in hits:
+            one.cut = None if found is None or one in best else one.cut or "judged"
+        return hits if found is None else found
 
     def _asked_about(self) -> list[ReadFilter]:
         """Return a read filter for each person whom an identity query ("who is ...") asks about; [] for others."""
@@ -366,9 +372,6 @@ class Question:
         named = sorted(self._query.people)[:ASKED_ABOUT]
         people = [self._read_filter.user_id] if self._read_filter.user_id else named
         return [replace(self._read_filter, user_id=person) for person in people]
-
-    def _least(self, floor: float) -> float:
-        return max(floor, self._settings.query.min_relevance, LEAST)
 
     def _show(self, hits: Sequence[Hit]) -> None:
         """Put the events that replace others before these, and present names into all."""
@@ -419,7 +422,7 @@ class Question:
             query.people,
             asks_for_number(query.said),
             decay,
-            self._trace.is_kept,
+            self._explains,
             before=reach is not OF_CONTEXT,
         )
         found = self._parts.ledger.corpora.found_lines(self.connection, search)
@@ -448,9 +451,9 @@ class Question:
             cut = "limit" if cut is None and len(chosen) == wanted else cut
             if cut is None:
                 chosen.append(replace(one, after=_following(one, shown)))
-            if self._trace.is_kept:
-                said = one.line.as_event()
-                self._trace.lines.append(LineCandidate(said, one.parts, one.relevance, one.factors, one.score, cut=cut))
+            if self._explains:
+                told = one.line.as_event(), one.parts, one.relevance, one.factors, one.score
+                self.line_candidates.append(LineCandidate(*told, cut=cut))
         self.lines = replace(found, lines=tuple(chosen))
 
     def _quotations(self) -> list[FoundLine]:
@@ -461,10 +464,10 @@ class Question:
         admitted = filter(None, (_admitted(one, admits) for one in told))
         left = [*islice(admitted, self._settings.query.auto_messages_k)]
         kept = {one.key: rank for rank, one in enumerate(left, 1)}
-        for at, one in enumerate(self._trace.lines):
+        for at, one in enumerate(self.line_candidates):
             dropped = "shown_as_event" if _key(one.line) in made_of else "limit"
             rank = kept.get(_key(one.line), 0)
-            self._trace.lines[at] = replace(one, rank=rank, cut=one.cut or (None if rank else dropped))
+            self.line_candidates[at] = replace(one, rank=rank, cut=one.cut or (None if rank else dropped))
         shown = {*kept, *made_of}
         for at, one in enumerate(left):
             after = tuple(line for line in one.after if key_of(line) not in shown) if at < FOLLOWED else ()

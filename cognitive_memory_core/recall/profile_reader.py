@@ -27,7 +27,7 @@ from ..text.terms import index_terms, query_terms
 from .deadlines import AWAY, PATIENCE, with_timeout
 from .names import CurrentNames
 from .query import QUERY_LENGTH
-from .ranking import MAX_RESULTS, covered, saturated
+from .ranking import MAX_RESULTS, covered
 
 INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
 LIFETIME, HELD = 2.0, 256  # seconds for which a file's profile is cached for turns, and how many of them
@@ -309,4 +309,4 @@ def _fused(similarity: float | None, lexical: float, weight: float) -> float:
 def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
     """Return the share of the query that each profile covers, in [0, 1], by rarity of terms in ``among`` profiles."""
     texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
-    return [saturated(share) for share in covered(terms, texts, among)]
+    return covered(terms, texts, among)

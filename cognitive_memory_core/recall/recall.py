@@ -23,7 +23,7 @@ from .deadlines import AWAY, PATIENCE, settled, shielded, with_deadline, with_ti
 from .one_pass import Question, Sources, Steps, has_place, newest
 from .query import Query, embedded_text, query_of
 from .render import section_tokens
-from .trace import NO_TRACE, Explanation, LineCandidate, SearchTrace, candidates_of
+from .trace import Explanation
 
 LONG = 300  # characters; a longer query is parsed in a thread
 FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
@@ -77,7 +77,7 @@ class Recall:
 
         ``shown`` are ids of messages of the place that are not quoted; None: the message being answered.
         """
-        question, context = await self._built(scene, text, budget, self._settings.current, NO_TRACE, shown)
+        question, context = await self._built(scene, text, budget, self._settings.current, shown)
         self._tally.recalled([event.id for event in question.shown])
         return context
 
@@ -85,27 +85,29 @@ class Recall:
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
     ) -> Explanation:
         """Build the same context and return it with its search candidates; ``settings`` replace the present ones."""
-        used = settings or self._settings.current
-        trace = SearchTrace(used)
-        _, context = await self._built(scene, text, budget, used, trace, None)
-        admits = self.sources.access.present_filter(scene).admits
-        visible = [one for one in candidates_of(trace) if admits(one.event)]
+        used, access = settings or self._settings.current, self.sources.access
+        question, context = await self._built(scene, text, budget, used, None, explains=True)
+        admits = access.present_filter(scene).admits
+        lines = sorted(question.line_candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
+        found = sorted(question.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
+        visible = [one for one in found if admits(one.event)]
         named = await self.sources.names.of_events([one.event for one in visible])
-        shown = await asyncio.to_thread(
-            self.sources.access.shown, scene, named
-        )  # redacting hundreds of texts takes a while
-        lines = sorted(trace.lines, key=lambda one: (one.rank == 0, one.rank, -one.score))
-        return Explanation(
-            context,
-            tuple(replace(one, event=event) for one, event in zip(visible, shown, strict=True)),
-            tuple(section_tokens(section) for section in context.sections),
-            tuple(await asyncio.to_thread(self._shown_lines, scene, lines)),
-        )
+
+        def redacted() -> Explanation:  # hundreds of texts take a while
+            events = access.shown(scene, named)
+            return Explanation(
+                context,
+                tuple(replace(one, event=event) for one, event in zip(visible, events, strict=True)),
+                tuple(map(section_tokens, context.sections)),
+                tuple(replace(one, line=line) for one in lines for line in access.shown(scene, [one.line])),
+            )
+
+        return await asyncio.to_thread(redacted)
 
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
         """Build the context for ``enabled=false``: recent memos only."""
         settings = self._settings.current
-        question = Question(self.sources, self._all_of(scene), Query(""), settings, NO_TRACE)
+        question = Question(self.sources, self._all_of(scene), Query(""), settings)
         question.missing = {"notes": "ledger", "": "disabled"} if has_place(scene) else {"": "disabled"}
         if has_place(scene):
             await self._answered(question, question.memos())
@@ -134,7 +136,7 @@ class Recall:
         if "message" in read_filter.kinds and self._flush is not None:
             with suppress(*AWAY):  # a log whose writes fail may still be readable
                 await with_timeout(self._patience * FLUSHING, self._flush())
-        question = Question(self.sources, read_filter, query, settings, NO_TRACE, embedding)
+        question = Question(self.sources, read_filter, query, settings, embedding)
         question.missing = {"words": "lexical", "vectors": "vectors"} if embedding else {}
         if "message" in read_filter.kinds:
             question.missing["lines"] = "lexical"
@@ -147,14 +149,15 @@ class Recall:
         text: str,
         budget: int | None,
         settings: Settings,
-        trace: SearchTrace,
         shown: Collection[str] | None,
+        *,
+        explains: bool = False,
     ) -> tuple[Question, Context]:
         query, asked = await self._asked(text, scene), settings.query
         is_greeting = query.says_little
         is_asked = bool(query.terms) and asked.auto_top_k > 0 and not is_greeting
         embedding = self._embedding(query, settings) if is_asked else None
-        question = Question(self.sources, self._all_of(scene), query, settings, trace, embedding)
+        question = Question(self.sources, self._all_of(scene), query, settings, embedding, explains=explains)
         question.missing = {"notes": "ledger"} if has_place(scene) else {}
         if query.terms:
             question.missing |= {"lines": "lexical"} if asked.auto_messages_k else {}
@@ -222,9 +225,6 @@ class Recall:
                 given = partial(steps.send, await with_deadline(end, shielded(asked())))
             except (CognitiveMemoryError, asyncio.TimeoutError) as failure:
                 given = partial(steps.throw, failure)
-
-    def _shown_lines(self, scene: Scene, lines: list[LineCandidate]) -> list[LineCandidate]:
-        return [replace(one, line=line) for one in lines for line in self.sources.access.shown(scene, [one.line])]
 
 
 def _step(

@@ -17,8 +17,8 @@ from cognitive_memory_core.recall.ranking import (
     collapsed,
     diversified,
     fused,
+    judged,
     matched,
-    reranked,
     weighed,
     widened,
 )
@@ -69,16 +69,16 @@ STEPS = st.builds(Steps, SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, LIMITS, PEOP
 def ranked(dense, lexical, steps, scores=None, known=()):
     """Run every ranking step as the retriever does; ``scores`` are a reranker's, ``known`` widens the result."""
     hits = fused(dense, matched(QUESTION, lexical), steps.weight)
-    judged = None if scores is None else reranked(hits, scores[: len(hits)])
-    hits = above(widened(hits if judged is None else judged, known, 0.15), steps.floor)
+    told = None if scores is None else judged(hits, scores[: len(hits)])
+    hits = above(widened(hits if told is None else told, known, 0.15), steps.floor)
     hits = weighed(hits, steps.window, steps.people, steps.decay, steps.now)
     return diversified(collapsed(hits), steps.diversity, steps.limit)
 
 
 @given(ROWS, ROWS, STEPS, st.none() | st.lists(st.floats(), max_size=16), st.lists(EVENTS, max_size=3))
-def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, judged, known):
+def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, scores, known):
     """A result has at most ``limit`` distinct hits, with finite falling scores and relevance in [0, 1]."""
-    hits = ranked(dense, lexical, steps, judged, known)
+    hits = ranked(dense, lexical, steps, scores, known)
     scores = [hit.score for hit in hits]
     assert len(hits) <= max(steps.limit, 0)
     assert len({hit.event.id for hit in hits}) == len(hits)
@@ -136,7 +136,7 @@ def test_the_time_named_drops_nothing(dense, window):
     is_empty = window is None or not any(hit.event.happened_at in window for hit in before.values())
     for hit in after:
         share = 1.0 if is_empty or hit.event.happened_at in window else OUTSIDE
-        assert hit == replace(before[hit.event.id], score=before[hit.event.id].score * share)
+        assert hit.score == hit.relevance * share
 
 
 @given(ROWS, PEOPLE)
@@ -146,7 +146,7 @@ def test_whom_the_question_names_is_lifted_within_bounds(dense, people):
     after = weighed([*before.values()], None, people)
     assert {hit.event.id for hit in after} == set(before)
     for hit in after:
-        score = before[hit.event.id].score
+        score = hit.relevance
         assert score <= hit.score <= score * (1 + NAMED) * (1 + 1e-9)
         if not people & {hit.event.sender_id, *hit.event.subjects}:
             assert hit.score == score
@@ -167,9 +167,10 @@ def test_a_reranker_orders_what_it_judges(events, steps, data):
     dense = [(event, data.draw(SCORES)) for event in events]
     hits = fused(dense, None, 0.5)
     scores = data.draw(st.lists(st.floats(0.01, 1), min_size=len(hits), max_size=len(hits), unique=True))
-    judged = diversified(collapsed(above(reranked(hits, scores), 0.0)), 0.0, 50)
-    assert [hit.score for hit in judged] == sorted((hit.score for hit in judged), reverse=True)
-    assert judged[0].event.id == hits[scores.index(max(scores))].event.id
+    best = hits[scores.index(max(scores))].event.id
+    found = diversified(collapsed(above(judged(hits, scores), 0.0)), 0.0, 50)
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+    assert found[0].event.id == best
 
 
 @given(ROWS, st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES), INSTANTS)

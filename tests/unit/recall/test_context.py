@@ -538,7 +538,8 @@ async def test_any_budget_holds(budget):
 async def test_a_sentence_larger_than_the_budget_is_left_out():
     """A sentence larger than the budget is not cut: neither it nor its title is shown."""
     huge = an_event("阿棠" + "很喜欢茶" * 500, id="tea")
-    builder = a_builder(ListedNotes(), events=ListedEvents(huge), words=ListedWords([(huge, 3.0)]))
+    found = {"words": ListedWords([(huge, 3.0)]), "vectors": ListedVectors((huge, 0.9))}
+    builder = a_builder(ListedNotes(), events=ListedEvents(huge), **found)
     assert (await builder.context(GROUP, QUESTION, budget=300)).text == ""
 
 

@@ -17,7 +17,6 @@ from cognitive_memory_core.recall.one_pass import Question
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.ranking import MAX_CANDIDATES, MAX_RESULTS
 from cognitive_memory_core.recall.recall import LONG, SearchResult
-from cognitive_memory_core.recall.trace import NO_TRACE
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
@@ -49,10 +48,10 @@ def a_retriever(
     )
 
 
-async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=None, floor=0.0, trace=NO_TRACE):
+async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=None, floor=0.0):
     """Search the events of the group alone."""
-    settings = trace.settings or retriever._settings.current
-    question = Question(retriever.sources, read_filter or ReadFilter(GROUP), query, settings, trace)
+    settings = retriever._settings.current
+    question = Question(retriever.sources, read_filter or ReadFilter(GROUP), query, settings)
     question.missing = {"words": "lexical", "vectors": "vectors"}
 
     def steps():

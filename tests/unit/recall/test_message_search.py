@@ -22,7 +22,6 @@ from cognitive_memory_core.recall.one_pass import OF_SEARCH, Question, Steps
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.ranking import MAX_RESULTS
 from cognitive_memory_core.recall.recall import Recall, SearchResult
-from cognitive_memory_core.recall.trace import NO_TRACE, SearchTrace
 from cognitive_memory_core.settings import Decay, Settings
 from cognitive_memory_core.store.search.lines import NUMBER, FoundLines
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
@@ -60,13 +59,12 @@ async def searched(
     decay: Decay | None = None,
     clock: FrozenClock | None = None,
     words: Any = None,
-    trace: SearchTrace = NO_TRACE,
 ) -> FoundLines:
     """Search a ledger's log as a search does; raises if the log is away."""
     where = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
     recall = a_recall(ledger, clock=clock or FrozenClock(NOON + timedelta(days=1)), words=words)
-    asked = Question(recall.sources, where, query, Settings(), trace)
+    asked = Question(recall.sources, where, query, Settings())
     asked.missing, reach = {"lines": "lexical"}, replace(OF_SEARCH, candidates=max(top_k, OF_SEARCH.candidates))
 
     def steps() -> Steps[None]:

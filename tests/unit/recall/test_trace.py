@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.recall.one_pass import Question, Steps
 from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.trace import Candidate, SearchTrace, candidates_of
+from cognitive_memory_core.recall.trace import Candidate
 from cognitive_memory_core.settings import Decay, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
@@ -33,21 +33,21 @@ DECAY = Decay(14.0, 0.2, 0.1)
 
 
 async def traced(query: Query = ASKED, **settings: object) -> tuple[dict[str, Candidate], list[str]]:
-    """Search with a trace; return the candidates by id, and the ids of the result."""
+    """Search as for an explanation; return the candidates by id, and the ids of the result."""
     recall = a_recall(
         events=ListedEvents(TEA, AGAIN, HILL, RAIN, FOREIGN),
         words=ListedWords([(TEA, 3.0), (AGAIN, 3.0)]),
         vectors=ListedVectors((TEA, 0.7), (AGAIN, 0.6), (HILL, 0.5), (RAIN, 0.3), (FOREIGN, 0.9)),
     )
     given = Settings(query=QuerySettings(**{"lexical_weight": 0.5, "diversity": 0.5, **settings}))  # type: ignore[arg-type]
-    trace = SearchTrace(given)
-    question = Question(recall.sources, ReadFilter(GROUP), query, given, trace)
+    question = Question(recall.sources, ReadFilter(GROUP), query, given, explains=True)
 
     def steps() -> Steps[None]:
         question.hits = yield from question._events(2, DECAY, 0.2, {})
 
     await recall._answered(question, steps())
-    return {one.event.id: one for one in candidates_of(trace)}, [hit.event.id for hit in question.hits]
+    found = sorted(question.candidates, key=lambda one: (one.rank == 0, one.rank))
+    return {one.event.id: one for one in found}, [hit.event.id for hit in question.hits]
 
 
 async def test_the_parts_of_a_score_multiply_to_it() -> None:
@@ -76,7 +76,7 @@ async def test_what_is_left_out_names_the_step() -> None:
 
 
 async def test_other_weights_are_used_for_one_search_alone() -> None:
-    """The settings of a trace replace those in force in its search."""
+    """The settings given to an explanation replace those in force in its search."""
     candidates, _ = await traced(lexical_weight=0.0)
     tea = candidates["tea"]
     assert tea.relevance == pytest.approx(tea.similarity)
