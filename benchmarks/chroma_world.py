@@ -7,7 +7,7 @@ import time
 from array import array
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
@@ -25,11 +25,11 @@ from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
 from cognitive_memory_core.settings import VectorStoreSettings
 from cognitive_memory_core.vectors.chroma.process import Bounds
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
+from tests.support.vector_stores import chroma_children
 
 from .workload import NOW
 
 MODEL = "benchmark-faults"
-CHILD = "cognitive_memory_core.vectors.chroma.child"
 EVERYTHING = ReadFilter(Scene.operator())
 CHROMAS = (".sqlite3", ".sqlite3-journal", ".bin", ".pickle")
 BATCH = 200
@@ -123,13 +123,6 @@ async def examined(
     return Findings(len(wanted - listed), len(listed - wanted - {row.event.id for row in allowed}), twice, unfound)
 
 
-def chroma_children(of: int | None = None) -> list[psutil.Process]:
-    """Return the child processes (of this process by default) that run a Chroma store."""
-    with suppress(psutil.NoSuchProcess):
-        return [child for child in psutil.Process(of).children(recursive=True) if _is_chromas(child)]
-    return []
-
-
 def the_child(of: int | None = None, *, patience: float = 20.0) -> psutil.Process:
     """Wait for the child process that runs a Chroma store and return it."""
     deadline = time.monotonic() + patience
@@ -183,11 +176,6 @@ class Watch:
         return path.endswith(CHROMAS) and self.folder in Path(path).parents
 
 
-def changed(row: EmbeddedEvent, **fields: object) -> EmbeddedEvent:
-    """Return a row with changed fields of its event."""
-    return replace(row, event=replace(row.event, **fields))  # pyright: ignore[reportArgumentType]
-
-
 def _event(number: int, groups: int) -> Event:
     return Event(
         f"{number:032x}",
@@ -197,9 +185,3 @@ def _event(number: int, groups: int) -> Event:
         group_id=f"{10_000 + number % groups}",
         happened_at=NOW,
     )
-
-
-def _is_chromas(process: psutil.Process) -> bool:
-    with suppress(psutil.Error):
-        return CHILD in process.cmdline()
-    return False

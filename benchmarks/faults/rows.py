@@ -1,14 +1,12 @@
-"""The list of rows: each is a function of its extent, named like the row. Some are in faults_chroma.py."""
+"""The list of rows: each is a function of its extent, named like the row."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
 import inspect
-import tempfile
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from ..fault_row import Extent, Row
 
@@ -27,13 +25,6 @@ LONGEST = {  # seconds
 }
 
 
-OF_CHROMA = {  # the option that gives the size, published and quick, and what is injected
-    "F10b": ("rounds", 50, 3, "the bot is killed while its child writes"),
-    "F11": ("rounds", 50, 5, "an upsert without an answer is repeated"),
-    "F12": ("mutants", 200, 6, "a damaged directory"),
-    "F13": ("seconds", 60.0, 8.0, "another process holds the write lock"),
-    "F29": ("rows", 10_000, 1_500, "filtered search after 40 % of the rows are deleted"),
-}
 ROWS = {  # the module, and what is injected
     "F1": ("processes", "kill -9 at random moments, whole pipeline"),
     "F2": ("syscalls", "SIGKILL at every system call of every publishing way"),
@@ -45,6 +36,11 @@ ROWS = {  # the module, and what is injected
     "F8": ("processes", "files that make no job, dropped by hand"),
     "F9": ("syscalls", "crash between any two effects of the historian"),
     "F10": ("processes", "second bot process on the same directory"),
+    "F10b": ("chroma", "the bot is killed while its child writes"),
+    "F11": ("chroma", "an upsert without an answer is repeated"),
+    "F12": ("chroma", "a damaged directory"),
+    "F13": ("chroma", "another process holds the write lock"),
+    "F29": ("chroma", "filtered search after 40 % of the rows are deleted"),
     "F14": ("models", "chat model hangs, drips"),
     "F15": ("models", "chat model answers 500, 502, 503, 401, resets, no TLS, no DNS"),
     "F16": ("models", "chat model answers 429 with Retry-After"),
@@ -105,21 +101,10 @@ ROWS = {  # the module, and what is injected
 def run_row(name: str, extent: Extent) -> Row:
     """Run a row; one that gives no time of its own took as long as the whole of it."""
     started = time.perf_counter()
-    if name in OF_CHROMA:
-        return _of_chroma(name, extent)
     module, what = ROWS[name]
     found = getattr(importlib.import_module(f"benchmarks.faults.{module}"), name.lower())(extent)
     row: Row = asyncio.run(found) if inspect.iscoroutine(found) else found
     return replace(row, row=name, what=what, seconds=row.seconds or time.perf_counter() - started)
 
 
-def _of_chroma(name: str, extent: Extent) -> Row:
-    """Run a row of the vector store in an empty folder."""
-    option, published, quick, what = OF_CHROMA[name]
-    module, size = importlib.import_module("benchmarks.faults_chroma"), {option: quick if extent.quick else published}
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        row: Row = asyncio.run(getattr(module, name.lower())(Path(folder), **size))
-    return replace(row, row=name, what=what)
-
-
-NAMES = sorted([*OF_CHROMA, *ROWS], key=lambda name: (name[0] == "A", int("".join(filter(str.isdigit, name))), name))
+NAMES = sorted(ROWS, key=lambda name: (name[0] == "A", int("".join(filter(str.isdigit, name))), name))

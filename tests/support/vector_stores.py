@@ -95,9 +95,11 @@ def row(event: Event, vector: Vector, **changed: object) -> EmbeddedEvent:
     return EmbeddedEvent(replace(event, **changed), MODEL, vector)  # pyright: ignore[reportArgumentType]
 
 
-def chroma_children() -> list[psutil.Process]:
-    """Return the child processes that run Chroma."""
-    return [process for process in psutil.Process().children(recursive=True) if _is_child(process)]
+def chroma_children(of: int | None = None) -> list[psutil.Process]:
+    """Return the child processes (of this process by default) that run Chroma."""
+    with suppress(psutil.NoSuchProcess):
+        return [process for process in psutil.Process(of).children(recursive=True) if _is_child(process)]
+    return []
 
 
 @contextmanager

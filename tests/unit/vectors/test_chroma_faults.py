@@ -1,7 +1,4 @@
-"""Tests of Chroma's store when its process, disk or other users fail, with real processes.
-
-F11 to F30 are the rows of ``python -m benchmarks faults``, at a size that takes seconds.
-"""
+"""Tests of Chroma's store when its process, disk or other users fail, with real processes."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ import pytest
 
 from benchmarks.chroma_world import (
     EVERYTHING,
-    chroma_children,
     examined,
     filled,
     known_rows,
@@ -24,11 +20,12 @@ from benchmarks.chroma_world import (
     patiently,
     the_child,
 )
-from benchmarks.fault_row import Row
-from benchmarks.faults_chroma import f10b, f11, f12, f13, f29, f30_store
+from benchmarks.fault_row import Extent
+from benchmarks.faults.rows import run_row
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
-from tests.support.sizes import sized
+from tests.support.sizes import IS_NIGHTLY, sized
+from tests.support.vector_stores import chroma_children
 from tests.support.waiting import PATIENCE
 
 pytestmark = [
@@ -47,12 +44,6 @@ async def store(tmp_path: Path) -> AsyncIterator[ChromaStore]:
     """Return an empty store with a time limit of seconds per call."""
     async with opened(tmp_path / "chromadb", CALL) as store:
         yield store
-
-
-def shown(row: Row) -> Row:
-    """Print a row as the benchmark's table would show it."""
-    print(row)
-    return row
 
 
 async def ended(calls: list[Awaitable[object]]) -> list[object]:
@@ -156,19 +147,6 @@ async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
     assert [path.parent for path in tmp_path.rglob("chroma.sqlite3")] == [tmp_path / f"{again.number:04d}"]  # noqa: ASYNC240
 
 
-async def test_upserts_without_an_answer_are_repeated_without_harm(tmp_path: Path) -> None:
-    """F11: repeating a write that was interrupted leaves each row stored once."""
-    row = shown(await f11(tmp_path, rounds=sized(2, 10)))
-    assert row.injected
-    assert not row.is_bad
-
-
-async def test_damage_is_noticed_or_harmless(tmp_path: Path) -> None:
-    """F12: a store with a damaged file is complete or not used; the bot continues and rebuilds it."""
-    row = shown(await f12(tmp_path, mutants=sized(5, 24), sample=60, anew=100))
-    assert not row.is_bad
-
-
 async def test_opening_asks_for_rows_at_both_ends_and_in_the_middle(tmp_path: Path) -> None:
     """Vectors lost at the beginning, middle or end of their file are noticed when it is opened."""
     async with opened(tmp_path / "whole", UNHURRIED) as store:
@@ -184,23 +162,8 @@ async def test_opening_asks_for_rows_at_both_ends_and_in_the_middle(tmp_path: Pa
             assert await store.open() is None
 
 
-async def test_a_foreign_write_lock_stalls_nobody(tmp_path: Path) -> None:
-    """F13: while another process holds the lock, writes fail at their time limit and the event loop continues."""
-    row = shown(await f13(tmp_path, seconds=4))
-    assert not row.lost + row.twice + row.stuck
-
-
-async def test_two_children_never_have_one_store(tmp_path: Path) -> None:
-    """F10b: the process of a killed bot ends or is waited for, and no other opens the store at the same time."""
-    row = shown(await f10b(tmp_path, rounds=sized(1, 10)))
-    assert not row.is_bad
-
-
-async def test_filtered_search_finds_what_arithmetic_finds(tmp_path: Path) -> None:
-    """F29: after 40 % of small groups are deleted, searches in them find the nearest rows without an error."""
-    assert not shown(await f29(tmp_path, rows=1_000, dimensions=32, queries=60)).is_bad
-
-
-async def test_drift_is_seen_and_mended(tmp_path: Path) -> None:
-    """F30: missing and surplus rows are listed exactly and corrected."""
-    assert not shown(await f30_store(tmp_path, rows=300, drift=20)).is_bad
+@pytest.mark.parametrize("name", ["F10b", "F11", "F12", "F13", "F29", "F30"])
+def test_a_fault_of_the_store_costs_nothing(name: str) -> None:
+    """Rows of the fault table: kills of bot and child, damage, foreign locks, deletions and drift are survived."""
+    row = run_row(name, Extent(quick=not IS_NIGHTLY))
+    assert not row.is_bad, row

@@ -1,7 +1,4 @@
-"""The faults of the vector store, each at a given size: what was lost, found twice, or got stuck.
-
-``python -m benchmarks.faults_chroma FOLDER ACCEPTED`` is the bot that f10b kills: it writes rows until it is killed.
-"""
+"""F10b to F13 and F29: Chroma's store when its process, its disk, other users or its index fail."""
 
 from __future__ import annotations
 
@@ -11,11 +8,12 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from array import array
 from collections import Counter
-from collections.abc import Awaitable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -37,7 +35,7 @@ from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.ledgers import Ledger, a_ledger
 
-from .chroma_world import (
+from ..chroma_world import (
     BATCH,
     EVERYTHING,
     MODEL,
@@ -52,11 +50,12 @@ from .chroma_world import (
     the_child,
     unit_vectors,
 )
-from .fault_row import Row
-from .measure import loop_watched
+from ..fault_row import Counts, Extent, Row
+from ..measure import loop_watched
+from .child import started
+from .world import AcceptedTurns
 
 Damage = Literal["flip", "flip many", "truncate", "empty", "garbage", "delete"]
-ROOT = Path(__file__).resolve().parent.parent
 CALL = 5.0  # seconds that a call may take in these rows
 SLACK = 20.0  # additional seconds for a child that must start, before a call counts as stuck
 AGAIN = 300.0  # seconds in which a store must recover after a fault; busy machines take over a minute
@@ -68,11 +67,23 @@ BATCHES = 20  # written repeatedly by a bot of f10b
 DAMAGES: tuple[Damage, ...] = ("flip", "flip many", "truncate", "empty", "garbage", "delete")
 
 
-async def f11(folder: Path, rounds: int = 50, *, dimensions: int = 64) -> Row:
+@asynccontextmanager
+async def _store(seconds: float = CALL) -> AsyncIterator[tuple[Path, ChromaStore]]:
+    """Open a store in an empty folder."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        async with opened(Path(folder) / "store", seconds) as store:
+            yield Path(folder), store
+
+
+def _counts(found: Findings, stuck: int = 0) -> Counts:
+    return Counts(found.missing + found.unfound, found.extra + found.twice, stuck)
+
+
+async def f11(extent: Extent) -> Row:
     """Kill the child at random moments of an upsert, and repeat unanswered batches until they are answered."""
-    dice, rows = random.Random(11), known_rows(rounds * BATCH, dimensions)
-    unknown, slowest = 0, 0.0
-    async with opened(folder, CALL) as store:
+    rounds, dice = extent.of(50, 2), random.Random(11)
+    rows, unknown, slowest = known_rows(rounds * BATCH, 64), 0, 0.0
+    async with _store() as (_, store):
         following = Following(store, rows[:BATCH])
         await following.begin()
         for start in range(BATCH, len(rows), BATCH):
@@ -81,133 +92,129 @@ async def f11(folder: Path, rounds: int = 50, *, dimensions: int = 64) -> Row:
                     the_child().suspend()
                 writing = asyncio.create_task(following.write(rows[start : start + BATCH]))
                 await asyncio.sleep(dice.random() * following.usual)
-                _kill_children()
-                started = time.monotonic()
+                for child in chroma_children():
+                    with suppress(psutil.Error):
+                        child.kill()
+                begun = time.monotonic()
                 is_answered = await writing
-                slowest = max(slowest, time.monotonic() - started)
+                slowest = max(slowest, time.monotonic() - begun)
                 if not is_answered:
                     unknown += 1
                     break
         found = await following.compared()
-    return Row(unknown, found.missing + found.unfound,
-               found.extra + found.twice, seconds=slowest,
-               note=f"{rounds} kills, rebuilt {following.rebuilt} times; s: the longest recovery")  # fmt: skip
+    note = f"{rounds} kills, rebuilt {following.rebuilt} times; s: the longest recovery"
+    return _counts(found).row(unknown, slowest, note)
 
 
-async def f12(folder: Path, mutants: int = 200, *, sample: int = 300, anew: int = 1_200, seed: int = 12) -> Row:
+async def f12(extent: Extent) -> Row:
     """Damage copies of a store, open each as a bot does, search for its rows, and rebuild it from them.
 
     Within minutes of opening, a bot searches for all rows of so small an index by their own vectors. Chroma writes its
-    index files with every thousandth row, so a smaller store has nothing to damage. ``sample`` is how many rows are
-    searched for by their own vector, ``anew`` how many rows a rebuilt store has.
+    index files with every thousandth row, so a smaller store has nothing to damage.
     """
-    intact = folder / "intact"
-    async with opened(intact, AGAIN) as store:
-        probing = await Probing.of(store, known_rows(1_200, 32), sample, anew)
-    plans = await asyncio.to_thread(plans_of, intact, mutants, seed)
-    two = asyncio.Semaphore(2)
+    mutants, two = extent.of(200, 5), asyncio.Semaphore(2)
+    async with _store(AGAIN) as (folder, store):
+        probing = await Probing.of(store, known_rows(1_200, 32), extent.of(300, 60), extent.of(1_200, 100))
+        await store.close()
+        plans = await asyncio.to_thread(plans_of, folder / "store", mutants, 12)
 
-    async def probed(number: int, plan: Plan) -> None:
-        async with two:
-            place = folder / f"mutant-{number}"
-            await asyncio.to_thread(plan.copy, intact, place)
-            await probing.probe(place, plan)
-            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        async def probed(number: int, plan: Plan) -> None:
+            async with two:
+                place = folder / f"mutant-{number}"
+                await asyncio.to_thread(plan.copy, folder / "store", place)
+                await probing.probe(place, plan)
+                await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
 
-    await asyncio.gather(*(probed(number, plan) for number, plan in enumerate(plans)))
-    return Row(len(plans), probing.lost, probing.twice, probing.stuck, probing.slowest,
-               probing.note(), failed=probing.short + probing.ends["not whole"] > 0)  # fmt: skip
+        await asyncio.gather(*(probed(number, plan) for number, plan in enumerate(plans)))
+    is_bad = probing.short + probing.ends["not whole"] > 0
+    return probing.counts.row(len(plans), probing.slowest, probing.note(), failed=is_bad)
 
 
-async def f13(folder: Path, seconds: float = 60.0, *, dimensions: int = 32) -> Row:
+async def f13(extent: Extent) -> Row:
     """Let another process hold SQLite's write lock while this one reads and writes."""
-    rows, stuck, answers = known_rows(3 * BATCH, dimensions), 0, Counter[str]()
-    async with opened(folder, CALL) as store:
+    seconds, rows = float(extent.of(60, 4)), known_rows(3 * BATCH, 32)
+    stuck, answers, vector = 0, Counter[str](), rows[0].vector or array("f")
+    async with _store() as (folder, store):
         generation = await filled(store, rows[:BATCH])
-        await store.nearest(generation, rows[0].vector or array("f"), EVERYTHING, 5)
+        await store.nearest(generation, vector, EVERYTHING, 5)
         async with loop_watched() as idle:
             await asyncio.sleep(min(seconds, LOOKED_AT))
         with _write_lock(folder):
             async with loop_watched() as gap:
                 deadline = time.monotonic() + seconds
                 while time.monotonic() < deadline:
-                    answer, took = await _timed(store.upsert(generation, rows[BATCH : 2 * BATCH]))
-                    answers[answer] += 1
-                    stuck += took > CALL + SLACK
-                    answer, took = await _timed(store.nearest(generation, rows[0].vector or array("f"), EVERYTHING, 5))
-                    answers[f"query {answer}"] += 1
-                    stuck += took > CALL + SLACK
+                    writing = store.upsert(generation, rows[BATCH : 2 * BATCH])
+                    for what, call in (("", writing), ("query ", store.nearest(generation, vector, EVERYTHING, 5))):
+                        answer, took = await _timed(call)
+                        answers[what + answer] += 1
+                        stuck += took > CALL + SLACK
                     await asyncio.sleep(0.05)  # most calls are refused at once while the child pauses
-        started = time.monotonic()
+        begun = time.monotonic()
         following = Following(store, rows[:BATCH])
         await following.write(rows[BATCH:])
-        back = time.monotonic() - started
+        back = time.monotonic() - begun
         found = await following.compared()
     note = (
         f"longest stall of the event loop {gap.longest:.0f} ms (with nothing to do {idle.longest:.0f}); "
         f"{_listed(answers)}; built anew {following.rebuilt} times; s: until it wrote again"
     )
-    return Row(1, found.missing + found.unfound,
-               found.extra + found.twice, stuck, back, note, failed=gap.longest >= 100 + idle.longest)  # fmt: skip
+    is_slow = not extent.quick and gap.longest >= 100 + idle.longest
+    return _counts(found, stuck).row(1, back, note, failed=is_slow)
 
 
-async def f10b(folder: Path, rounds: int = 50) -> Row:
+async def f10b(extent: Extent) -> Row:
     """Kill a bot while its child writes, and start the next at once; the new child must wait or stay off."""
-    is_seen = await asyncio.to_thread(_two_are_seen, folder / "control")
-    place, accepted, watch = folder / "store", folder / "accepted", Watch(folder / "store")
-    accepted.touch()
-    with watch.on():
-        slowest, lived, stuck = await asyncio.to_thread(_killed_bots, place, accepted, rounds)
-    async with opened(place, CALL) as store:
-        following = Following(store, _written(accepted))
-        found = await following.compared(allowed=known_rows(BATCHES * BATCH, 64))  # the last batches were not answered
+    rounds = extent.of(50, 1)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        is_seen = await asyncio.to_thread(_two_are_seen, folder / "control")
+        place, accepted, watch = folder / "store", folder / "accepted", Watch(folder / "store")
+        await asyncio.to_thread(accepted.touch)
+        with watch.on():
+            slowest, lived, stuck = await asyncio.to_thread(_killed_bots, place, accepted, rounds)
+        async with opened(place, CALL) as store:
+            following = Following(store, _written(accepted))
+            # the last batches were not answered
+            found = await following.compared(allowed=known_rows(BATCHES * BATCH, 64))
     note = (
         f"{watch.overlaps} overlaps in {watch.looks} looks at {len(watch.seen)} children, {lived} of which were there "
         f"when the next bot started; s: until it wrote{'' if is_seen else '; the watch is blind'}"
     )
     is_bad = bool(watch.overlaps) or not is_seen or len(watch.seen) <= rounds
-    return Row(rounds, found.missing + found.unfound,
-               found.extra + found.twice, stuck, slowest, note, failed=is_bad)  # fmt: skip
+    return _counts(found, stuck).row(rounds, slowest, note, failed=is_bad)
 
 
-async def f29(folder: Path, *, rows: int = 10_000, dimensions: int = 128, queries: int = 300) -> Row:
+async def f29(extent: Extent) -> Row:
     """Delete 40 % of many small groups, search inside them, and compare with exact results."""
-    known = known_rows(rows, dimensions, groups=rows // 50)
+    rows, dimensions, queries = extent.of(10_000, 1_000), extent.of(128, 32), extent.of(300, 60)
+    known, limit = known_rows(rows, dimensions, groups=rows // 50), 12
     gone = set(random.Random(29).sample(range(rows), rows * 2 // 5))
     standing = [row for number, row in enumerate(known) if number not in gone]
-    async with opened(folder, AGAIN) as store:
+    shares, count = list[float](), Counter[str]()
+    async with _store(AGAIN) as (_, store):
         generation = await filled(store, known)
         await store.remove(generation, [known[number].event.id for number in sorted(gone)])
-        recall = Recall(standing)
         for number, asked in enumerate(unit_vectors(queries, dimensions, 290)):
-            await recall.ask(store, generation, array("f", asked.tobytes()), f"{10_000 + number % (rows // 50)}")
+            group_id = f"{10_000 + number % (rows // 50)}"
+            inside = [row for row in standing if row.event.group_id == group_id]
+            matrix = np.stack([np.asarray(row.vector, dtype=np.float32) for row in inside])
+            best = {inside[at].event.id for at in np.argsort(-(matrix @ asked))[:limit]}
+            here = ReadFilter(Scene.group(group_id, "1"))
+            try:
+                hits = await store.nearest(generation, array("f", asked.tobytes()), here, limit)
+            except UnavailableError:
+                count["errors"] += 1
+                continue
+            found = {event_id for event_id, _ in hits}
+            count["short"] += len(found) < len(best)
+            count["strangers"] += len(found - {row.event.id for row in inside})
+            shares.append(len(found & best) / len(best))
+    mean = sum(shares) / max(len(shares), 1)
     note = (
-        f"recall@{recall.limit} {recall.mean:.3f} (least {recall.least:.3f}), {recall.errors} errors, "
-        f"{recall.short} short answers, {recall.strangers} rows that should not be there"
+        f"recall@{limit} {mean:.3f} (least {min(shares, default=0.0):.3f}), {count['errors']} errors, "
+        f"{count['short']} short answers, {count['strangers']} rows that should not be there"
     )
-    is_bad = recall.mean < 0.98 or bool(recall.errors or recall.strangers)
-    return Row(queries, note=note, failed=is_bad)
-
-
-async def f30_store(folder: Path, *, rows: int = 2_000, drift: int = 100) -> Row:
-    """Remove rows and add foreign ones without the checkpoint; the listing shows them, and writing repairs it."""
-    known = known_rows(rows + drift, 32)
-    ours, strangers, missing = known[:rows], known[rows:], known[:drift]
-    async with opened(folder, AGAIN) as store:
-        generation = await filled(store, ours)
-        await store.remove(generation, [row.event.id for row in missing])
-        await store.upsert(generation, strangers)
-        started, wanted = time.monotonic(), {row.event.id for row in ours}
-        listed = await store.listed(generation)
-        absent, extra = wanted - listed, listed - wanted
-        await store.upsert(generation, [row for row in missing if row.event.id in absent])
-        await store.remove(generation, sorted(extra))
-        seconds = time.monotonic() - started
-        found = await examined(store, generation, ours)
-    note = f"found {len(absent)} missing and {len(extra)} extra of {drift} each"
-    return Row(2 * drift, found.missing + found.unfound,
-               found.extra + found.twice, seconds=seconds, note=note,
-               failed=(len(absent), len(extra)) != (drift, drift))  # fmt: skip
+    return Row(queries, note=note, failed=mean < 0.98 or bool(count["errors"] or count["strangers"]))
 
 
 @dataclass
@@ -223,9 +230,9 @@ class Following:
     async def begin(self) -> None:
         """Put a first generation in use, and measure the time of a batch."""
         self.generation = await filled(self.store, self.written)
-        started = time.monotonic()
+        begun = time.monotonic()
         await self.store.upsert(self.generation, self.written[:BATCH])
-        self.usual = time.monotonic() - started
+        self.usual = time.monotonic() - begun
 
     async def write(self, rows: Sequence[EmbeddedEvent]) -> bool:
         """Write a batch until it is answered; return whether the first attempt was."""
@@ -313,9 +320,7 @@ class Probing:
     mark: Checkpoint
     sample: int
     anew: int
-    lost: int = 0
-    twice: int = 0
-    stuck: int = 0
+    counts: Counts = field(default_factory=Counts)
     short: int = 0
     slowest: float = 0.0
     ends: Counter[str] = field(default_factory=Counter[str])
@@ -337,17 +342,15 @@ class Probing:
     async def probe(self, place: Path, plan: Plan) -> None:
         """Open a damaged store, and rebuild it."""
         async with opened(place, CALL) as store:
-            started = time.monotonic()
+            begun = time.monotonic()
             await self._open(store, plan)
             opened_at = time.monotonic()
             rows = self.known[: self.anew]
             generation = await patiently(lambda: filled(store, rows), AGAIN)
             self.rebuilds.append(time.monotonic() - opened_at)
             found = await examined(store, generation, rows, sample=5)
-        self.slowest = max(self.slowest, opened_at - started)
-        self.stuck += opened_at - started > AGAIN
-        self.lost += found.missing + found.unfound
-        self.twice += found.extra + found.twice
+        self.slowest = max(self.slowest, opened_at - begun)
+        self.counts += _counts(found, opened_at - begun > AGAIN)
 
     def note(self) -> str:
         """Return how often each result occurred, and after which damage a row was no longer found."""
@@ -408,56 +411,14 @@ class NeverAnew:
         raise Noticed(f"{fingerprint} {dimensions}")
 
 
-@dataclass
-class Recall:
-    """Results inside groups, compared with exact ones."""
-
-    standing: Sequence[EmbeddedEvent]
-    limit: int = 12
-    errors: int = 0
-    short: int = 0
-    strangers: int = 0
-    shares: list[float] = field(default_factory=list[float])
-
-    @property
-    def mean(self) -> float:
-        """Return the mean share of expected results that were found."""
-        return sum(self.shares) / max(len(self.shares), 1)
-
-    @property
-    def least(self) -> float:
-        """Return the share of the worst query."""
-        return min(self.shares, default=0.0)
-
-    async def ask(self, store: ChromaStore, generation: Generation, asked: array[float], group_id: str) -> None:
-        """Search once inside a group."""
-        inside = [row for row in self.standing if row.event.group_id == group_id]
-        best = _exact(inside, asked, self.limit)
-        try:
-            read_filter = ReadFilter(Scene.group(group_id, "1"))
-            found = {event_id for event_id, _ in await store.nearest(generation, asked, read_filter, self.limit)}
-        except UnavailableError:
-            self.errors += 1
-            return
-        self.short += len(found) < len(best)
-        self.strangers += len(found - {row.event.id for row in inside})
-        self.shares.append(len(found & best) / len(best))
-
-
-def _exact(rows: Sequence[EmbeddedEvent], asked: array[float], limit: int) -> set[str]:
-    matrix = np.stack([np.asarray(row.vector, dtype=np.float32) for row in rows])
-    best = np.argsort(-(matrix @ np.asarray(asked, dtype=np.float32)))[:limit]
-    return {rows[at].event.id for at in best}
-
-
 async def _timed(call: Awaitable[object]) -> tuple[str, float]:
     """Return how a call ended, and after how many seconds."""
-    started = time.monotonic()
+    begun = time.monotonic()
     try:
         await call
     except UnavailableError:
-        return "refused", time.monotonic() - started
-    return "answered", time.monotonic() - started
+        return "refused", time.monotonic() - begun
+    return "answered", time.monotonic() - begun
 
 
 HOLD = """
@@ -480,19 +441,14 @@ def _write_lock(folder: Path) -> Iterator[None]:
         holder.communicate()
 
 
-def _kill_children() -> None:
-    for child in chroma_children():
-        with suppress(psutil.Error):
-            child.kill()
-
-
 def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, int]:
     """Kill one bot after another, every second one while its child is suspended, and start the next at once.
 
     Returns the longest time until the next bot wrote, how many children outlived their bot, and 1 if a bot never wrote.
     """
-    dice, slowest, lived, bot = random.Random(10), 0.0, 0, _bot(place, accepted)
-    try:
+    dice, slowest, lived = random.Random(10), 0.0, 0
+    with ExitStack() as bots:
+        bot = bots.enter_context(started(write, place, accepted))
         _wrote(bot)
         for number in range(rounds):
             is_stopped = number % 2 == 0
@@ -501,19 +457,16 @@ def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, 
             bot.kill()
             bot.communicate()
             lived += child.is_running()
-            started, bot = time.monotonic(), _bot(place, accepted)
+            begun, bot = time.monotonic(), bots.enter_context(started(write, place, accepted))
             if is_stopped:
                 the_child(bot.pid, patience=AGAIN)
                 time.sleep(STANDSTILL)
                 child.resume()
             if not _wrote(bot):
                 return slowest, lived, 1
-            slowest = max(slowest, time.monotonic() - started)
+            slowest = max(slowest, time.monotonic() - begun)
         bot.communicate("")
         return slowest, lived, 0
-    finally:
-        bot.kill()
-        bot.communicate()
 
 
 def _standing_child(of: int) -> psutil.Process:
@@ -530,11 +483,6 @@ def _standing_child(of: int) -> psutil.Process:
             return child
 
 
-def _bot(place: Path, accepted: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "benchmarks.faults_chroma", str(place), str(accepted)]
-    return subprocess.Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True)
-
-
 def _wrote(bot: subprocess.Popen[str]) -> bool:
     """Wait for a line of a process; return False if it ended without one."""
     return bool(bot.stdout and bot.stdout.readline())
@@ -547,26 +495,19 @@ def _written(accepted: Path) -> list[EmbeddedEvent]:
     return [row for number in sorted(numbers) for row in rows[number * BATCH : (number + 1) * BATCH]]
 
 
-async def _write(place: Path, accepted: Path) -> None:
+async def write(place: str, accepted: str) -> None:
     """Write batches until the input ends; record each durably when it is answered."""
-    rows, over = known_rows(BATCHES * BATCH, 64), Flag()
+    rows, over, ledger = known_rows(BATCHES * BATCH, 64), Flag(), AcceptedTurns(Path(accepted))
     Thread(target=lambda: (os.read(0, 1), over.set()), daemon=True).start()
-    async with opened(place, CALL) as store:
-        following = Following(store, _written(accepted))
+    async with opened(Path(place), CALL) as store:
+        following = Following(store, _written(Path(accepted)))
         for number in count(os.getpid()):  # each bot starts at another batch
             if over.is_set():
                 return
             at = number % BATCHES * BATCH
             await following.write(rows[at : at + BATCH])
-            _note(accepted, number)
+            ledger.note(number)
             print(number, flush=True)
-
-
-def _note(accepted: Path, number: int) -> None:
-    with accepted.open("a", encoding="ascii") as file:
-        file.write(f"{number}\n")
-        file.flush()
-        os.fsync(file.fileno())
 
 
 NAIVE = """
@@ -597,7 +538,3 @@ def _two_are_seen(folder: Path) -> bool:
 
 def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.most_common())
-
-
-if __name__ == "__main__":
-    asyncio.run(_write(Path(sys.argv[1]), Path(sys.argv[2])))
