@@ -26,7 +26,7 @@ from ..domain.turn import FailedJob, Job, QueueCounts
 from ..errors import PermanentError, StorageRefused
 from . import erasure
 from . import format as codec
-from .format import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
+from .format import LATEST, SUFFIX, JobName, is_job_id, microseconds, moment, parsed
 from .order import JobEntry, JobState
 
 log = logging.getLogger(__name__)
@@ -69,11 +69,9 @@ class JobFiles:
                     twin = kept.get(name.job_id)
                     kept[name.job_id] = entry if twin is None else self._better(entry, twin)
         for folder, text in unindexed:
-            found = self._disk.find(self._folders[folder] / text)
             with contextlib.suppress(Vanished):
-                if found is not None:
-                    entry = self._adopted(folder, found, now, kept.__contains__)
-                    self._label(entry)
+                if (found := self._disk.find(self._folders[folder] / text)) is not None:
+                    entry = self.adopt(folder, found, now, kept.__contains__)
                     kept[entry.job_id] = entry
         return sorted(kept.values(), key=attrgetter("name"))  # string names compare fastest
 
@@ -224,15 +222,22 @@ class JobFiles:
             self._pending_seen = changed_at
         return [row for row in found if abs(now - row.written_at) >= _SETTLED_AFTER]
 
-    def adopt(self, found: FoundFile, now: datetime, is_taken: Callable[[str], bool]) -> JobEntry:
-        """Return the index entry of a file found in pending, which is renamed if its name is not one of this queue's.
+    def adopt(self, folder: str, found: FoundFile, now: datetime, is_taken: Callable[[str], bool]) -> JobEntry:
+        """Return the index entry of a file, which is renamed if its name is not one of this queue's.
 
-        Its instant is then its modification time. Raises Vanished if the file is gone by now.
+        Its instant is then its modification time; older versions used ``{job_id}.json``. Raises Vanished if the file is
+        gone by now.
         """
         name = parsed(found.name)
-        entry = _entry(PENDING, name, found) if name else self._adopted(PENDING, found, now, is_taken)
-        self._label(entry)
-        return entry
+        if name is None:
+            instant, stem = min(_last_written(found), microseconds(now)), found.name.removesuffix(SUFFIX)
+            job_id = stem if is_job_id(stem) else derived_id("file", stem)
+            if is_taken(job_id):
+                job_id = derived_id("file", folder, found.name, instant)
+            name = JobName(instant, job_id, 0)
+            self._disk.move(self._root / folder / found.name, self._root / folder / str(name))
+            self._try_to_sync(folder)
+        return self._labelled(folder, name, found)
 
     def is_there(self, entry: JobEntry) -> bool:
         """Return whether a job's file is still where the entry says."""
@@ -259,11 +264,12 @@ class JobFiles:
                 entry = JobEntry(name.instant, name.job_id, name.attempts, folder, text, len(data), _STATES[folder])
                 self._note_label(entry, data)
                 return entry
-        path = self._folders[folder] / text
-        found = self._disk.find(path)
-        if found is None:
-            return None
-        entry = _entry(folder, name, found)
+        found = self._disk.find(self._folders[folder] / text)
+        return None if found is None else self._labelled(folder, name, found)
+
+    def _labelled(self, folder: str, name: JobName, found: FoundFile) -> JobEntry:
+        entry = JobEntry(name.instant, name.job_id, name.attempts, folder, str(name), found.size, _STATES[folder])
+        entry.failed_at = moment(_last_written(found)) if folder == FAILED else None
         self._label(entry)
         return entry
 
@@ -273,16 +279,6 @@ class JobFiles:
         log.warning("%s", message)
         self._disk.discard(self._path(worse))
         return best
-
-    def _adopted(self, folder: str, found: FoundFile, now: datetime, is_taken: Callable[[str], bool]) -> JobEntry:
-        instant = min(_last_written(found), microseconds(now))
-        job_id = job_id_of(found.name)
-        if is_taken(job_id):
-            job_id = derived_id("file", folder, found.name, instant)
-        name = JobName(instant, job_id, 0)
-        self._disk.move(self._root / folder / found.name, self._root / folder / str(name))
-        self._try_to_sync(folder)
-        return _entry(folder, name, found)
 
     def _label(self, entry: JobEntry) -> None:
         """Read from a job's file the fields that the index keeps; leave them empty if it is unreadable."""
@@ -315,12 +311,6 @@ class JobFiles:
 
 def _is_job_file(name: str) -> bool:
     return name.endswith(SUFFIX) and not name.startswith(".")
-
-
-def _entry(folder: str, name: JobName, found: FoundFile) -> JobEntry:
-    entry = JobEntry(name.instant, name.job_id, name.attempts, folder, str(name), found.size, _STATES[folder])
-    entry.failed_at = moment(_last_written(found)) if folder == FAILED else None
-    return entry
 
 
 def _last_written(found: FoundFile) -> int:

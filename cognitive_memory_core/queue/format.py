@@ -14,7 +14,6 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter, Val
 
 from .. import sentences
 from ..disk import MAX_BYTES
-from ..domain.ids import derived_id
 from ..domain.interval import datetime_of
 from ..domain.message import Message
 from ..domain.note import Memo
@@ -52,12 +51,6 @@ def parsed(name: str) -> JobName | None:
     return JobName(int(match[1]), match[2], int(match[3]))
 
 
-def job_id_of(name: str) -> str:
-    """Return the job id in a name of another format (older versions used ``{job_id}.json``), or derive one from it."""
-    stem = name.removesuffix(SUFFIX)
-    return stem if is_job_id(stem) else derived_id("file", stem)
-
-
 def is_job_id(text: str) -> bool:
     """Return whether a job id is valid in a file name on every system."""
     return _JOB_ID.fullmatch(text) is not None
@@ -71,23 +64,6 @@ def microseconds(instant: datetime) -> int:
 def moment(instant: int) -> datetime:
     """Return the instant of microseconds since 1970."""
     return _EPOCH + instant * _MICROSECOND
-
-
-class Instants:
-    """Issues strictly increasing instants, whatever the clock does, so that names sort by arrival."""
-
-    def __init__(self) -> None:
-        """Initialise; the first instant is the clock's."""
-        self._last = 0
-
-    def note(self, instant: int) -> None:
-        """Never issue ``instant`` or an earlier one, because a file name contains it already."""
-        self._last = max(self._last, instant)
-
-    def issued(self, now: datetime) -> int:
-        """Return the current time, or the last instant plus one microsecond if that is later."""
-        self._last = max(microseconds(now), self._last + 1)
-        return self._last
 
 
 VERSION = 1

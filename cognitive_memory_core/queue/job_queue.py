@@ -26,7 +26,7 @@ from ..tasks import KeyedLock, completed, in_thread, is_out_of_threads, seen
 from . import erasure
 from . import format as codec
 from .folder import PENDING, JobFiles
-from .format import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
+from .format import INSTANT_WIDTH, JobName, is_job_id, microseconds, parsed
 from .order import JobEntry, JobState, ScheduleIndex
 
 P = ParamSpec("P")
@@ -96,7 +96,7 @@ class FileQueue:
         self._clock = clock
         self._horizon = horizon
         self._order = ScheduleIndex()
-        self._instants = Instants()
+        self._last_instant = 0  # of the names that exist: each further one is later, whatever the clock does
         self.steps = ThreadPoolExecutor(1, thread_name_prefix="memory-queue")
         self.writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="memory-queue-writer")
         self._arriving: dict[str, asyncio.Task[None]] = {}
@@ -146,7 +146,7 @@ class FileQueue:
         if not is_job_id(job.id):
             raise BadArgument(sentences.caller.bad_id("job id", job.id))
         self._check_bounds(job.scope, len(data))
-        name = JobName(self._instants.issued(self._clock.now()), job.id, 0)
+        name = JobName(self._next_instant(), job.id, 0)
         entry = JobEntry(name.instant, job.id, 0, PENDING, str(name), len(data), JobState.ARRIVING)
         entry.scope, entry.memo = job.scope, codec.memo_of(job)
         self._order.admit(entry)
@@ -254,7 +254,7 @@ class FileQueue:
         for entry in self._order.failed():
             if job_id in (None, entry.job_id):
                 try:
-                    self._files.revive(entry, self._instants.issued(self._clock.now()))
+                    self._files.revive(entry, self._next_instant())
                 except Vanished:
                     self._order.drop(entry)
                     continue
@@ -375,9 +375,16 @@ class FileQueue:
     @step
     def _index(self) -> None:
         for entry in self._files.survey(self._clock.now()):
-            self._order.admit(entry)
-            self._instants.note(entry.instant)
+            self._admit(entry)
         self._orphaned = self._order.claimed()
+
+    def _admit(self, entry: JobEntry) -> None:
+        self._last_instant = max(self._last_instant, entry.instant)
+        self._order.admit(entry)
+
+    def _next_instant(self) -> int:
+        self._last_instant = max(microseconds(self._clock.now()), self._last_instant + 1)
+        return self._last_instant
 
     def _check_bounds(self, scope: Scope, size: int) -> None:
         bounds = self._settings
@@ -477,6 +484,7 @@ class FileQueue:
                 return
             self._order.drop(twin)  # somebody moved it out of failed by hand
         with contextlib.suppress(Vanished):
-            entry = self._files.adopt(found, self._clock.now(), lambda job_id: self._order.find(job_id) is not None)
-            self._instants.note(entry.instant)
-            self._order.admit(entry)
+            entry = self._files.adopt(
+                PENDING, found, self._clock.now(), lambda job_id: self._order.find(job_id) is not None
+            )
+            self._admit(entry)
