@@ -6,25 +6,27 @@ import asyncio
 import contextlib
 import logging
 import os
+import shutil
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Collection, Coroutine, Generator, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone, tzinfo
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .. import sentences
 from ..disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
+from ..domain.ids import path_component
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
 from ..domain.scope import Scope
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
 from ..ports.clock import Clock
 from ..text.names import clean_name
 from ..text.statements.profile_text import tidy
-from .erasure import ProfileErasure
-from .format import ProfileFile, reads_as_written, version_of
-from .paths import SUFFIX, ProfileLocation, ProfilePaths
+from . import erasure
+from .format import Hide, ProfileFile, reads_as_written, version_of
+from .paths import SUFFIX, Ids, ProfileLocation, ProfilePaths, stem_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -90,7 +92,6 @@ class FileProfiles:
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
         self._made: set[Path] = set()
         self._recent: dict[ProfileLocation, _CurrentFile] = {}
-        self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._locked, self._current)
 
     def read(self, key: ProfileKey) -> Profile | None:
         """Return the current profile; None if there is none. The file is read each time, and parsed only if it changed.
@@ -164,7 +165,8 @@ class FileProfiles:
     @awaitable
     def keys(self) -> list[ProfileKey]:
         """Return the keys of all profiles, of every agent, sorted; files whose owner is unknown are left out."""
-        return sorted(filter(None, map(self._key, self._paths.locations())))
+        there = (location for location in self._paths.locations() if self._disk.find(location.file))
+        return sorted(filter(None, map(self._key_at, there)))
 
     @awaitable
     def add_revision(self, revision: Revision) -> bool:
@@ -181,36 +183,111 @@ class FileProfiles:
             return True
 
     @awaitable
-    def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
+    def erase_person(self, user_id: str, hide: Hide) -> list[ProfileKey]:
         """Remove a person's own profiles with their revisions, for every agent; hide the person in all others.
 
-        ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles.
+        ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles. Each profile is
+        erased under its lock; after an error, profiles done before stay erased.
         """
-        return self._erased(self._erasing.person, user_id, hide)
+        name, touched = path_component(user_id), set[ProfileKey | None]()
+        for location in self._paths.locations():
+            is_theirs = location.entity_type != "group" and location.name == name
+            touched.add(self._removed(location) if is_theirs else self._reworded(location, user_id, hide))
+        return sorted(filter(None, touched))
 
     @awaitable
-    def reword(self, key: ProfileKey, without: Callable[[str], str], events: Collection[str] = ()) -> bool:
+    def reword(self, key: ProfileKey, without: Hide, events: Collection[str] = ()) -> bool:
         """Remove the lines of ``events`` from a profile and its revisions, and apply ``without`` to the other texts.
 
         Return whether anything changed.
         """
-        return self._erased(self._erasing.reword, key, without, events)
+        return self._reworded(self._location(key), "", without, events) is not None
 
     @awaitable
     def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
         """Remove these profiles with their revisions; return the keys for which anything existed."""
-        return self._erased(self._erasing.profiles, keys)
+        return sorted({key for key in keys if self._removed(self._location(key))})
 
     @awaitable
     def erase_place(self, scope: Scope) -> list[ProfileKey]:
         """Remove the profiles of a group and its members, or of the person of a private chat, for one agent."""
-        return self._erased(self._erasing.place, scope)
+        if scope.kind == "private":
+            return sorted(filter(None, [self._removed(self._location(ProfileKey.user(scope.place_id, scope.agent)))]))
+        touched = {self._removed(location) for location in self._paths.in_group(scope.agent, scope.place_id)}
+        for folder in self._paths.emptied(scope.agent, scope.place_id):
+            self._remove_if_empty(folder)
+        return sorted(filter(None, touched))
 
-    def _erased(self, erase: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return erase(*args, **kwargs)
-        finally:
-            self._recent.clear()
+    def _removed(self, location: ProfileLocation) -> ProfileKey | None:
+        """Remove everything at a location, last the file that states the key; return the key if anything existed."""
+        with self._erasing(location):
+            past, there = self._files_of(location)
+            key = self._key_at(location) if past or there else None
+            for path in (*past, *sorted(there, key=lambda path: path == location.file)):
+                self._remove(path)
+            if there:
+                self._disk.sync_folder(location.folder)
+            self._remove_if_empty(location.history)
+            return key
+
+    def _reworded(
+        self, location: ProfileLocation, user_id: str, hide: Hide, events: Collection[str] = ()
+    ) -> ProfileKey | None:
+        """Hide a person in every file of a location; return its key if one changed."""
+        with self._erasing(location):
+            if self._key_at(location):
+                self._current(location)  # repairs a damaged file
+            read = partial(self._read, location=location)
+            cleaning = partial(erasure.without, read=read, user_id=user_id, hide=hide, events=events)
+            changed: set[Path] = set()
+            past, there = self._files_of(location)
+            for path in (*past, *there):
+                if path.name.endswith(TEMP):
+                    self._remove(path)
+                elif self._disk.find(path):
+                    with contextlib.suppress(Vanished):
+                        changed |= {path.parent} if self._disk.clean(path, cleaning) is not None else set()
+            for folder in changed:
+                self._disk.sync_folder(folder)
+            return self._key_at(location) if changed else None
+
+    @contextlib.contextmanager
+    def _erasing(self, location: ProfileLocation) -> Generator[None, None, None]:
+        """Hold a profile's lock, and forget parsed files afterwards."""
+        with self._locked(location):
+            try:
+                yield
+            finally:
+                self._recent.clear()
+
+    def _files_of(self, location: ProfileLocation) -> tuple[list[Path], list[Path]]:
+        """Return the revisions; and the profile's file, its drafts, and damaged copies beside it."""
+        past = [location.history / name for name in self._paths.listed(location.history)]
+        names = self._paths.listed(location.folder)
+        return past, [location.folder / name for name in names if stem_of(name) == location.name]
+
+    def _remove(self, path: Path) -> None:
+        if path.is_dir() and not path.is_symlink():
+            with refusals(path):
+                self._disk.act("rmdir", shutil.rmtree, path)
+        else:
+            self._disk.remove(path)
+
+    def _remove_if_empty(self, folder: Path) -> None:
+        """Remove a folder if it is empty, because its name identifies somebody."""
+        if folder.is_dir() and not folder.is_symlink():
+            with refusals(folder):
+                self._disk.act("rmdir", os.rmdir, folder)
+            self._disk.sync_folder(folder.parent)
+
+    def _key_at(self, location: ProfileLocation) -> ProfileKey | None:
+        """Return the key of a location from its path or, if that has a hash, from its files; None if it is unknown."""
+        with contextlib.suppress(PermanentError):
+            return location.key(Ids())
+        for path in (location.file, *self._files_of(location)[0]):
+            with contextlib.suppress(PermanentError, Vanished):
+                return self._read(self._disk.read(path), location).profile.key
+        return None
 
     def _location(self, key: ProfileKey) -> ProfileLocation:
         return ProfileLocation.of(self._paths.root, key)
@@ -330,13 +407,9 @@ class FileProfiles:
                 return self._repaired(location)
 
     def _read_current(self, location: ProfileLocation) -> _CurrentFile | None:
-        data = self._bytes(location.file)
-        if data is None:
-            return None
-        recent = self._recent.get(location)
-        return recent if recent and recent.data == data else self._parsed(location, data)
-
-    def _parsed(self, location: ProfileLocation, data: bytes) -> _CurrentFile:
+        data, recent = self._bytes(location.file), self._recent.get(location)
+        if data is None or (recent and recent.data == data):
+            return recent if data is not None else None
         current = _CurrentFile(data, self._read(data, location))
         self._cache(location, current)
         return current
@@ -355,7 +428,7 @@ class FileProfiles:
             return self._read_current(location)  # another thread may have done it
         except PermanentError as damage:
             damaged_copy = self._copy_damaged(location)
-            past_id = next(self._readable(location), None)
+            past_id = self._newest_readable(location)
             if past_id is None:
                 self._disk.remove(location.file)
             else:
@@ -365,12 +438,13 @@ class FileProfiles:
             )
             return past_id
 
-    def _readable(self, location: ProfileLocation) -> Iterator[_CurrentFile]:
+    def _newest_readable(self, location: ProfileLocation) -> _CurrentFile | None:
         for past_id in self._revision_ids(location):
             with contextlib.suppress(PermanentError):
                 data = self._bytes(location.revision(past_id))
                 if data is not None:
-                    yield _CurrentFile(data, self._read(data, location))
+                    return _CurrentFile(data, self._read(data, location))
+        return None
 
     def _copy_damaged(self, location: ProfileLocation) -> Path:
         """Copy a file to a name derived from its modification time; move it if it is not a regular file."""
@@ -401,10 +475,6 @@ class FileProfiles:
                     sentences.storage_errors.PROFILE_UNREADABLE.format(path=path, reason=reason_of(cause))
                 ) from unreadable
             raise
-
-    def _key(self, location: ProfileLocation) -> ProfileKey | None:
-        """Return the key of the profile at a location; None if there is no file or its owner is unknown."""
-        return self._erasing.key_at(location) if self._disk.find(location.file) else None
 
 
 def _revisions_among(names: Iterable[str]) -> list[str]:
