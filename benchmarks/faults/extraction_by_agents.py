@@ -60,7 +60,7 @@ def _gate(memory: core.CognitiveMemory, now: Sequence[float]) -> Any:
     settings = core.Settings.from_mapping({"http": {"token": "the-token-of-the-operator", "agents": [agent]}})
     limit = core.tools.ProfileLimit(lambda: now[0])
     toolbox.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
-    return agent_gate.AgentGate(settings.http, Backing(lambda: memory, lambda: setup.settings))
+    return agent_gate.agents_app(settings.http, Backing(lambda: memory, lambda: setup.settings))
 
 
 async def _read(client: Any, loot: Loot, ids: Sequence[str], wanted: int) -> None:

@@ -54,9 +54,9 @@ def mount_agents(site: Site, settings: core.Settings) -> bool:
         if settings.http.agents:
             logger.warning(replies.log.logged(replies.agents.SDK_IS_MISSING))
         return False
-    from .agents import AgentGate  # noqa: PLC0415  # Starlette is optional
+    from .agents import agents_app  # noqa: PLC0415  # Starlette is optional
 
-    site.add(AGENTS, AgentGate(settings.http, site.backing))
+    site.add(AGENTS, agents_app(settings.http, site.backing))
     logger.info(replies.log.logged(replies.agents.MOUNTED.format(count=len(settings.http.agents))))
     return True
 
@@ -67,9 +67,9 @@ def mount_metrics(site: Site, settings: core.Settings) -> bool:
         if settings.http.metrics_token.get_secret_value().strip():
             logger.warning(replies.log.logged(replies.metrics.LIBRARY_IS_MISSING))
         return False
-    from .metrics import MetricsGate  # noqa: PLC0415  # Starlette is optional
+    from .metrics import metrics_app  # noqa: PLC0415  # Starlette is optional
 
-    site.add(METRICS, MetricsGate(settings.http, site.backing))
+    site.add(METRICS, metrics_app(settings.http, site.backing))
     return True
 
 

@@ -8,7 +8,7 @@ import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from hashlib import sha256
 from ipaddress import ip_address
 
@@ -219,6 +219,16 @@ class TokenGate:
         if has_body(scope) and not _JSON.fullmatch(dict(scope["headers"]).get(b"content-type", b"")):
             return refused(415, replies.http.JSON_ONLY)
         return None
+
+
+def by_token(gates: Sequence[TokenGate]) -> ASGIApp:
+    """Return an application that forwards a request to the gate of its token, else to the last, which refuses it."""
+
+    async def forward(scope: Scope, receive: Receive, send: Send) -> None:
+        gate = next((gate for gate in gates if gate.is_operator(scope)), gates[-1])
+        await gate(scope, receive, send)
+
+    return forward
 
 
 def _too_fast(seconds: float) -> Response:
