@@ -1,4 +1,4 @@
-"""The client side of OneBot, as NapCat or Lagrange provide it, reduced to what a conversation needs."""
+"""The client side of OneBot, as NapCat or Lagrange provide it, which plays a conversation line by line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
+from nonebot.adapters.onebot.v11 import Event, MessageEvent
 from transcript import Place, Transcript, TranscriptLine
 from typing_extensions import Self
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-PATIENCE = 30.0  # seconds for a bot to start
+STARTING = 30.0  # seconds for a bot to start
+PATIENCE = 90.0  # seconds per line; the first turns wait while the memory opens
 FIRST_OWN_NUMBER = 1_000_000  # above the numbers of a transcript's lines
 
 
@@ -31,6 +33,7 @@ class OneBotClient:
         self._known = {line.number: line for line in (*transcript.lines, *transcript.by_bot)}
         self._own_numbers = count(FIRST_OWN_NUMBER)
         self._listening: asyncio.Task[None] | None = None
+        self._handled: dict[int, asyncio.Event] = {}
         self._said: list[tuple[Any, str]] = []  # kind and number of a place, and what the bot said there
 
     async def __aenter__(self) -> Self:
@@ -39,7 +42,7 @@ class OneBotClient:
         there = urlsplit(self._url)
         wire = socket.create_connection((there.hostname, there.port or 80))  # our own socket, so that no proxy is used
         self._wire: ClientConnection = await connect(
-            self._url, additional_headers=headers, max_size=None, open_timeout=PATIENCE, sock=wire
+            self._url, additional_headers=headers, max_size=None, open_timeout=STARTING, sock=wire
         )
         self._listening = asyncio.create_task(self._listen())
         await self._push(post_type="meta_event", meta_event_type="lifecycle", sub_type="connect", time=0)
@@ -54,8 +57,9 @@ class OneBotClient:
         with suppress(ConnectionClosed):
             await self._wire.close()
 
-    async def send(self, line: TranscriptLine) -> None:
-        """Send a line as a person's message, with the line's own time."""
+    async def say(self, line: TranscriptLine) -> bool:
+        """Send a line as a person's message, with the line's own time; return whether the bot handles it in time."""
+        handled = self._handled[line.number] = asyncio.Event()
         self._known[line.number] = line
         group = {"group_id": line.place.number, "group_name": line.place.name} if line.place.kind == "group" else {}
         await self._push(
@@ -69,6 +73,18 @@ class OneBotClient:
             **group,
             **self._content(line),
         )
+        try:
+            await asyncio.wait_for(handled.wait(), PATIENCE)
+        except asyncio.TimeoutError:  # a different class on Python 3.10
+            return False
+        finally:
+            del self._handled[line.number]
+        return True
+
+    async def note_handled(self, event: Event) -> None:
+        """Record that every plugin has handled an event, so that the next line may follow."""
+        if isinstance(event, MessageEvent) and (waiting := self._handled.get(event.message_id)):
+            waiting.set()
 
     def replies_in(self, place: Place) -> list[str]:
         """Return what the bot said in a place so far."""

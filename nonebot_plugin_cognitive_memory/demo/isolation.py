@@ -6,7 +6,7 @@ what was said in it and what its person said elsewhere. The transcript gives the
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -40,19 +40,15 @@ class IsolationCheck:
 
     async def run(self) -> list[PlaceResult]:
         """Check every place."""
-        events = [event async for event in self._all_events()]
+        events: list[core.Event] = []
+        while found := await self._memory.events(core.Scene.operator(), limit=200, offset=len(events)):
+            events += found
         return [await self._checked(place, events) for place in self._transcript.places]
-
-    async def _all_events(self) -> AsyncIterator[core.Event]:
-        page, size = 0, 200
-        while found := await self._memory.events(core.Scene.operator(), limit=size, offset=page * size):
-            for event in found:
-                yield event
-            page += 1
 
     async def _checked(self, place: Place, events: Sequence[core.Event]) -> PlaceResult:
         result = PlaceResult(place)
-        scene = scene_in(place, self._speaker(place))
+        speaker = next((line.user for line in self._transcript.lines if line.place == place), place.number)
+        scene = scene_in(place, speaker)
         foreign = [event.text for event in events if not _may_see_event(place, event)]
         lines = [line.text for line in self._transcript.lines if not may_see(place, line)]
         for text in (*spread(foreign, PROBES), *spread(lines, PROBES)):
@@ -91,9 +87,6 @@ class IsolationCheck:
     def _may_see_hit(self, place: Place, event: core.Event) -> bool:
         said = [self._said_in[number] for number in event.message_ids if number in self._said_in]
         return _may_see_event(place, event) and all(may_see(place, line) for line in said)
-
-    def _speaker(self, place: Place) -> int:
-        return next((line.user for line in self._transcript.lines if line.place == place), place.number)
 
 
 def scene_in(place: Place, user: int) -> core.Scene:

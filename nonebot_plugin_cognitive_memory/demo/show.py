@@ -16,9 +16,9 @@ from statistics import median, quantiles
 
 import companion
 from client import OneBotClient
-from isolation import IsolationCheck, PlaceResult, scene_in, spread
-from replay import Replay, ReplayProgress
-from stage import Stage, hush, on_handled
+from isolation import IsolationCheck, scene_in, spread
+from nonebot.message import event_postprocessor
+from stage import Stage, hush
 from transcript import Place, Transcript, TranscriptLine, TranscriptQuestion
 
 import cognitive_memory_core as core
@@ -26,7 +26,7 @@ from nonebot_plugin_cognitive_memory import get_memory
 
 PATIENCE = 90.0  # seconds for the historian
 QUESTIONS, QUESTION_LENGTHS = 3, range(8, 40)
-NEWEST, WIDTH = 8, 80
+NEWEST, WIDTH, BAR = 8, 80, 32
 WRITES, SIZE = 50, 800  # of a bare write: how many, and bytes, about a job
 ASKED_FROM = 500_000  # numbers of the follow-up questions, above those of a transcript's lines
 
@@ -45,13 +45,12 @@ class Show:
     async def run(self) -> bool:
         """Show everything; return whether all of it was as expected."""
         async with self._stage.running(), OneBotClient(self._stage.url, self._transcript) as client:
-            replay = Replay(client)
-            on_handled(replay.note_handled)
+            event_postprocessor(client.note_handled)
             self._opening()
-            heard = await self._captured(replay)
+            heard = await self._captured(client)
             await self._ends()
             settled = await self._events()
-            await self._questions(client, replay)
+            await self._questions(client)
             await self._searches()
             tight = await self._isolation()
             self._files()
@@ -64,13 +63,16 @@ class Show:
         print(f"   NoneBot（FastAPI 驱动，OneBot v11）听在 {self._stage.url}，一个 OneBot 客户端已经连上")
         print(f"   {groups} 个群，{len(self._transcript.places) - groups} 个私聊；没有模型，没有密钥，不联网\n")
 
-    async def _captured(self, replay: Replay) -> bool:
+    async def _captured(self, client: OneBotClient) -> bool:
         lines = self._transcript.lines
         print(f"1. 回放 {len(lines)} 条消息（{lines[0].at:%Y-%m-%d} 到 {lines[-1].at:%Y-%m-%d}）", flush=True)
         if self._transcript.by_bot:
             print(f"   文件里机器人自己说的 {len(self._transcript.by_bot)} 条不回放")
         started = time.perf_counter()
-        handled = await replay.play(lines, ReplayProgress(len(lines)))
+        handled = 0
+        for done, line in enumerate(lines, 1):
+            handled += await client.say(line)
+            _show_progress(done, len(lines))
         status = await get_memory().status()
         ended, recorded = len(companion.ends), sum(end.job_id is not None for end in companion.ends)
         print(f"   {time.perf_counter() - started:.1f} 秒，机器人处理完 {handled} 条")
@@ -94,11 +96,12 @@ class Show:
         print(f"；消息记录 {totals.messages} 条（连机器人自己的），事件 {totals.events} 条", end="")
         print("" if settled else f"；{PATIENCE:.0f} 秒内没有整理完，还有 {_waiting(status)} 个任务")
         for event in reversed(await memory.events(core.Scene.operator(), limit=NEWEST)):
-            print(f"   [{_minute(event)}] {self._whereabouts(event)} {_short(event.text)}")
+            where = f"群 {event.group_id}" if event.group_id else f"私聊 {event.user_id}"
+            print(f"   [{_minute(event)}] {where} {_short(event.text)}")
         print(f"   （最近 {NEWEST} 条；失败的任务 {status.jobs.failed} 个）\n")
         return settled and not status.jobs.failed
 
-    async def _questions(self, client: OneBotClient, replay: Replay) -> None:
+    async def _questions(self, client: OneBotClient) -> None:
         print("4. 追问：下一轮给模型看的上下文")
         numbers = count(ASKED_FROM)
         for question in self._asked():
@@ -106,7 +109,7 @@ class Show:
             context = await get_memory().context(scene, question.text)
             print(f"   {self._where(question.place)} {self._name(question.user)} 问：{question.text}")
             print("\n".join(f"   │ {line}" for line in context.text.splitlines()) or "   │ （没有相关的记忆）")
-            await replay.say(self._said(question, next(numbers)))
+            await client.say(self._said(question, next(numbers)))
             print(f"   机器人回：{(client.replies_in(question.place) or ['（没有回）'])[-1]}\n")
 
     async def _searches(self) -> None:
@@ -124,7 +127,9 @@ class Show:
         print("6. 隔离：在每个地方拿别处说过的话去搜、去要上下文")
         results = await IsolationCheck(get_memory(), self._transcript).run()
         for result in results:
-            print(f"   {self._where(result.place)} {_outcome(result)}")
+            refused = f"，点名别的群被拒 {result.refused} 次" if result.refused else ""
+            told = f"问了 {result.asked} 次，看到 {result.shown} 条，泄漏 {len(result.leaks)} 条{refused}"
+            print(f"   {self._where(result.place)} {told}")
             print("".join(f"      泄漏：{text}\n" for text in result.leaks[:3]), end="")
         if len(results) == 1:
             print("   只有一个地方，没有别处可问")
@@ -156,9 +161,6 @@ class Show:
     def _where(self, place: Place) -> str:
         return f"在群「{place.name}」里" if place.kind == "group" else f"和 {self._name(place.number)} 私聊时"
 
-    def _whereabouts(self, event: core.Event) -> str:
-        return f"群 {event.group_id}" if event.group_id else f"私聊 {event.user_id}"
-
     def _name(self, user: int) -> str:
         return self._names.get(user, str(user))
 
@@ -182,6 +184,16 @@ def bare_writes(folder: Path) -> list[float]:
     return seconds
 
 
+def _show_progress(done: int, total: int) -> None:
+    """Print a progress bar on a terminal; elsewhere one line per quarter."""
+    if sys.stdout.isatty():
+        filled = BAR * done // total
+        bar = "█" * filled + "░" * (BAR - filled)
+        print(f"\r   {bar} {done}/{total}", end="" if done < total else "\n", flush=True)
+    elif done * 4 // total > (done - 1) * 4 // total:
+        print(f"   {done}/{total}", flush=True)
+
+
 def _spread(seconds: Sequence[float]) -> str:
     spent = [one * 1000 for one in seconds]
     return f"中位 {median(spent):.2f} 毫秒，p95 {quantiles(spent, n=20)[-1]:.2f} 毫秒，{len(spent)} 次"
@@ -197,8 +209,3 @@ def _short(text: str) -> str:
 
 def _waiting(status: core.Status) -> int:
     return status.jobs.pending + status.jobs.processing
-
-
-def _outcome(result: PlaceResult) -> str:
-    refused = f"，点名别的群被拒 {result.refused} 次" if result.refused else ""
-    return f"问了 {result.asked} 次，看到 {result.shown} 条，泄漏 {len(result.leaks)} 条{refused}"

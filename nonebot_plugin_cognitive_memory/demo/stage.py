@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import nonebot
 import uvicorn
 from nonebot.adapters.onebot.v11 import Adapter
-from nonebot.adapters.onebot.v11 import Event as OneBotEvent
-from nonebot.message import event_postprocessor
 
 HOST = "127.0.0.1"
 KEEP_OLD_DATES = 36_500  # days: a replayed conversation keeps its dates, and its log must not be pruned
@@ -64,11 +62,3 @@ class Stage:
 def hush(level: str) -> None:
     """Log nothing below this level."""
     nonebot.logger.configure(extra={"nonebot_log_level": level})
-
-
-def on_handled(told: Callable[[OneBotEvent], None]) -> None:
-    """Call a function with each event after every plugin has handled it."""
-
-    @event_postprocessor
-    async def _handled(event: OneBotEvent) -> None:  # pyright: ignore[reportUnusedFunction]  # NoneBot calls it
-        told(event)
