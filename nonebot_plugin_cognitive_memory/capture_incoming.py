@@ -89,7 +89,10 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
         if isinstance(bot, v12.Bot):
             platform_names.ask(bot, message.scene, message.sent_at)
         if message.text:
-            await _keep(message)
+            memory = get_memory()
+            await memory.observe(message)
+            if not memory.is_running or await memory.may_record(message.scene, message.sent_at):
+                considerer.note(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
@@ -101,13 +104,6 @@ async def _first_id(message: core.Message, account: str, event: Event) -> str:
         near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)
         line_copies.note_logged(replace(message, text=_chat_of(message.text)), words, near)
     return line_copies.first_id(message, account, words, number=number)
-
-
-async def _keep(message: core.Message) -> None:
-    memory = get_memory()
-    await memory.observe(message)
-    if not memory.is_running or await memory.may_record(message.scene, message.sent_at):
-        considerer.note(message)
 
 
 def _is_no_chat(event: Event) -> bool:

@@ -47,90 +47,67 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
     if exception is not None or api not in SENDING | FORWARDING or _unrecorded.get() or not lifetime.is_listening:
         return
     try:
-        message = find_own_message(bot, api, data, result)
-        if message is not None and await _may_be_kept(bot, message, data):
-            await _hear(bot, message)
+        event: Event | None = current_event.get(None)
+        asker = find_scene(bot, event) if event is not None and current_bot.get(None) is bot else None
+        kind, sent = v12.Message if isinstance(bot, v12.Bot) else v11.Message, data.get("message")
+        wording = worded(type_validate_python(kind, () if sent is None else sent))
+        message = _own_message(bot, data, result, FORWARDED if api in FORWARDING else wording.text, asker)
+        if message is None or not await _may_be_kept(message, wording, asker, event):
+            return
+        if message.text and is_captured(message.scene):
+            await get_memory().observe(message)
+            considerer.note(message)
+            if event is not None and message.scene == asker:
+                with unrecorded():
+                    await announce(bot, event, message.scene)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost a reply
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
 
-async def _may_be_kept(bot: Bot, message: core.Message, data: Mapping[str, Any]) -> bool:
+def _own_message(
+    bot: Bot, data: Mapping[str, Any], result: object, text: str, asker: core.Scene | None
+) -> core.Message | None:
+    """Return the message that an API call sent; None if the call names no place.
+
+    Its scene is the asker's if it goes to the asker's place, else that of the place. Like OneBot v11's event times, its
+    time is in whole seconds there, so that answers sort after questions.
+    """
+    is_v12 = isinstance(bot, v12.Bot)
+    agent, identify = agent_of(bot), text_id if is_v12 else qq_id
+    if data.get("channel_id") or data.get("guild_id"):
+        return None
+    if "private" in (data.get("message_type"), data.get("detail_type")) or not data.get("group_id"):
+        scene = scene_at(agent, "", identify(data.get("user_id")))
+    else:
+        scene = scene_at(agent, identify(data["group_id"]), bot.self_id)
+    if scene is None:
+        return None
+    message_id = result.get("message_id") if isinstance(result, Mapping) else None
+    own_id = line_id(message_id) if message_id else f"bot-{uuid4().hex}"
+    now = datetime.now(timezone.utc)
+    return core.Message(
+        own_id,
+        asker if asker is not None and asker.scope == scene.scope else scene,
+        text,
+        now if is_v12 else now.replace(microsecond=0),
+        is_bot=True,
+    )
+
+
+async def _may_be_kept(message: core.Message, wording: Wording, asker: core.Scene | None, event: Event | None) -> bool:
     """Return whether everybody whom a message of the bot answers or mentions may be recorded.
 
     The time of the answered line counts, not of the answer: the answer to an incognito line may come after incognito
     has ended, from another task, or as a reply.
     """
-    memory = get_memory()
+    memory, here = get_memory(), message.scene
     if not memory.is_running:
         return True
-    return all([await memory.may_record(scene, at) for scene, at in _addressees(bot, message, data)])
-
-
-def _addressees(bot: Bot, message: core.Message, data: Mapping[str, Any]) -> Iterator[tuple[core.Scene, datetime]]:
-    asker, event = _asker(bot), current_event.get(None)
-    if asker is not None and asker.scope == message.scene.scope and isinstance(event, v11.Event | v12.Event):
-        yield asker, sent_at(event)
-    wording = _wording(bot, data.get("message"))
-    answered_id = line_copies.known_id(message.scene, line_id(wording.reply_to or ""))
-    answered = heard.find_line(message.scene, answered_id)
-    if answered is not None:
-        yield answered
-    for user_id in wording.mentioned:
-        mentioned = scene_at(message.scene.agent, message.scene.group_id, user_id)
-        if mentioned is not None and message.scene.group_id:
-            yield mentioned, message.sent_at
-
-
-async def _hear(bot: Bot, message: core.Message) -> None:
-    if not message.text or not is_captured(message.scene):
-        return
-    await get_memory().observe(message)
-    considerer.note(message)
-    event = current_event.get(None)
-    if event is not None and message.scene == _asker(bot):
-        with unrecorded():
-            await announce(bot, event, message.scene)
-
-
-def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object) -> core.Message | None:
-    """Return the message that an API call sent; None if the call names no place."""
-    scene = _addressed(bot, data)
-    if scene is None:
-        return None
-    text = FORWARDED if api in FORWARDING else _wording(bot, data.get("message")).text
-    message_id = result.get("message_id") if isinstance(result, Mapping) else None
-    own_id = line_id(message_id) if message_id else f"bot-{uuid4().hex}"
-    return core.Message(own_id, scene, text, _now(bot), is_bot=True)
-
-
-def _addressed(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
-    """Return the scene of the asker if the message goes to the asker's place, else of the place that it goes to."""
-    place, asker = _place(bot, data), _asker(bot)
-    is_answer = place is not None and asker is not None and asker.scope == place.scope
-    return asker if is_answer else place
-
-
-def _asker(bot: Bot) -> core.Scene | None:
-    event: Event | None = current_event.get(None)
-    return find_scene(bot, event) if event is not None and current_bot.get(None) is bot else None
-
-
-def _place(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
-    identify = text_id if isinstance(bot, v12.Bot) else qq_id
-    if data.get("channel_id") or data.get("guild_id"):
-        return None
-    is_private = "private" in (data.get("message_type"), data.get("detail_type"))
-    if is_private or not data.get("group_id"):
-        return scene_at(agent_of(bot), "", identify(data.get("user_id")))
-    return scene_at(agent_of(bot), identify(data["group_id"]), bot.self_id)
-
-
-def _now(bot: Bot) -> datetime:
-    """Return the current time, like OneBot v11's event times in whole seconds, so that answers sort after questions."""
-    now = datetime.now(timezone.utc)
-    return now if isinstance(bot, v12.Bot) else now.replace(microsecond=0)
-
-
-def _wording(bot: Bot, message: object) -> Wording:
-    kind = v12.Message if isinstance(bot, v12.Bot) else v11.Message
-    return worded(type_validate_python(kind, () if message is None else message))
+    addressed: list[tuple[core.Scene, datetime]] = []
+    if asker is not None and asker.scope == here.scope and isinstance(event, v11.Event | v12.Event):
+        addressed.append((asker, sent_at(event)))
+    if answered := heard.find_line(here, line_copies.known_id(here, line_id(wording.reply_to or ""))):
+        addressed.append(answered)
+    mentioned = (scene_at(here.agent, here.group_id, user_id) for user_id in wording.mentioned if here.group_id)
+    addressed += [(scene, message.sent_at) for scene in mentioned if scene]
+    return all([await memory.may_record(scene, at) for scene, at in addressed])

@@ -185,7 +185,7 @@ def _markdown(fields: Fields) -> str:
     if isinstance(content, Mapping):
         content = content.get("content")
     text = content[:TEXT_LENGTH] if isinstance(content, str) else ""
-    return " ".join(line.text for line in plain_lines(text)) or "[卡片]"
+    return " ".join(line for _, line in plain_lines(text)) or "[卡片]"
 
 
 def _image(fields: Fields) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 import cognitive_memory_core as core
 
 from .. import replies
-from ..replies.markdown import PlainLine, plain_lines
+from ..replies.markdown import plain_lines
 from .layout import Card, CardLayout, Tone
 
 Block = Callable[[CardLayout], None]
@@ -86,10 +86,10 @@ def _day(count: core.DayCount) -> str:
 def _paragraphs(markdown: str) -> Iterator[Block]:
     """Split a profile's text at its headings."""
     heading, lines = "", list[tuple[str, bool]]()
-    for line in [*list(plain_lines(markdown))[:LINES], PlainLine("heading", "")]:
-        if line.kind == "heading":
+    for kind, text in [*list(plain_lines(markdown))[:LINES], ("heading", "")]:
+        if kind == "heading":
             if lines:
                 yield partial(CardLayout.paragraphs, heading=heading, lines_of=lines)
-            heading, lines = line.text, []
+            heading, lines = text, []
         else:
-            lines.append((line.text[:LINE_LENGTH], line.kind == "item"))
+            lines.append((text[:LINE_LENGTH], kind == "item"))

@@ -6,7 +6,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nonebot.adapters import Bot, Event, MessageSegment
 from nonebot.exception import AdapterException
@@ -25,11 +25,12 @@ from ..scene import find_scene
 from ..throttled_log import complain
 from .authority import objection, superuser_objection
 from .pacing import CommandRate, to_confirm
-from .sending import PictureAnswer, is_shown, send_long
+from .sending import is_shown, send_long
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+Answer = str | tuple[str, Any]  # a text, or one with a card of the same content
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 PAGED = frozenset({"list", "beliefs"})
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
@@ -60,14 +61,20 @@ class Call:
 
 @hearing.handle()
 async def reply(bot: Bot, event: Event) -> None:
-    """Carry out a call, or reply with the reason for refusing it."""
+    """Carry out a call, or reply with the reason for refusing it.
+
+    Superusers never wait, nor does the call that confirms an earlier one; pages of lists are limited separately.
+    """
     scene, text = find_scene(bot, event), worded(call_parts(event)).text
     command, _ = called(text)
-    wait = await _wait(bot, event, scene, command, text)
-    if wait is None:
-        return
+    name, wait = command.name if command else "", None
+    if not (await SUPERUSER(bot, event) or (scene and to_confirm.find((scene, name)))):
+        is_page = name in PAGED and any(map(str.isdigit, text))
+        wait = _pace.wait((bot.self_id, scene.user_id if scene else event.get_session_id()), is_page=is_page)
+        if wait is None:  # they were told already
+            return
     if wait:
-        result: str | PictureAnswer = replies.commands.TOO_OFTEN.format(seconds=wait)
+        result: Answer = replies.commands.TOO_OFTEN.format(seconds=wait)
     elif scene is None:
         result = replies.commands.NOBODY
     elif command is None:
@@ -86,7 +93,7 @@ def call_parts(event: Event) -> list[MessageSegment]:
     return parts
 
 
-async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command) -> str | PictureAnswer:
+async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command) -> Answer:
     """Return the answer to a call of a command, or one sentence on why it is refused or failed."""
     _, said = called(worded(call_parts(event), name_of=lambda user_id: heard.name_of(scene, user_id)).text)
     taken = re.fullmatch(command.takes, said, re.DOTALL)
@@ -101,7 +108,7 @@ async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command)
     number = int(words["number"]) if "number" in words else None
     call = Call(bot, event, scene, command, number, words.get("text", "").strip())
     module, _, name = command.handler.partition(".")
-    carry_out: Callable[[Call], Awaitable[str | PictureAnswer]] = getattr(
+    carry_out: Callable[[Call], Awaitable[Answer]] = getattr(
         await asyncio.to_thread(import_module, f".{module}", __package__), name
     )
     try:
@@ -125,27 +132,15 @@ async def _objection(call: Call) -> str:
     return ""
 
 
-async def _wait(bot: Bot, event: Event, scene: core.Scene | None, command: Command | None, text: str) -> int | None:
-    """Return the seconds until this call may be carried out, None if told already.
-
-    Superusers never wait, nor does the call that confirms an earlier one; pages of lists are limited separately.
-    """
-    name = command.name if command else ""
-    if await SUPERUSER(bot, event) or (scene and to_confirm.find((scene, name))):
-        return 0
-    is_page = name in PAGED and any(map(str.isdigit, text))
-    return _pace.wait((bot.self_id, scene.user_id if scene else event.get_session_id()), is_page=is_page)
-
-
-async def say(bot: Bot, event: Event, result: str | PictureAnswer) -> None:
+async def say(bot: Bot, event: Event, result: Answer) -> None:
     """Send a reply that is not recorded; in a group that never got the notice of ``capture.announce``, send that, too.
 
     A reply that the platform refuses is logged, not raised.
     """
     with unrecorded():
         try:
-            if isinstance(result, str) or not await is_shown(bot, event, result.card):
-                text = result if isinstance(result, str) else result.text
+            text, card = (result, None) if isinstance(result, str) else result
+            if card is None or not await is_shown(bot, event, card):
                 if len(text) > REPLY_LENGTH:
                     await send_long(bot, event, text)
                 else:

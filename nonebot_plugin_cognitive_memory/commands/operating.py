@@ -13,14 +13,13 @@ from ..config import setup
 from ..console import ADDRESS, access
 from ..hot_settings import hot_settings
 from ..lifecycle import get_memory
-from .entry import Call
-from .sending import PictureAnswer
+from .entry import Answer, Call
 
 FAILED = 10  # failed jobs in one answer
 ID_LENGTH = 8  # characters of a job's id that are shown
 
 
-async def show_stats(call: Call) -> str | PictureAnswer:
+async def show_stats(call: Call) -> Answer:
     """Show the figures of the whole memory."""
     memory, operator = get_memory(), core.Scene.operator(call.here.agent)
     now, activity = await memory.status(), await memory.activity(operator)
@@ -34,7 +33,7 @@ async def show_stats(call: Call) -> str | PictureAnswer:
         return text
     from ..cards.contents import stats_card  # noqa: PLC0415  # cards load with the first one
 
-    return PictureAnswer(text, stats_card(now, activity, remarks, at))
+    return text, stats_card(now, activity, remarks, at)
 
 
 async def show_queue(_call: Call) -> str:

@@ -24,9 +24,8 @@ from ..lifecycle import get_memory
 from ..message_text import worded
 from ..onebot import v12
 from .authority import contradiction
-from .entry import Call, call_parts
+from .entry import Answer, Call, call_parts
 from .pacing import is_confirmed
-from .sending import PictureAnswer
 
 SHOWN = 12_000  # characters of an export that are sent where no file can be
 INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)
@@ -123,7 +122,7 @@ def _encoded(content: bytes) -> str:
     return f"base64://{base64.b64encode(content).decode()}"
 
 
-async def show_profile(call: Call) -> str | PictureAnswer:
+async def show_profile(call: Call) -> Answer:
     """Reply with the profile of the asker here, or of this group."""
     scene, zone = call.here, setup.settings.zone
     if call.command.name == "group" and not scene.group_id:
@@ -138,7 +137,7 @@ async def show_profile(call: Call) -> str | PictureAnswer:
         return text
     from ..cards.contents import profile_card  # noqa: PLC0415  # cards load with the first one
 
-    return PictureAnswer(text, profile_card(profile, scene, at))
+    return text, profile_card(profile, scene, at)
 
 
 async def share_profile(call: Call) -> str:

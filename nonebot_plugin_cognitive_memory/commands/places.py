@@ -15,9 +15,8 @@ from ..config import setup
 from ..erasure import erased_place
 from ..lifecycle import get_memory, lifetime
 from .authority import contradiction, find_admin
-from .entry import Call
+from .entry import Answer, Call
 from .pacing import is_confirmed
-from .sending import PictureAnswer
 
 LINES, MOST_LINES = 50, 200
 SUMMARY_TOKENS = 600
@@ -83,7 +82,7 @@ async def show_help(call: Call) -> str:
     return replies.usage.help_text(call.here, decides=decides, is_superuser=is_superuser)
 
 
-async def show_status(call: Call) -> str | PictureAnswer:
+async def show_status(call: Call) -> Answer:
     """Reply with the state of the memory."""
     memory, scene = get_memory(), call.here
     now, here, pins = await memory.status(), await memory.activity(scene), len(await memory.pins(scene))
@@ -99,4 +98,4 @@ async def show_status(call: Call) -> str | PictureAnswer:
     title, at = replies.status.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
     from ..cards.contents import status_card  # noqa: PLC0415  # cards load with the first one
 
-    return PictureAnswer(text, status_card(title, here, pins, remarks, at))
+    return text, status_card(title, here, pins, remarks, at)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
     from ..cards.layout import Card
 
 FONTS = "fonts"  # folder in the data directory for the operator's own fonts
-
-
-@dataclass(frozen=True)
-class PictureAnswer:
-    """An answer as text, and the same content as a card."""
-
-    text: str
-    card: Card
 
 
 @cache

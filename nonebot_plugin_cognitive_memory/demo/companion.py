@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
 from time import perf_counter
 
 from nonebot import on_message, require
@@ -32,15 +31,8 @@ FIRST_PERSON = re.compile(r"我(?!们)")
 WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
 
 
-@dataclass(frozen=True)
-class End:
-    """The end of a turn: the queued job, if any, and the seconds that recording the turn took."""
-
-    job_id: str | None
-    seconds: float
-
-
-ends: deque[End] = deque(maxlen=10_000)
+ends: deque[tuple[str | None, float]] = deque(maxlen=10_000)
+"""The queued job of each turn, if any, and the seconds that recording the turn took."""
 
 
 async def _takes_part(event: Event) -> bool:
@@ -65,7 +57,7 @@ async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record
         return
     started = perf_counter()
     job_id = await record_end(memo, observations)
-    ends.append(End(job_id, perf_counter() - started))
+    ends.append((job_id, perf_counter() - started))
 
 
 async def ask_model(system: str, text: str) -> str:

@@ -74,7 +74,7 @@ class Show:
             handled += await client.say(line)
             _show_progress(done, len(lines))
         status = await get_memory().status()
-        ended, recorded = len(companion.ends), sum(end.job_id is not None for end in companion.ends)
+        ended, recorded = len(companion.ends), sum(job_id is not None for job_id, _ in companion.ends)
         print(f"   {time.perf_counter() - started:.1f} 秒，机器人处理完 {handled} 条")
         print(f"   聊天插件结束了 {ended} 轮，记下 {recorded} 轮；此刻有 {_waiting(status)} 个任务还排着")
         print("" if recorded == ended else f"   有 {ended - recorded} 轮没有记下：演示失败\n")
@@ -83,7 +83,7 @@ class Show:
     async def _ends(self) -> None:
         print("2. 每轮 end 占用聊天插件多久（返回时已经落盘）")
         if len(companion.ends) > 1:
-            print(f"   {_spread([end.seconds for end in companion.ends])}")
+            print(f"   {_spread([seconds for _, seconds in companion.ends])}")
         print(f"   {_spread(await asyncio.to_thread(bare_writes, self._home))}：这块盘写一个小文件并落盘，什么都不做\n")
 
     async def _events(self) -> bool:

@@ -168,7 +168,7 @@ def profile(shown: core.Profile, zone: tzinfo) -> str:
 def plain(markdown: str) -> str:
     """Return Markdown as plain text: headings in brackets, dots for list items, no emphasis."""
     forms = {"heading": "【{}】", "item": "· {}", "text": "{}"}
-    return "\n".join(forms[line.kind].format(line.text) for line in plain_lines(markdown))
+    return "\n".join(forms[kind].format(text) for kind, text in plain_lines(markdown))
 
 
 def viewed(found: core.Profile | None, revisions: Sequence[core.Revision], zone: tzinfo) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+Kind = Literal["heading", "item", "text"]
 _MARKS = re.compile(r"\*\*|__|`|~~")
 _LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()\s]{0,500}\)")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
@@ -14,16 +14,8 @@ _ITEM = re.compile(r"^(?:[-*+]|\d{1,3}[.)])\s+")
 _RULE = re.compile(r"^(?:[-*_]\s*){3,}$")
 
 
-@dataclass(frozen=True)
-class PlainLine:
-    """A line of text without its Markdown marks, and the kind of line that they made it."""
-
-    kind: Literal["heading", "item", "text"]
-    text: str
-
-
-def plain_lines(markdown: str) -> Iterator[PlainLine]:
-    """Yield the lines of a text that are not blank, without marks of emphasis, links and quotation."""
+def plain_lines(markdown: str) -> Iterator[tuple[Kind, str]]:
+    """Yield kind and text of each line that is not blank, without marks of emphasis, links and quotation."""
     for line in markdown.splitlines():
         text = line.strip()
         while text.startswith(">"):
@@ -35,4 +27,4 @@ def plain_lines(markdown: str) -> Iterator[PlainLine]:
         shown = heading[1] if heading else text[item.end() :] if item else text
         shown = _LINK.sub(r"\1", _MARKS.sub("", shown)).strip()
         if shown:
-            yield PlainLine("heading" if heading else "item" if item else "text", shown)
+            yield "heading" if heading else "item" if item else "text", shown

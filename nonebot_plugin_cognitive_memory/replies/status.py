@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
 from typing import Literal
 
@@ -47,13 +47,13 @@ def switch_remarks(switch: core.PlaceSwitch, zone: tzinfo) -> list[Remark]:
 
 def switches_remarks(switches: Sequence[core.PlaceSwitch], zone: tzinfo) -> list[Remark]:
     """Return a remark on each of the first places whose switch is not "on", with its end."""
-    lines = [f"{_place(one.scope)}{_SWITCHED_SHORT[one.switch]}{_until(one.until, zone)}" for one in switches]
+    lines = [
+        f"{'群' if one.scope.kind == 'group' else '私聊'} {one.scope.place_id} "
+        f"{_SWITCHED_SHORT[one.switch]}{_until(one.until, zone)}"
+        for one in switches
+    ]
     rest = [f"还有 {len(lines) - PLACES} 个地方不是又记又用（cognitive-memory status）"] if lines[PLACES:] else []
     return toned("plain", [*lines[:PLACES], *rest])
-
-
-def _place(scope: core.Scope) -> str:
-    return f"{'群' if scope.kind == 'group' else '私聊'} {scope.place_id} "
 
 
 def _until(until: datetime | None, zone: tzinfo) -> str:
@@ -90,15 +90,11 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
         remarks.append(("bad", f"有 {now.jobs.failed} 段没整理成，原话没丢；机器人管理员可以看 /记忆 失败"))
     if now.refused:
         remarks.append(("bad", f"来得太多、没有收下的有 {now.refused} 次"))
-    return [*remarks, *toned("bad", _store_lines(now))]
-
-
-def _store_lines(now: core.Status) -> Iterator[str]:
     if now.damage:
-        yield "账本有几处坏了，其余照常；机器人管理员请运行 cognitive-memory doctor，从备份恢复"
-    away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
-    if away:
-        yield f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"
+        remarks.append(("bad", "账本有几处坏了，其余照常；机器人管理员请运行 cognitive-memory doctor，从备份恢复"))
+    if away := [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]:
+        remarks.append(("bad", f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"))
+    return remarks
 
 
 _PARTS = {

@@ -257,14 +257,13 @@ async def test_a_client_that_refuses_pictures_gets_text(stage: Stage, group: int
 async def test_a_client_that_takes_only_text_gets_all_of_it(stage: Stage, group: int, studio: Any, place: str) -> None:
     """If the client refuses pictures and merged forwards, a long answer arrives whole, in parts of plain text."""
     from nonebot_plugin_cognitive_memory.commands.entry import say
-    from nonebot_plugin_cognitive_memory.commands.sending import PictureAnswer
 
     stage.refused_texts.append("base64://")
     for api in ("send_group_forward_msg", "send_private_forward_msg"):
         stage.answers[api] = v11.ActionFailed()
     event = message("/记忆 群侧写", new_id(), group if place == "group" else None)
     text = "\n".join(f"第 {number} 件事" + "字" * 60 for number in range(40))
-    await say(stage.bot, event, PictureAnswer(text, a_card()))
+    await say(stage.bot, event, (text, a_card()))
     picture, *told = [data["message"] for api, data in stage.calls if api == "send_msg"]
     assert [part.type for part in picture] == ["image"]
     assert f"send_{place}_forward_msg" in [api for api, _ in stage.calls]
