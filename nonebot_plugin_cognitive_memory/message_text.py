@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -109,12 +110,8 @@ def _short_label(text: str, length: int = LABEL_LENGTH) -> str:
     return " ".join(text[:length].translate(_NO_BRACKETS).split())
 
 
-def _titled(name: str, *keys: str) -> Callable[[Fields], str]:
-    def marker(fields: Fields) -> str:
-        label = _label(fields, *keys)
-        return f"[{name}:{label}]" if label else f"[{name}]"
-
-    return marker
+def _marker(name: str, label: str) -> str:
+    return f"[{name}:{label}]" if label else f"[{name}]"
 
 
 def _at(fields: Fields, name_of: Callable[[str], str]) -> str:
@@ -125,28 +122,23 @@ def _at(fields: Fields, name_of: Callable[[str], str]) -> str:
 
 
 def _file(fields: Fields) -> str:
-    name = _label(fields, "name", "file_name") or _file_name(fields.get("file"))
-    return f"[文件:{name}]" if name else "[文件]"
+    """Return the marker of a file with its name, else the last part of its path; data and addresses are no names."""
+    path = fields.get("file")
+    is_path = isinstance(path, str) and "://" not in path and len(path) <= PATH_LENGTH
+    part = _short_label(re.split(r"[/\\\\]", path)[-1]) if is_path and isinstance(path, str) else ""
+    return _marker("文件", _label(fields, "name", "file_name") or part)
 
 
-def _file_name(path: object) -> str:
-    """Return the last part of a path; "" for data and addresses, which are no names."""
-    if not isinstance(path, str) or "://" in path or len(path) > PATH_LENGTH:
-        return ""
-    return _short_label(re.split(r"[/\\\\]", path)[-1])
-
-
-def _card(title: Callable[[object], str]) -> Callable[[Fields], str]:
-    def marker(fields: Fields) -> str:
-        label = _short_label(title(fields.get("data")), CARD_LENGTH)
-        return f"[卡片:{label}]" if label else "[卡片]"
-
-    return marker
+def _card(fields: Fields) -> str:
+    return _marker("卡片", _short_label(json_title(fields.get("data")), CARD_LENGTH))
 
 
 def json_title(data: object) -> str:
     """Return title and description of a JSON card; without both the text that old clients show instead, else ""."""
-    card = _parsed(data)
+    if isinstance(data, str) and len(data) <= CARD_ROOM:
+        with suppress(ValueError, RecursionError):
+            data = json.loads(data)
+    card = cast("Mapping[str, Any]", data) if isinstance(data, Mapping) else {}
     meta = card.get("meta")
     details = list(meta.values())[:4] if isinstance(meta, Mapping) else []
     for part in (one for one in details if isinstance(one, Mapping)):
@@ -164,15 +156,6 @@ def xml_title(data: object) -> str:
     from html import unescape  # noqa: PLC0415  # its table of entities takes long to load
 
     return unescape(found[1] or found[3])
-
-
-def _parsed(data: object) -> Mapping[str, Any]:
-    if isinstance(data, str) and len(data) <= CARD_ROOM:
-        try:
-            data = json.loads(data)
-        except (ValueError, RecursionError):
-            return {}
-    return cast("Mapping[str, Any]", data) if isinstance(data, Mapping) else {}
 
 
 def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> str:
@@ -207,23 +190,23 @@ _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
     "video": "[视频]",
     "file": _file,
     "onlinefile": _file,
-    "flashtransfer": _titled("文件", "title", "name"),
+    "flashtransfer": lambda fields: _marker("文件", _label(fields, "title", "name")),
     "markdown": _markdown,
     "keyboard": "",
     "bubble_face": "[表情]",
     "longmsg": FORWARDED,
-    "miniapp": _card(json_title),
-    "ark": _card(json_title),
+    "miniapp": _card,
+    "ark": _card,
     "new_rps": "[猜拳]",
     "new_dice": "[骰子]",
-    "share": _titled("链接", "title"),
-    "location": _titled("位置", "title"),
-    "music": _titled("音乐", "title"),
+    "share": lambda fields: _marker("链接", _label(fields, "title")),
+    "location": lambda fields: _marker("位置", _label(fields, "title")),
+    "music": lambda fields: _marker("音乐", _label(fields, "title")),
     "contact": "[名片]",
     "forward": FORWARDED,
     "node": FORWARDED,
-    "json": _card(json_title),
-    "xml": _card(xml_title),
+    "json": _card,
+    "xml": lambda fields: _marker("卡片", _short_label(xml_title(fields.get("data")), CARD_LENGTH)),
     "rps": "[猜拳]",
     "dice": "[骰子]",
     "shake": "[戳一戳]",

@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .onebot import v11, v12
-from .platform_names import ADMINS, NAME_LENGTH, NICKNAME, name_of, platform_names
+from .platform_names import ADMINS, NAME_LENGTH, NICKNAME, PlatformAnswer, name_of, platform_names
 from .throttled_log import complain
 
 ID_LENGTH = 128
@@ -33,9 +33,38 @@ def scene_of(bot: Bot, event: Event) -> core.Scene:
 
 def find_scene(bot: Bot, event: Event) -> core.Scene | None:
     """Return the scene of an event; None for anonymous members, channels, and all accounts of this bot."""
+    agent, sender, known = agent_of(bot), getattr(event, "sender", None), PlatformAnswer()
     if isinstance(event, v11.Event):
-        return _v11_scene(agent_of(bot), event)
-    return _v12_scene(agent_of(bot), event) if isinstance(event, v12.Event) else None
+        is_anonymous = getattr(event, "anonymous", None) is not None or getattr(event, "sub_type", "") == "anonymous"
+        if event.post_type == "message_sent" or is_anonymous:
+            return None
+        identify, own_id, is_admin = qq_id, str(event.self_id), getattr(sender, "role", None) in ADMINS
+    elif isinstance(event, v12.BotEvent) and not (
+        getattr(event, "guild_id", None) or getattr(event, "channel_id", None)
+    ):
+        identify, own_id, is_admin = text_id, event.self.user_id, False
+    else:
+        return None
+    user, group = identify(getattr(event, "user_id", None)), getattr(event, "group_id", None)
+    if user == own_id or user in get_bots() or user in _accounts:
+        return None
+    place = identify(group) if group or isinstance(event, v11.GroupMessageEvent | v12.GroupMessageEvent) else ""
+    if isinstance(event, v11.PrivateMessageEvent | v12.PrivateMessageEvent):
+        place = ""
+    named = getattr(event, "group_name", "")
+    group_name = named.strip()[:NAME_LENGTH] if isinstance(named, str) else ""
+    if isinstance(event, v12.BotEvent):  # whose messages have ids only
+        known = platform_names.find(agent, place or "", user or "")
+        group_name = group_name or platform_names.find(agent, place or "").name
+    return scene_at(
+        agent,
+        place,
+        user,
+        user_name=name_of(sender) or known.name,
+        group_name=group_name,
+        is_admin=is_admin or known.is_admin,
+        nickname=name_of(sender, NICKNAME) or known.nickname,
+    )
 
 
 def scene_at(
@@ -109,49 +138,3 @@ async def note_account(bot: Bot) -> None:
     _platforms.add(bot.platform if isinstance(bot, v12.Bot) else "qq")
     if len(_platforms) > 1 and not setup.settings.isolate_bots:
         complain(replies.log.SEVERAL_PLATFORMS.format(platforms="、".join(sorted(_platforms))))
-
-
-def _is_own_account(user: str | None) -> bool:
-    return user in get_bots() or user in _accounts
-
-
-def _v11_scene(agent: str, event: v11.Event) -> core.Scene | None:
-    if event.post_type == "message_sent" or getattr(event, "anonymous", None) is not None:
-        return None
-    user = qq_id(getattr(event, "user_id", None))
-    if user == str(event.self_id) or _is_own_account(user) or getattr(event, "sub_type", "") == "anonymous":
-        return None
-    group = "" if isinstance(event, v11.PrivateMessageEvent) else getattr(event, "group_id", None)
-    return scene_at(
-        agent,
-        qq_id(group) if group or isinstance(event, v11.GroupMessageEvent) else "",
-        user,
-        user_name=name_of(getattr(event, "sender", None)),
-        group_name=_text(getattr(event, "group_name", "")),
-        is_admin=getattr(getattr(event, "sender", None), "role", None) in ADMINS,
-        nickname=name_of(getattr(event, "sender", None), NICKNAME),
-    )
-
-
-def _v12_scene(agent: str, event: v12.Event) -> core.Scene | None:
-    if not isinstance(event, v12.BotEvent) or getattr(event, "guild_id", None) or getattr(event, "channel_id", None):
-        return None
-    user = text_id(getattr(event, "user_id", None))
-    if user == event.self.user_id or _is_own_account(user):
-        return None
-    group = "" if isinstance(event, v12.PrivateMessageEvent) else getattr(event, "group_id", None)
-    place, person = text_id(group) if group or isinstance(event, v12.GroupMessageEvent) else "", user or ""
-    known = platform_names.find(agent, place or "", person)
-    return scene_at(
-        agent,
-        place,
-        user,
-        user_name=name_of(getattr(event, "sender", None)) or known.name,
-        group_name=_text(getattr(event, "group_name", "")) or platform_names.find(agent, place or "").name,
-        is_admin=known.is_admin,
-        nickname=name_of(getattr(event, "sender", None), NICKNAME) or known.nickname,
-    )
-
-
-def _text(value: object) -> str:
-    return value.strip()[:NAME_LENGTH] if isinstance(value, str) else ""

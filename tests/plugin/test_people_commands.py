@@ -733,11 +733,12 @@ async def test_opting_out_hides_the_nickname_beside_the_card(stage: Stage, group
     """Whoever opts out is hidden by the nickname, too, although the platform shows only the card in the group."""
     from nonebot_plugin_cognitive_memory import get_memory
 
-    sender = {"user_id": 2000061, "nickname": "明明六一", "card": "小明六一", "role": "member"}
-    await stage.hear(message("大家好", 2000061, group, sender=sender))
+    user = new_id()
+    sender = {"user_id": user, "nickname": "明明六一", "card": "小明六一", "role": "member"}
+    await stage.hear(message("大家好", user, group, sender=sender))
     await stage.hear(message("明明六一下周去冰岛", 2000001, group))
     await stage.hear(message("小明六一下周去冰岛", 2000001, group))
-    await stage.hear(message("/记忆 别记我", 2000061, group, sender=sender))
+    await stage.hear(message("/记忆 别记我", user, group, sender=sender))
     lines = await get_memory().recent_messages(core.Scene.group(str(group), "2000001"), 5)
     assert [line.text for line in lines] == ["某位成员下周去冰岛"] * 2
 
