@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -64,11 +65,21 @@ class Exposition:
         return self._text, CONTENT_TYPE_PLAIN_0_0_4
 
 
+@dataclass(eq=False)
+class _Families(Collector):
+    """A collector of given metrics."""
+
+    families: list[Metric]
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        yield from self.families
+
+
 def described(status: core.Status, durations: tuple[core.Durations, ...]) -> bytes:
     """Return the metrics in the text format, with those of the process on systems that report them."""
-    registry, families = CollectorRegistry(), [*_figures(status), *_durations(durations)]
-    collector: Any = SimpleNamespace(collect=lambda: families)
-    registry.register(collector)
+    registry = CollectorRegistry()
+    registry.register(_Families([*_figures(status), *_durations(durations)]))
     ProcessCollector(registry=registry)
     return generate_latest(registry)
 
