@@ -80,12 +80,16 @@ class Database:
         self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]:
         """Run ``work(connection, ...)`` in a reading thread; the future raises UnavailableError."""
+        return self._submitted(self._reads, lambda connection: work(connection, *args, **kwargs))
 
-        def carried_out(connection: Connection) -> T:
-            with self.failed_reads:
-                return work(connection, *args, **kwargs)
+    def write(
+        self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        """Run ``work(connection, ...)`` in the writing thread, atomically; the result is on disk when it is returned.
 
-        return self._submitted(self._reads, carried_out)
+        The future raises StorageRefused; nothing is written then.
+        """
+        return self._submitted(self._writes, lambda connection: work(connection, *args, **kwargs))
 
     async def answer(self, work: Callable[[Connection], T], seconds: float) -> T:
         """Run one step of a question on a snapshot, in a thread of its own; it translates failures by itself.
@@ -125,20 +129,6 @@ class Database:
             raise asyncio.TimeoutError
         return step.result()
 
-    def write(
-        self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> asyncio.Future[T]:
-        """Run ``work(connection, ...)`` in the writing thread, atomically; the result is on disk when it is returned.
-
-        The future raises StorageRefused; nothing is written then.
-        """
-
-        def carried_out(connection: Connection) -> T:
-            with self._refused_writes:
-                return work(connection, *args, **kwargs)
-
-        return self._submitted(self._writes, carried_out)
-
     def write_now(self, work: Callable[[Connection], T]) -> T:
         """Run ``work(connection)`` in the calling thread, atomically; only before the first :meth:`write`."""
         with self._refused_writes, _transaction(self._owned()) as writer:
@@ -153,15 +143,28 @@ class Database:
 
     async def rewrite(self) -> None:
         """Rewrite the whole file compactly (VACUUM); raises StorageRefused and leaves the file unchanged."""
-        await self._in_writing_thread(self._rewritten)
+
+        def rewritten(writer: Connection) -> None:
+            self._check()
+            writer.execute("VACUUM")
+
+        await self._in_writing_thread(rewritten)
 
     async def empty_log(self) -> None:
         """Move the write-ahead log into the file and truncate it.
 
         Raises UnavailableError if a reader still uses the log after several attempts.
         """
+
+        def is_emptied(writer: Connection) -> bool:
+            writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # other writes queue behind this one
+            try:
+                return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+            finally:
+                writer.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+
         for _ in range(EMPTYING_TRIES):
-            if await self._in_writing_thread(self._emptied):
+            if await self._in_writing_thread(is_emptied):
                 return
             await asyncio.sleep(EMPTYING_PAUSE)
         raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
@@ -201,7 +204,7 @@ class Database:
         try:
             with snapshot(connection):
                 for request in requests:
-                    request.carry_out(connection)
+                    request.carry_out(connection, self.failed_reads)
         finally:
             self._readers.put(connection)
 
@@ -212,7 +215,7 @@ class Database:
             for request in requests:
                 if not is_alone:
                     writer.execute("SAVEPOINT request")
-                request.carry_out(writer)
+                request.carry_out(writer, self._refused_writes)
                 if request.failure is not None:
                     if is_alone or not writer.in_transaction:  # SQLite rolled back all of them because of it
                         raise request.failure
@@ -221,24 +224,10 @@ class Database:
                     writer.execute("RELEASE request")
             self._check()
 
-    def _rewritten(self, writer: Connection) -> None:
-        self._check()
-        writer.execute("VACUUM")
-
-    def _emptied(self, writer: Connection) -> bool:
-        writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # other writes queue behind this one
-        try:
-            return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
-        finally:
-            writer.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
-
     def _owned(self) -> Connection:
         if self._writer is None:
-            raise StorageRefused(
-                sentences.storage_errors.STORAGE_REFUSED.format(
-                    path=self.path, reason=sentences.storage_errors.OPENED_READ_ONLY
-                )
-            )
+            words = sentences.storage_errors
+            raise StorageRefused(words.STORAGE_REFUSED.format(path=self.path, reason=words.OPENED_READ_ONLY))
         return self._writer
 
     def _connect(self) -> None:
@@ -289,19 +278,16 @@ class _Translated:
 
 @contextmanager
 def _transaction(connection: Connection) -> Generator[Connection, None, None]:
-    _roll_back(connection)
+    if connection.in_transaction:  # one before could not be rolled back then
+        connection.execute("ROLLBACK")
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection
         connection.execute("COMMIT")
     finally:
-        with suppress(sqlite3.Error):  # the original error propagates; the next transaction rolls back again
-            _roll_back(connection)
-
-
-def _roll_back(connection: Connection) -> None:
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):  # the original error propagates; the next transaction rolls back again
+                connection.execute("ROLLBACK")
 
 
 def _writer(path: Path) -> Connection:
@@ -311,17 +297,15 @@ def _writer(path: Path) -> Connection:
     for ending in FILES:  # accessible to their owner only; SQLite gives files that it adds the same mode
         with suppress(OSError):  # missing, or on a file system without modes
             path.with_name(path.name + ending).chmod(0o600)
-    connection = _connection(path.absolute().as_uri() + "?mode=rw", Connection)
+    connection = _connection(path, "rw", Connection)
     with ExitStack() as undo:
         undo.callback(connection.close)
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
             raise sqlite3.DatabaseError(found)
         migrations.version(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA foreign_keys = ON")
+        for setting in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {setting}")
         migrations.migrate(connection, path)
         _refuse_reading_alone(connection)
         undo.pop_all()
@@ -335,7 +319,7 @@ def _refuse_reading_alone(connection: Connection) -> None:
 
 def opened_for_reading(path: Path) -> SnapshotConnection:
     """Open a connection that cannot write."""
-    connection = _connection(path.absolute().as_uri() + "?mode=ro", SnapshotConnection)
+    connection = _connection(path, "ro", SnapshotConnection)
     with ExitStack() as undo:
         undo.callback(connection.close)
         connection.execute("PRAGMA query_only = ON")
@@ -344,7 +328,8 @@ def opened_for_reading(path: Path) -> SnapshotConnection:
     return connection
 
 
-def _connection(uri: str, kind: type[C]) -> C:
+def _connection(path: Path, mode: str, kind: type[C]) -> C:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(
         uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=kind, uri=True
     )

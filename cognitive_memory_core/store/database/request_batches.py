@@ -6,7 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
 from sqlite3 import Connection
 from typing import Any, Generic, TypeVar
 
@@ -14,33 +15,23 @@ ITERATIONS = 3  # of the event loop that share a batch: tasks just started, and 
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class DatabaseRequest(Generic[T]):
-    """One unit of work on a connection, with the future of its caller."""
+    """One unit of work on a connection, the future of its caller, and what became of it."""
 
-    def __init__(self, work: Callable[[Connection], T], answer: asyncio.Future[T]) -> None:
-        """Store the work until a thread carries it out."""
-        self.failure: BaseException | None = None
-        self.answer = answer
-        self._work = work
-        self._results: list[T] = []
+    work: Callable[[Connection], T]
+    answer: asyncio.Future[T]
+    results: list[T] = field(default_factory=list[T])
+    failure: BaseException | None = None
 
-    def carry_out(self, connection: Connection) -> None:
+    def carry_out(self, connection: Connection, translated: AbstractContextManager[None]) -> None:
         """Run the work and keep its result or failure; skip it if its future was cancelled."""
-        if self.answer.cancelled():
-            return
-        try:
-            self._results.append(self._work(connection))
-        except BaseException as failure:  # noqa: BLE001  # raised where it is awaited
-            self.failure = failure
-
-    def deliver(self) -> None:
-        """Set the result or the failure on the caller's future; call it on the event loop."""
-        if self.answer.done():
-            return
-        if self.failure is not None:
-            self.answer.set_exception(self.failure)
-        else:
-            self.answer.set_result(self._results[0])
+        if not self.answer.cancelled():
+            try:
+                with translated:
+                    self.results.append(self.work(connection))
+            except BaseException as failure:  # noqa: BLE001  # raised where it is awaited
+                self.failure = failure
 
 
 class RequestBatches:
@@ -86,25 +77,25 @@ class RequestBatches:
             self._executor.submit(self._run, loop)
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        requests = self._taken()
-        if not requests:
-            return
+        requests: list[DatabaseRequest[Any]] = []
+        with suppress(IndexError):  # another thread took the remaining requests
+            while len(requests) < self._most:
+                requests.append(self._waiting.popleft())
         try:
-            self._carry_out(requests)
+            if requests:
+                self._carry_out(requests)
         except BaseException as failure:  # noqa: BLE001  # raised where each request is awaited
             for request in requests:
                 request.failure = failure
         with suppress(RuntimeError):  # the event loop is closed: no caller is left
             loop.call_soon_threadsafe(_deliver, requests)
 
-    def _taken(self) -> list[DatabaseRequest[Any]]:
-        taken: list[DatabaseRequest[Any]] = []
-        with suppress(IndexError):  # another thread took the remaining requests
-            while len(taken) < self._most:
-                taken.append(self._waiting.popleft())
-        return taken
-
 
 def _deliver(requests: Sequence[DatabaseRequest[Any]]) -> None:
     for request in requests:
-        request.deliver()
+        if request.answer.done():
+            continue
+        if request.failure is not None:
+            request.answer.set_exception(request.failure)
+        else:
+            request.answer.set_result(request.results[0])
