@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -36,7 +36,6 @@ from .consent import tombstones_of
 from .database.rows import BELIEF, CHANGE, Row, bound, digest, instant_of, micros, moment_of, vector_of
 from .database.statements import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
-from .search.read_filter_sql import Filter
 from .vectors import has_direction
 
 
@@ -204,14 +203,6 @@ def reword(connection: Connection, belief: Belief) -> None:
     if key != digest(belief.statement) or belief.status != "active":
         connection.execute("DELETE FROM belief_vectors WHERE seq = ?", (seq,))
         connection.execute("UPDATE beliefs SET embedded_as = '' WHERE seq = ?", (seq,))
-
-
-def reword_changes(connection: Connection, which: Filter, hide: Callable[[Change], Change]) -> None:
-    """Apply ``hide`` to the entries of the change log that match a condition."""
-    for seq, old in CHANGE.numbered(connection, f"WHERE {which[0]}", which[1]):
-        new = hide(old)
-        if new != old:
-            connection.execute(f"{CHANGE.update} WHERE seq = ?", (*CHANGE.values(new), seq))
 
 
 def add_change(connection: Connection, change: Change) -> bool:

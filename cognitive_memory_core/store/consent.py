@@ -7,7 +7,6 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import Tombstones, covered_until
-from ..domain.figures import PurgeState
 from ..domain.scope import Incognito, PlaceSwitch, Scope
 from .database.rows import Row, bound, instant_of, micros
 from .database.table import Table, reads, writes
@@ -36,19 +35,6 @@ def record_erasure(connection: Connection, digest: str, at: datetime) -> None:
 def record_purge_due(connection: Connection, at: datetime) -> None:
     """Record that a purge (removal of erased bytes from the files) is due because of an erasure at ``at``."""
     connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
-
-
-def purge_state(connection: Connection) -> PurgeState:
-    """Return when the oldest erasure was whose bytes are still on disk, and when the last purge was."""
-    kept = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('purge_due_us', 'purged_us')"))
-    due, purged = (kept[key] for key in ("purge_due_us", "purged_us"))
-    return PurgeState(None if due is None else instant_of(due), None if purged is None else instant_of(purged))
-
-
-def purged(connection: Connection, at: datetime) -> None:
-    """Record that the bytes of all erased rows are removed."""
-    connection.execute("UPDATE meta SET value = NULL WHERE key = 'purge_due_us'")
-    connection.execute("UPDATE meta SET value = ? WHERE key = 'purged_us'", (micros(at),))
 
 
 def _key(connection: Connection) -> bytes:

@@ -29,12 +29,6 @@ def keep_out(connection: Connection, event_ids: Iterable[str]) -> None:
     connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
 
 
-def rests_on_nothing(connection: Connection, event: Event) -> bool:
-    """Return whether a stored event was made from messages and all of them are withdrawn."""
-    query = "SELECT 1 FROM event_sources WHERE seq = (SELECT seq FROM events WHERE id = ?)"
-    return bool(event.message_ids) and connection.execute(query, bound(event.id)).fetchone() is None
-
-
 def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> datetime | None:
     """Return the instant of the latest message of an event, all of whose messages are withdrawn; else None.
 

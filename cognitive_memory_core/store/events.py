@@ -155,11 +155,13 @@ class EventLedger(Table):
         event = EventLedger.find(connection, event_id)
         if event is None or event.retired_at is None:
             return event
-        if event_rows.rests_on_nothing(connection, event):
+        sources = "SELECT 1 FROM event_sources WHERE seq = (SELECT seq FROM events WHERE id = ?)"
+        if event.message_ids and connection.execute(sources, bound(event_id)).fetchone() is None:
             return None
         twin = event_rows.active_duplicate(connection, event)
         if twin is not None:
-            hidden_lines.unhide(connection, event_id)
+            of_event = "DELETE FROM veils WHERE event_seq = (SELECT seq FROM events WHERE id = ?)"
+            connection.execute(of_event, bound(event_id))  # its lines are shown again, although it stays retired
             return event_rows.event_at(connection, twin)
         query = "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ? RETURNING seq"
         restored = connection.execute(query, (next_revision(connection), *bound(event_id))).fetchall()

@@ -177,11 +177,6 @@ def settle(connection: Connection, seqs: Iterable[int]) -> None:
     connection.execute(_SETTLED, (listed(seqs),))
 
 
-def mark_unmerged(connection: Connection, keys: Iterable[ProfileKey]) -> None:
-    """Mark all facts of deleted profiles as not merged yet, so that they are merged into a new profile."""
-    connection.executemany(f"UPDATE facts AS f SET merged = 0 WHERE {_OF_KEY}", map(key_values, keys))
-
-
 def keep(connection: Connection, fact: Fact, event_seq: int, now: datetime) -> None:
     """Store a fact of an event that was just written; a second fact of the same event and profile is ignored."""
     connection.execute(

@@ -59,15 +59,6 @@ def _drop_own_quotes(connection: Connection, seq: int, at: datetime, cause: Caus
     connection.executemany("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", [(one, cause) for one in fallen])
 
 
-def unhide(connection: Connection, event_id: str) -> None:
-    """Show the hidden lines of a forgotten event again.
-
-    Used if the event itself stays retired when it is restored, because an equal event is active.
-    """
-    of_event = "DELETE FROM veils WHERE event_seq = (SELECT seq FROM events WHERE id = ?)"
-    connection.execute(of_event, bound(event_id))
-
-
 def put_back(connection: Connection, seqs: Sequence[int]) -> None:
     """Show the lines of corrected wordings again if one of these events says again what the first wording said."""
     connection.execute(_PUT_BACK, (listed(seqs),))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack
 from pathlib import Path
-from sqlite3 import Connection
 
 from ..ports.clock import Clock, SystemClock
 from ..tasks import completed
@@ -65,10 +64,11 @@ class Ledger:
 
         with ExitStack() as undo:
             undo.callback(database.close_now)
+            last_model = "SELECT value FROM meta WHERE key = 'fingerprint'"
             if not read_only:
                 database.write_now(words.refresh)
                 database.write_now(hidden_lines.refresh)
-            self.corpora.follow(database.read_now(_last_model))
+            self.corpora.follow(database.read_now(lambda read: read.execute(last_model).fetchone()[0]))
             undo.pop_all()
 
     @classmethod
@@ -95,7 +95,3 @@ class Ledger:
     async def close(self) -> None:
         """Wait for running work and close the file, which may be opened again afterwards."""
         await self.database.close()
-
-
-def _last_model(connection: Connection) -> str:
-    return connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()[0]

@@ -77,7 +77,8 @@ def _examined(path: Path, rows: Mapping[str, str], until: float, halt: threading
     try:
         with closing(opened_for_reading(path)) as connection:
             connection.set_progress_handler(is_over, STEPS)
-            for table in _tables(connection):  # one read transaction each: the log can be emptied in between
+            tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage").fetchall()
+            for (table,) in tables:  # one read transaction each: the log can be emptied in between
                 if is_over():
                     return LedgerExamination(tuple(damages), is_complete=False)
                 damages += _of_table(connection, table, rows.get(table, "TRUE"))
@@ -88,10 +89,6 @@ def _examined(path: Path, rows: Mapping[str, str], until: float, halt: threading
     except (sqlite3.DatabaseError, UnicodeDecodeError) as damage:
         damages.append(str(damage))
     return LedgerExamination(tuple(damages))
-
-
-def _tables(connection: Connection) -> list[str]:
-    return [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage")]
 
 
 def _of_table(connection: Connection, table: str, holds: str) -> Iterator[str]:

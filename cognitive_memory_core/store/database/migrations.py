@@ -67,12 +67,9 @@ def is_blank(path: Path) -> bool:
         return False  # opening it reports the error
     page = int.from_bytes(head[16:18], "big")
     version = int.from_bytes(head[60:64], "big")
-    return not size or (head.startswith(_MAGIC) and not version and size <= page and not _has_log(path))
-
-
-def _has_log(path: Path) -> bool:
     log = path.with_name(path.name + "-wal")
-    return log.exists() and log.stat().st_size > 0
+    has_log = log.exists() and log.stat().st_size > 0
+    return not size or (head.startswith(_MAGIC) and not version and size <= page and not has_log)
 
 
 def check(connection: Connection, path: Path) -> None:

@@ -17,11 +17,11 @@ from ...domain.figures import PurgeState
 from ...domain.scope import Scope
 from ...errors import StorageRefused
 from ...text.safety.redaction import hides_alone
-from .. import beliefs, consent, event_rows, facts, hidden_lines
+from .. import beliefs, consent, event_rows, hidden_lines
 from ..database import copies, migrations
 from ..database.copies import Copy
 from ..database.database import Database
-from ..database.rows import EVENT, bound, micros
+from ..database.rows import EVENT, bound, instant_of, micros
 from ..database.statements import LISTED, listed
 from ..database.table import Table, reads, writes
 from ..facts import FactBook
@@ -133,12 +133,19 @@ class Eraser(Table):
         async with self._copying, self._erasing:
             await purge(self.database)
             if is_over:
-                await self.database.write(consent.purged, at)
+                await self._note_purged(at)
+
+    @writes
+    def _note_purged(self, connection: Connection, at: datetime) -> None:
+        connection.execute("UPDATE meta SET value = NULL WHERE key = 'purge_due_us'")
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'purged_us'", (micros(at),))
 
     @reads
     def purge_due(self, connection: Connection) -> PurgeState:
         """Return since when erased bytes remain on disk, if any, and when the last purge was."""
-        return consent.purge_state(connection)
+        kept = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('purge_due_us', 'purged_us')"))
+        due, purged = (kept[key] for key in ("purge_due_us", "purged_us"))
+        return PurgeState(None if due is None else instant_of(due), None if purged is None else instant_of(purged))
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
         """Write a consistent, durable copy of the ledger to a new file.
@@ -229,7 +236,8 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedR
         connection.execute(f"DELETE FROM {table} WHERE scope = ?", place)
     gone = connection.execute("DELETE FROM beliefs WHERE scope = ?", place).rowcount
     deleted = _delete_rows(connection, dict.fromkeys(_OF_PERSON, "scope = :scope"), {"scope": place[0]})
-    facts.mark_unmerged(connection, fed)
+    unmerged = f"UPDATE facts SET merged = 0 WHERE {OF_KEY}"  # those from other places are merged into a new profile
+    connection.executemany(unmerged, map(key_values, fed))
     return replace(deleted, beliefs=gone)
 
 

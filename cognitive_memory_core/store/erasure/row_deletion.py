@@ -12,7 +12,7 @@ from ...domain.belief import Belief, Change, without_changer, without_supporter
 from ...domain.erasure import texts_of, without_person
 from ...domain.event import Event
 from .. import beliefs, event_rows, profiles
-from ..database.rows import BELIEF, EVENT, MESSAGE, bound
+from ..database.rows import BELIEF, CHANGE, EVENT, MESSAGE, bound
 from ..database.statements import LISTED, listed, next_revision
 from ..messages import drop
 from ..profiles import PROFILE
@@ -184,10 +184,10 @@ class Rewording:
                 self.reworded += left.statement != belief.statement
         beliefs.erase(self._connection, gone)
         named, values = self._within("e.old_statement || char(10) || e.new_statement || char(10) || e.change_reason")
-        which = (f"{named} OR e.changed_by = ?", (*values, *bound(self._user_id)))
-        beliefs.reword_changes(
-            self._connection, which, lambda change: without_changer(change, self._user_id, self._hiding(change))
-        )
+        where = f"WHERE {named} OR e.changed_by = ?"
+        for seq, change in CHANGE.numbered(self._connection, where, (*values, *bound(self._user_id))):
+            left = CHANGE.values(without_changer(change, self._user_id, self._hiding(change)))
+            self._connection.execute(f"{CHANGE.update} WHERE seq = ?", (*left, seq))
         return len(gone)
 
     def _hiding(self, said: Belief | Change) -> Callable[[str], str]:
