@@ -132,7 +132,9 @@ class FileProfiles:
             current = self._current(location)
             if current is None or name in ("", current.profile.name):
                 return current and current.profile
-            self._drop_duplicate_revision(location, current.data)
+            newest = self._revision_ids(location)[:1]
+            if newest and self._revision_equals(location, newest[0], current.data):  # a crash may have left it so
+                self._disk.remove(location.revision(newest[0]))
             return self._replace(location, current, tidy(replace(current.profile, name=name)))
 
     @awaitable
@@ -213,8 +215,11 @@ class FileProfiles:
         """Remove the profiles of a group and its members, or of the person of a private chat, for one agent."""
         if scope.kind == "private":
             return sorted(filter(None, [self._removed(self._location(ProfileKey.user(scope.place_id, scope.agent)))]))
-        touched = {self._removed(location) for location in self._paths.in_group(scope.agent, scope.place_id)}
-        for folder in self._paths.emptied(scope.agent, scope.place_id):
+        group = self._location(ProfileKey.group(scope.place_id, scope.agent))
+        members = (one for one in self._paths.of_type(group.agent, "member") if one.group == group.name)
+        touched = {self._removed(location) for location in (group, *members)}
+        member = self._location(ProfileKey.member(scope.place_id, "0", scope.agent))
+        for folder in (member.history.parent, member.folder):
             self._remove_if_empty(folder)
         return sorted(filter(None, touched))
 
@@ -363,12 +368,6 @@ class FileProfiles:
         past_id = revision_id(self._clock.now(), newest)
         self._disk.create(location.revision(past_id), current.data)
         return past_id
-
-    def _drop_duplicate_revision(self, location: ProfileLocation, data: bytes) -> None:
-        """Remove the newest revision if it equals the current file, which a crash may have left so."""
-        newest = self._revision_ids(location)[:1]
-        if newest and self._revision_equals(location, newest[0], data):
-            self._disk.remove(location.revision(newest[0]))
 
     def _revision_equals(self, location: ProfileLocation, past_id: str, data: bytes) -> bool:
         """Return whether a revision has exactly these bytes."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import Protocol, cast
+from typing import Any, cast
 
 import frontmatter
 import yaml
@@ -34,25 +34,9 @@ Hide = Callable[[str], str]
 Pair = tuple[yaml.ScalarNode, yaml.Node]
 
 
-class _Loader(Protocol):
-    """The methods of YAML's loaders that this module calls."""
-
-    def check_event(self) -> bool: ...
-    def get_event(self) -> yaml.Event: ...
-    def get_single_node(self) -> yaml.Node | None: ...
-
-
-class _Dumper(Protocol):
-    """The methods of YAML's dumper that this module calls."""
-
-    def open(self) -> None: ...
-    def serialize(self, node: yaml.Node) -> None: ...
-    def close(self) -> None: ...
-
-
-_LOADER = cast("Callable[[str], _Loader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-_DUMPER = cast("Callable[..., _Dumper]", yaml.SafeDumper)
-_QUICK_DUMPER = cast("Callable[..., _Dumper]", getattr(yaml, "CSafeDumper", yaml.SafeDumper))
+_LOADER = cast("Callable[[str], Any]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+_DUMPER = cast("Callable[..., Any]", yaml.SafeDumper)
+_QUICK_DUMPER = cast("Callable[..., Any]", getattr(yaml, "CSafeDumper", yaml.SafeDumper))
 _ODD = "\\!"  # where these occur, the C dumper may have escaped an emoji or written a tag
 _OPENING, _CLOSING = (yaml.SequenceStartEvent, yaml.MappingStartEvent), (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 _TEXT, _LIST, _MAP = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
@@ -153,7 +137,7 @@ class _Front(BaseHandler):
             raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(fm), limit=LONGEST_FRONT))
         try:
             _check(fm)
-            root = _LOADER(fm).get_single_node()
+            root: yaml.Node | None = _LOADER(fm).get_single_node()
         except (yaml.YAMLError, ValueError) as error:
             raise _damaged(one_line(str(error), 200)) from None
         if root is None:
@@ -176,7 +160,7 @@ def _serialized(pairs: list[Pair]) -> str:
     return _dumped(front, _DUMPER) if any(sign in text for sign in _ODD) else text
 
 
-def _dumped(front: list[tuple[yaml.Node, yaml.Node]], kind: Callable[..., _Dumper]) -> str:
+def _dumped(front: list[tuple[yaml.Node, yaml.Node]], kind: Callable[..., Any]) -> str:
     text = io.StringIO()
     dumper = kind(text, allow_unicode=True, width=_NO_FOLDING)
     dumper.open()
@@ -198,7 +182,7 @@ def _check(front: str) -> None:
     """Raise PermanentError for aliases, anchors, tags and excessive depth or size, before nodes are built."""
     loader, depth, parts = _LOADER(front), 0, 0
     while loader.check_event():
-        event = loader.get_event()
+        event: yaml.Event = loader.get_event()
         parts += 1
         depth += isinstance(event, _OPENING) - isinstance(event, _CLOSING)
         if isinstance(event, yaml.AliasEvent) or {getattr(event, name, None) for name in ("anchor", "tag")} != {None}:

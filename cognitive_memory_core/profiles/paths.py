@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -95,28 +96,19 @@ class ProfilePaths:
 
     def locations(self) -> Iterator[ProfileLocation]:
         """Yield every location with any file, of every agent, including those whose key is unknown."""
-        for agent in ("", *filter(_is_component, self.listed(self.root / AGENTS))):
+        for agent in ("", *filter(_COMPONENT.fullmatch, self.listed(self.root / AGENTS))):
             for entity_type in FOLDERS:
-                yield from self._locations_of(agent, entity_type)
-
-    def in_group(self, agent_id: str, group_id: str) -> Iterator[ProfileLocation]:
-        """Yield the locations of a group and of its members."""
-        whole = ProfileLocation.of(self.root, ProfileKey.group(group_id, agent_id))
-        yield whole
-        yield from (location for location in self._locations_of(whole.agent, "member") if location.group == whole.name)
-
-    def emptied(self, agent_id: str, group_id: str) -> tuple[Path, ...]:
-        """Return the folders that held a group's members; the caller removes those that are empty."""
-        member = ProfileLocation.of(self.root, ProfileKey.member(group_id, "0", agent_id))
-        return member.history.parent, member.folder
+                yield from self.of_type(agent, entity_type)
 
     def listed(self, folder: Path) -> list[str]:
         """Return the sorted names in a folder; empty if it is missing or a link."""
-        with refusals(folder):
-            is_there = _is_folder(folder)
-        return sorted(self.disk.names(folder)) if is_there else []
+        with refusals(folder), suppress(FileNotFoundError, NotADirectoryError):
+            if stat.S_ISDIR(folder.lstat().st_mode):
+                return sorted(self.disk.names(folder))
+        return []
 
-    def _locations_of(self, agent: str, entity_type: EntityType) -> Iterator[ProfileLocation]:
+    def of_type(self, agent: str, entity_type: EntityType) -> Iterator[ProfileLocation]:
+        """Yield the locations of users, members or groups; ``agent`` is a path component."""
         base, folder = _base(self.root, agent), FOLDERS[entity_type]
         groups = [""]
         if entity_type == "member":
@@ -136,18 +128,6 @@ def stem_of(name: str) -> str:
 
 def _base(root: Path, agent: str) -> Path:
     return root / AGENTS / agent / PROFILES if agent else root / PROFILES
-
-
-def _is_folder(path: Path) -> bool:
-    """Return whether there is a folder, and no link to one, at a path."""
-    try:
-        return stat.S_ISDIR(path.lstat().st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-
-
-def _is_component(name: str) -> bool:
-    return _COMPONENT.fullmatch(name) is not None
 
 
 def _id_of(component: str, stated: str) -> str:
