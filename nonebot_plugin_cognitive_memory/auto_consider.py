@@ -14,7 +14,7 @@ import math
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -29,6 +29,7 @@ from . import replies
 from .config import setup
 from .json_file import replace_json
 from .lifecycle import get_memory, lifetime
+from .newest import Newest
 from .scene import scene_at
 from .throttled_log import complain
 
@@ -90,8 +91,8 @@ class Considerer:
         self._clock = clock
         self._file = file
         self._writing = threading.Lock()  # a write whose task was cancelled continues in its thread
-        self._pending: OrderedDict[Hashable, PendingLines] = OrderedDict()
-        self._learned: OrderedDict[Hashable, deque[str]] = OrderedDict()
+        self._pending: Newest[core.Scope, PendingLines] = Newest(PLACES)
+        self._learned: Newest[core.Scope, deque[str]] = Newest(PLACES)
         self._left: list[Waiting] | None = None  # from before the start; None until the file was read
         self._next = math.inf
         self._handing_over = core.BackgroundLoop("auto_consider", self._round, debounce=0.0, longest_pause=RETRY)
@@ -110,19 +111,18 @@ class Considerer:
         is_to_bot = line.addressed_to_bot or line.scene.kind == "private"
         if scope not in self._pending if line.is_bot else not (line.text and (is_to_bot or mode == "all")):
             return
-        pending = self._pending.setdefault(scope, PendingLines())
+        pending = self._pending[scope] = self._pending.get(scope) or PendingLines()
         pending.lines[line.id] = line, self._clock()
         if len(pending.lines) > LINES and sum(len(other.lines) for other in self._pending.values()) > ROOM:
             pending.lines.popitem(last=False)
-        _bounded(self._pending, scope)
         self._keeping.nudge()
         if pending.due_at(self._capture) < self._next:
             self._handing_over.nudge()
 
     def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
         """Drop lines that a recorded turn or a dialogue covers, or that were withdrawn; :meth:`fresh` omits them."""
-        self._learned.setdefault(scene.scope, deque(maxlen=LINES)).extend(line_ids)
-        _bounded(self._learned, scene.scope)
+        known = self._learned[scene.scope] = self._learned.get(scene.scope) or deque(maxlen=LINES)
+        known.extend(line_ids)
         self._drop(scene.scope, line_ids)
         self._keeping.nudge()
 
@@ -137,7 +137,7 @@ class Considerer:
         self._left = None if self._left is None else [one for one in self._left if not is_erased(one[0])]
         await self._save()
 
-    def _drop(self, scope: Hashable, line_ids: Collection[str]) -> None:
+    def _drop(self, scope: core.Scope, line_ids: Collection[str]) -> None:
         pending = self._pending.get(scope)
         if pending is None:
             return
@@ -177,14 +177,14 @@ class Considerer:
         if not (await self._handing_over.stop() and await self._keeping.stop()):
             return
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._submit_pending(is_parting=True), PARTING)
+            await asyncio.wait_for(self.submit_due(is_parting=True), PARTING)
         await self._save()
 
-    async def submit_due(self) -> None:
-        """Hand the lines of every place that is due to the memory, without those heard within the grace."""
-        await self._submit_pending()
+    async def submit_due(self, *, is_parting: bool = False) -> None:
+        """Hand the lines of every place that is due to the memory, without those heard within the grace.
 
-    async def _submit_pending(self, *, is_parting: bool = False) -> None:
+        If ``is_parting``, all lines of all places.
+        """
         now, latest = self._clock(), self._clock() - min(GRACE, self._capture.consider_idle_minutes * 60)
         for pending in list(self._pending.values()):
             if is_parting or pending.due_at(self._capture) <= now:
@@ -278,20 +278,18 @@ class Considerer:
 
 def _listed(file: Path) -> list[Waiting]:
     """Return what a file lists; [] if it is missing or invalid."""
-
-    def waiting(*, agent: object, group_id: object, user_id: object, line_ids: list[object]) -> Waiting | None:
-        if not isinstance(line_ids, list):
-            raise TypeError
-        scene = scene_at(str(agent), str(group_id), str(user_id) or "0")  # nobody: in a group only the place matters
-        return (scene, list(map(str, line_ids))) if scene else None
-
+    listed: list[Waiting] = []
     try:
-        if file.stat().st_size > MOST_BYTES:
-            return []
-        written: Any = json.loads(file.read_text("utf-8"))
-        return [one for place in written if (one := waiting(**place))]
-    except (OSError, ValueError, TypeError, RecursionError):
+        written: Any = json.loads(file.read_text("utf-8")) if file.stat().st_size <= MOST_BYTES else []
+        for place in written:
+            agent, group_id, user_id = (str(place[key]) for key in ("agent", "group_id", "user_id"))
+            if not isinstance(place["line_ids"], list):
+                return []
+            if scene := scene_at(agent, group_id, user_id or "0"):  # nobody: in a group only the place matters
+                listed.append((scene, list(map(str, place["line_ids"]))))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return []
+    return listed
 
 
 async def unlearned(
@@ -305,13 +303,6 @@ async def unlearned(
 def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
     """Return the scene of the newest line by a person; None if all lines are the bot's."""
     return next((line.scene for line in reversed(lines) if not line.is_bot), None)
-
-
-def _bounded(places: OrderedDict[Hashable, PendingLines] | OrderedDict[Hashable, deque[str]], place: Hashable) -> None:
-    """Mark a place as used last, and evict the one used longest ago."""
-    places.move_to_end(place)
-    if len(places) > PLACES:
-        places.popitem(last=False)
 
 
 considerer = Considerer(get_memory, setup.settings.capture, file=setup.data_dir / FILE if setup.data_dir else None)

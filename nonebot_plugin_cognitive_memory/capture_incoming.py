@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,10 +17,11 @@ from .auto_consider import considerer
 from .command_table import is_any_command, is_ours, unsigned, words_after
 from .config import setup
 from .erasure import on_erased
-from .event_message import as_everybody_hears, find_message
+from .event_message import find_message
 from .left_places import note_departure, returned
 from .lifecycle import get_memory, lifetime
 from .lines_of_several_accounts import line_copies
+from .message_text import worded
 from .onebot import v12
 from .platform_names import platform_names
 from .scene import is_captured
@@ -39,7 +39,7 @@ class _Recording(Rule):
     async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
         kind = event.get_type()
         if kind == "message":
-            await _take(bot, event, is_left_out=_is_no_chat)
+            await _take(bot, event)
             return is_ours(event.get_plaintext())
         if kind == "notice":
             await withdraw(bot, event)
@@ -74,16 +74,31 @@ async def observe(bot: Bot, event: Event, *, text: str | None = None) -> None:
     Settings and consent apply as for any message. Calls of ``/memory``, and events without a message, are ignored.
     Never raises.
     """
-    await _take(bot, event, text, is_left_out=lambda event: is_ours(event.get_plaintext().lstrip()))
+    await _take(bot, event, text, is_chat=True)
 
 
-async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out: Callable[[Event], bool]) -> None:
+async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: bool = False) -> None:
+    """Record a message that is no command; ``is_chat``: the caller says that it is chat, although it begins like one.
+
+    A command in ``capture.chat_commands`` is chat without its name, any other chat without its command sign. A line
+    that another account of this bot heard before has the id of that copy.
+    """
     try:
         message = find_message(bot, event)
-        if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
+        if message is None or not message.text or not is_captured(message.scene):
             return
-        line_id = await _first_id(message, bot.self_id, event)
-        message = replace(message, id=line_id, text=_chat_of(message.text) if text is None else text.strip())
+        said, commands = event.get_plaintext().lstrip(), setup.settings.capture.chat_commands
+        if is_ours(said) or not (is_chat or not is_any_command(event) or words_after(said, commands) is not None):
+            return
+        words = words_after(message.text, commands)
+        chat = unsigned(message.text) if words is None else words
+        everybody = worded(getattr(event, "original_message", ())).text  # with all mentions, as each account hears it
+        if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it
+            near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)
+            line_copies.note_logged(replace(message, text=chat), everybody, near)
+        number = str(getattr(event, "real_seq", "") or "")
+        first_id = line_copies.first_id(message, bot.self_id, everybody, number=number)
+        message = replace(message, id=first_id, text=chat if text is None else text.strip())
         heard.note_line(message)
         await returned(message.scene)
         if isinstance(bot, v12.Bot):
@@ -95,26 +110,3 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
                 considerer.note(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
-
-
-async def _first_id(message: core.Message, account: str, event: Event) -> str:
-    """Return the id of a line's first copy if another account of this bot heard it before, else its own."""
-    words, number = as_everybody_hears(event), str(getattr(event, "real_seq", "") or "")
-    if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it
-        near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)
-        line_copies.note_logged(replace(message, text=_chat_of(message.text)), words, near)
-    return line_copies.first_id(message, account, words, number=number)
-
-
-def _is_no_chat(event: Event) -> bool:
-    """Return whether a message is a command, other than those that ``capture.chat_commands`` counts as chat."""
-    if not is_any_command(event):
-        return False
-    text = event.get_plaintext().lstrip()
-    return is_ours(text) or words_after(text, setup.settings.capture.chat_commands) is None
-
-
-def _chat_of(text: str) -> str:
-    """Return a text without its command sign; a command in ``capture.chat_commands`` loses its name too."""
-    words = words_after(text, setup.settings.capture.chat_commands)
-    return unsigned(text) if words is None else words

@@ -13,7 +13,7 @@ from nonebot.adapters import Event
 
 NAMES = ("memory", "记忆")
 _NUMBER, _TEXT = r"(?P<number>-?[0-9]{1,40})", r"(?P<text>.*)"
-_AS_TEXT = r"(?P<text>(?i:-t|--text|text|文字))?"
+AS_TEXT = r"(?P<text>(?i:-t|--text|text|文字))?"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, Command] = {
     command.name: command
     for command in (
         Command("help", ("帮助",), "places.show_help"),
-        Command("status", ("状态",), "places.show_status", _AS_TEXT),
+        Command("status", ("状态",), "places.show_status", AS_TEXT),
         Command("list", ("列表",), "memories.list_events", rf"(?P<text>已忘|忘掉的|(?i:forgotten))?\s*(?:{_NUMBER})?"),
         Command("show", ("详情",), "memories.show_item", _NUMBER),
         Command("search", ("搜索", "查找"), "memories.search_events", _TEXT),
@@ -45,8 +45,8 @@ COMMANDS: Mapping[str, Command] = {
         Command("forget", ("忘掉", "删除"), "memories.forget_item", _NUMBER),
         Command("forget_me", ("忘记我", "忘了我", "删掉我"), "people.forget_me"),
         Command("correct", ("更正", "纠正", "改"), "memories.correct_item", rf"{_NUMBER}\s+{_TEXT}"),
-        Command("profile", ("侧写", "画像"), "people.show_profile", _AS_TEXT),
-        Command("group", ("群侧写",), "people.show_profile", _AS_TEXT),
+        Command("profile", ("侧写", "画像"), "people.show_profile", AS_TEXT),
+        Command("group", ("群侧写",), "people.show_profile", AS_TEXT),
         Command("share", ("共享",), "people.share_profile", r"(?P<text>(?i:on|off)|开|关)"),
         Command("consider", ("整理",), "places.consider_now"),
         Command("export", ("导出",), "people.export_own", place="private"),
@@ -67,7 +67,7 @@ COMMANDS: Mapping[str, Command] = {
         Command("summarize", ("总结",), "places.summarize", f"(?:{_NUMBER})?", "admins"),
         Command("pin", ("置顶",), "memories.add_pin", _TEXT, "admins", "group"),
         Command("clear", ("清空",), "places.clear", who="admins"),
-        Command("stats", ("统计",), "operating.show_stats", _AS_TEXT, "superusers"),
+        Command("stats", ("统计",), "operating.show_stats", AS_TEXT, "superusers"),
         Command("queue", ("队列",), "operating.show_queue", who="superusers"),
         Command("failed", ("失败",), "operating.show_failed", who="superusers"),
         Command("retry", ("重试",), "operating.retry", r"(?P<text>\S*)", "superusers"),

@@ -72,13 +72,6 @@ def settings_again(environ: Mapping[str, str]) -> Mapping[str, object]:
     return core.merged_settings(core.merged_settings(given or {}, _passed_to_init), core.nested_settings(environ))
 
 
-def _env_files(config: NoneBotConfig) -> tuple[Path, ...]:
-    """Return the files from which NoneBot read its settings, whether or not they exist, absolute."""
-    named = config._env_file  # noqa: SLF001  # NoneBot keeps the files' names nowhere else
-    names = [named] if isinstance(named, str | os.PathLike) else named or ()
-    return tuple(Path(name).expanduser().absolute() for name in names)
-
-
 def _of_files(config: NoneBotConfig) -> object:
     return getattr(type(config)(_env_file=ENV_FILES), FIELD, None)
 
@@ -128,7 +121,9 @@ def _data_dir() -> Path | None:
         return None
 
 
-ENV_FILES = _env_files(get_driver().config)
+_named = get_driver().config._env_file  # noqa: SLF001  # NoneBot keeps its files' names nowhere else
+_names = [_named] if isinstance(_named, str | os.PathLike) else _named or ()
+ENV_FILES = tuple(Path(name).expanduser().absolute() for name in _names)  # whether or not they exist
 _passed_to_init = _init_values(get_driver().config)
 setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_dir())
 warn_of_prefixes([*os.environ, *get_driver().config.model_dump()])

@@ -33,11 +33,6 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
     )
 
 
-def as_everybody_hears(event: Event) -> str:
-    """Return a message's text with all mentions, also of this bot, so that each account of the bot gets the same."""
-    return worded(event.original_message).text if isinstance(event, v11.MessageEvent | v12.MessageEvent) else ""
-
-
 def sent_at(event: v11.Event | v12.Event) -> datetime:
     """Return when an event took place, with a zone; a time outside the calendar becomes now."""
     if isinstance(event.time, datetime):

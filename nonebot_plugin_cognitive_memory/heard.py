@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Generic, TypeVar
 
 import cognitive_memory_core as core
 
 from .erasure import on_erased
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
-
-
-class Newest(OrderedDict[K, V], Generic[K, V]):
-    """A mapping that keeps the keys that were set last."""
-
-    def __init__(self, most: int) -> None:
-        """Keep at most ``most`` keys."""
-        super().__init__()
-        self._most = most
-
-    def __setitem__(self, key: K, value: V) -> None:
-        """Set a key, and drop the one set longest ago if there are too many."""
-        super().__setitem__(key, value)
-        self.move_to_end(key)
-        if len(self) > self._most:
-            self.popitem(last=False)
-
+from .newest import Newest
 
 _names: Newest[tuple[core.Scope, str], core.Scene] = Newest(10_000)
 _lines: Newest[tuple[core.Scope, str], tuple[core.Scene, datetime]] = Newest(2_000)

@@ -85,14 +85,12 @@ class LeftPlaces:
         await self.load()
         async with self._turn:
             left, self._left = self._left or {}, change(self._left or {})
+            rows = [
+                [one.agent, one.group_id, "" if one.group_id else one.user_id, at.isoformat()]
+                for one, at in self._left.values()
+            ]
             if self._left != left:
-                departed = self._left.values()
-                rows = [[*_place(scene), at.isoformat()] for scene, at in departed]
                 await asyncio.to_thread(replace_json, self._path, rows)
-
-
-def _place(scene: core.Scene) -> tuple[str, str, str]:
-    return scene.agent, scene.group_id, "" if scene.group_id else scene.user_id
 
 
 def _departures(path: Path) -> Departures:

@@ -9,12 +9,14 @@ one of them. With ``isolate_bots`` each account has places of its own, so what t
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import cognitive_memory_core as core
+
+from .newest import Newest
 
 LINES = 2_000
 APART = timedelta(seconds=60)  # between the times that two accounts report for one line
@@ -41,7 +43,7 @@ class LineCopies:
         self._limit = limit
         self._sayings: dict[_Key, list[_RecordedLine]] = {}
         self._order: deque[_Key] = deque()
-        self._first: OrderedDict[tuple[Hashable, str], str] = OrderedDict()
+        self._first: Newest[tuple[core.Scope, str], str] = Newest(limit)
 
     def first_id(self, message: core.Message, account: str, words: str, *, number: str = "") -> str:
         """Return the id under which a line is recorded: its own, or that of the copy that another account heard first.
@@ -53,8 +55,6 @@ class LineCopies:
         saying.heard.setdefault(account, message.id)
         if saying.id != message.id:
             self._first[message.scene.scope, message.id] = saying.id
-            if len(self._first) > self._limit:
-                self._first.popitem(last=False)
         return saying.id
 
     def note_logged(self, message: core.Message, words: str, logged: Iterable[core.Message]) -> None:

@@ -21,6 +21,7 @@ from nonebot.exception import AdapterException
 import cognitive_memory_core as core
 
 from .lifecycle import run_with_bot
+from .newest import Newest
 from .onebot import v12
 
 NAME_LENGTH = 64
@@ -51,7 +52,7 @@ class PlatformNames:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with nothing cached; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
-        self._known: OrderedDict[_Key, PlatformAnswer] = OrderedDict()
+        self._known: Newest[_Key, PlatformAnswer] = Newest(KEPT)
         self._waiting: OrderedDict[_Key, _Query] = OrderedDict()
         self._asking: dict[_Key, _Query] = {}
         self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
@@ -115,9 +116,6 @@ class PlatformNames:
             if not is_wanted:
                 continue
             self._known[key] = told
-            self._known.move_to_end(key)
-            if len(self._known) > KEPT:
-                self._known.popitem(last=False)
             scene = _scene(key, told)
             if scene is not None and (scene.user_name or scene.group_name):
                 for named in self._on_named:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 
 from nonebot import logger
 
 from . import replies
+from .newest import Newest
 
 PAUSE = 60.0  # seconds
 REMEMBERED = 100
-_last: OrderedDict[str, float] = OrderedDict()
+_last: Newest[str, float] = Newest(REMEMBERED)
 
 
 def complain(sentence: str) -> None:
@@ -20,7 +20,4 @@ def complain(sentence: str) -> None:
     if now - _last.get(sentence, -PAUSE) < PAUSE:
         return
     _last[sentence] = now
-    _last.move_to_end(sentence)
-    if len(_last) > REMEMBERED:
-        _last.popitem(last=False)
     logger.warning(replies.log.logged(sentence))

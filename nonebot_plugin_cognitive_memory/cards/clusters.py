@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn", "Me")  # categories of what is not drawn by itself
 MOST_MARKS = 2  # combining marks on one character; towers of them leave the line
 _PICTURE = (
     "[\U0001f000-\U0001faff]|[\u2600-\u27bf\u2b05-\u2b55\u231a-\u23ff\u25aa-\u25fe\u2190-\u21ff\u00a9\u00ae\u203c\u2049"
@@ -41,7 +42,7 @@ def clusters(text: str) -> Iterator[str]:
             end += 1
             marks += 1
         char = text[at]
-        if _is_visible(char):
+        if unicodedata.category(char) not in HIDDEN:
             yield char + "".join(mark for mark in text[at + 1 : end] if mark not in "\ufe0e\ufe0f")[:MOST_MARKS]
         at = end
 
@@ -122,7 +123,3 @@ def _cut(piece: Sequence[str], room: float, width: float, measure: Callable[[str
 
 def _is_letter(cluster: str) -> bool:
     return ord(cluster[0]) < 0x2E80 and not is_emoji(cluster)  # noqa: PLR2004  # where the East Asian scripts begin
-
-
-def _is_visible(char: str) -> bool:
-    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn", "Me")

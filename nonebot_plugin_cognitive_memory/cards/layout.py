@@ -164,7 +164,9 @@ class CardLayout:
         room = WIDTH - MARGIN - 44 - right
         disc = Box(left, middle - SIGN / 2, SIGN, SIGN, SIGN / 2, _mixed(first, WHITE, 0.26))
         sign = self._fitted(card.sign, 1e9, 54, bold=True)[:1] or ["?"]
-        size = self._size_for(card.title, room, (50, 44, 38))
+        whole = wrapped(card.title, 1e9, self._measured(50, bold=True), most=1)
+        fits = (size for size in (50, 44) if self._length(whole[0] if whole else (), size, bold=True) <= room)
+        size = next(fits, 38)
         head: list[Words | Box] = [
             Box(MARGIN, top, WIDTH - 2 * MARGIN, HEAD, RADIUS, first, second, TOP),
             disc,
@@ -269,12 +271,6 @@ class CardLayout:
     def _fitted(self, text: str, width: float, size: int, *, bold: bool = False) -> list[str]:
         lines = wrapped(text, width, self._measured(size, bold=bold), most=1)
         return fitted(lines[0], width, self._measured(size, bold=bold)) if lines else []
-
-    def _size_for(self, text: str, width: float, sizes: Sequence[int]) -> int:
-        """Return the first of the sizes, which fall, at which a text fits in ``width``; the last if it fits at none."""
-        whole = wrapped(text, 1e9, self._measured(sizes[0], bold=True), most=1)
-        fits = (size for size in sizes if self._length(whole[0] if whole else (), size, bold=True) <= width)
-        return next(fits, sizes[-1])
 
     def _length(self, clusters: Sequence[str], size: int, *, bold: bool = False) -> float:
         return sum(self._measure(cluster, size, bold) for cluster in clusters)

@@ -98,20 +98,21 @@ def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
 
 
 def _palette(image: Image.Image, drawing: Drawing) -> Image.Image:
-    """Return a palette with the exact colours of plain areas and words, and others computed from the image."""
+    """Return a palette with the exact colours of plain areas and words, and others computed from the image.
+
+    A computed one that is so near to an exact one that Pillow could confuse them is the exact one.
+    """
     exact = list(dict.fromkeys((drawing.page, *(part.colour for part in drawing.parts))))[:EXACT]
     reduced = image.quantize(COLOURS - len(exact), method=Image.Quantize.MEDIANCUT)
     values = (reduced.getpalette() or [])[: 3 * (COLOURS - len(exact))]
-    others = [_snapped((values[at], values[at + 1], values[at + 2]), exact) for at in range(0, len(values), 3)]
+    others: list[Colour] = []
+    for at in range(0, len(values), 3):
+        colour = (values[at], values[at + 1], values[at + 2])
+        near = (one for one in exact if max(abs(a - b) for a, b in zip(one, colour, strict=True)) <= SAME)
+        others.append(next(near, colour))
     palette = Image.new("P", (1, 1))
     palette.putpalette([value for colour in (*exact, *others) for value in colour])
     return palette
-
-
-def _snapped(colour: Colour, exact: Sequence[Colour]) -> Colour:
-    """Return the colour of ``exact`` that is so near to ``colour`` that Pillow could confuse them, else ``colour``."""
-    near = (one for one in exact if max(abs(a - b) for a, b in zip(one, colour, strict=True)) <= SAME)
-    return next(near, colour)
 
 
 def _paint_words(image: Image.Image, pen: ImageDraw.ImageDraw, words: Words, typefaces: Typefaces) -> None:
@@ -142,13 +143,11 @@ def _kind(cluster: str, words: Words, typefaces: Typefaces) -> Font | str | None
 
 def _paint_box(image: Image.Image, box: Box) -> None:
     width, height = max(round(box.width), 1), max(round(box.height), 1)
-    filling = _gradient(width, height, box.colour, box.to) if box.to else Image.new("RGB", (width, height), box.colour)
+    filling = Image.new("RGB", (width, height), box.colour)
+    if box.to:
+        steps = Image.linear_gradient("L").rotate(90).resize((width, height))
+        filling = Image.composite(Image.new("RGB", steps.size, box.to), filling, steps)
     image.paste(filling, (round(box.x), round(box.y)), _mask(width, height, box.radius, box.corners))
-
-
-def _gradient(width: int, height: int, left: Colour, right: Colour) -> Image.Image:
-    steps = Image.linear_gradient("L").rotate(90).resize((width, height))
-    return Image.composite(Image.new("RGB", steps.size, right), Image.new("RGB", steps.size, left), steps)
 
 
 def _mask(width: int, height: int, radius: float, corners: Sequence[bool]) -> Image.Image:
@@ -184,17 +183,12 @@ def _chinese_face(path: Path) -> tuple[Path, int] | None:
     """Return the best face of a font file with Chinese characters, for mainland China if possible; None without one."""
     faces = [(index, font) for index in range(FACES if path.suffix.lower() in (".ttc", ".otc") else 1)
              if (font := _opened(path, index, PROBED)) is not None]  # fmt: skip
-    having = [(index, font) for index, font in faces if _has(font, PROBE)]
-    return min(
-        ((path, index) for index, font in having), key=lambda face: _face_rank(dict(having)[face[1]]), default=None
-    )
-
-
-def _face_rank(font: Font) -> int:
-    """Return the rank of a font face: lowest for simplified Chinese, highest for monospaced ones."""
-    name = " ".join(part or "" for part in font.getname()).replace("-", " ")
-    words = name.split()
-    return 4 * ("Mono" in words) + 2 * (not {"SC", "CN", "GB", "YaHei"} & {*words}) + ("UI" in words)
+    ranks: dict[int, int] = {}  # lowest for simplified Chinese, highest for monospaced ones
+    for index, font in faces:
+        if _has(font, PROBE):
+            words = " ".join(part or "" for part in font.getname()).replace("-", " ").split()
+            ranks[index] = 4 * ("Mono" in words) + 2 * (not {"SC", "CN", "GB", "YaHei"} & {*words}) + ("UI" in words)
+    return (path, min(ranks, key=ranks.__getitem__)) if ranks else None
 
 
 def _emoji_face(path: Path) -> tuple[Font, int] | None:

@@ -51,7 +51,7 @@ class Call:
     @property
     def usage(self) -> str:
         """The answer to a call that cannot be understood."""
-        return replies.usage.usage(self.command.name)
+        return replies.usage.usage(self.command)
 
     @property
     def message_id(self) -> str:
@@ -79,7 +79,7 @@ async def reply(bot: Bot, event: Event) -> None:
         result = replies.commands.NOBODY
     elif command is None:
         like = nearest(text)
-        result = replies.usage.nearest(like.name) if like else replies.commands.UNKNOWN_SUBCOMMAND
+        result = replies.usage.nearest(like) if like else replies.commands.UNKNOWN_SUBCOMMAND
     else:
         result = await _answered(bot, event, scene, command)
     await say(bot, event, result)
@@ -98,7 +98,7 @@ async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command)
     _, said = called(worded(call_parts(event), name_of=lambda user_id: heard.name_of(scene, user_id)).text)
     taken = re.fullmatch(command.takes, said, re.DOTALL)
     if taken is None:
-        return replies.usage.usage(command.name)
+        return replies.usage.usage(command)
     memory = get_memory()
     if not memory.is_running and command.name != "help" and not (lifetime.is_open and command.name in ONES_OWN):
         if lifetime.is_listening:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic
 
 import cognitive_memory_core as core
+
+from ..newest import K, Newest, V
 
 if TYPE_CHECKING:
     Listed = core.Event | core.Pin | core.Belief | core.Suggestion
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 CALLS, PAGES = 10, 60  # within the window: commands, and pages of lists beside them
 WINDOW = 60.0  # seconds
 MOST_CALLERS = 2_000
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 
 class CommandRate:
@@ -26,18 +26,16 @@ class CommandRate:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start without calls; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
-        self._calls: OrderedDict[Hashable, tuple[deque[float], float]] = OrderedDict()
+        self._calls: Newest[Hashable, tuple[deque[float], float]] = Newest(MOST_CALLERS)
 
     def wait(self, who: Hashable, *, is_page: bool = False) -> int | None:
         """Count a call that may be carried out and return 0; else the seconds until one may, None if told already."""
         now, most = self._clock(), PAGES if is_page else CALLS
-        times, told = self._calls.pop((who, is_page), (deque[float](maxlen=most), 0.0))
+        times, told = self._calls.get((who, is_page)) or (deque[float](maxlen=most), 0.0)
         ends = times[0] + WINDOW if len(times) == most else now
         if ends <= now:
             times.append(now)
         self._calls[who, is_page] = times, ends
-        if len(self._calls) > MOST_CALLERS:
-            self._calls.popitem(last=False)
         return 0 if ends <= now else None if told == ends else ceil(ends - now)
 
 
@@ -46,15 +44,12 @@ class Lasting(Generic[K, V]):
 
     def __init__(self, seconds: float, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Start empty; ``clock`` returns seconds of a monotonic clock."""
-        self._seconds, self._most, self._clock = seconds, most, clock
-        self._values: OrderedDict[K, tuple[V, float]] = OrderedDict()
+        self._seconds, self._clock = seconds, clock
+        self._values: Newest[K, tuple[V, float]] = Newest(most)
 
     def put(self, key: K, value: V) -> None:
         """Store a value, which replaces an earlier one."""
-        self._values.pop(key, None)
         self._values[key] = value, self._clock() + self._seconds
-        if len(self._values) > self._most:
-            self._values.popitem(last=False)
 
     def find(self, key: K) -> V | None:
         """Return the value of a key; None if there is none, or no longer."""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import anyio
 from nonebot.exception import AdapterException
 
 import cognitive_memory_core as core
@@ -84,12 +85,8 @@ async def export_own(call: Call) -> str:
     async with exported(get_memory(), call.here.user_id) as (path, rows):
         if await _is_uploaded(call, path):
             return replies.commands.EXPORTED.format(rows=rows)
-        return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
-
-
-def _beginning(path: Path) -> str:
-    with path.open(encoding="utf-8") as file:
-        return file.read(SHOWN)
+        async with await anyio.open_file(path, encoding="utf-8") as file:
+            return replies.commands.EXPORTED_AS_TEXT.format(text=await file.read(SHOWN))
 
 
 async def _is_uploaded(call: Call, path: Path) -> bool:
@@ -108,7 +105,8 @@ async def _is_uploaded(call: Call, path: Path) -> bool:
                 with unrecorded():
                     await bot.send(event, v12.MessageSegment.file(str(uploaded["file_id"])))
             else:
-                file = str(path) if content is None else await asyncio.to_thread(_encoded, content)
+                encoded = await asyncio.to_thread(base64.b64encode, content or b"")
+                file = str(path) if content is None else f"base64://{encoded.decode()}"
                 user_id = getattr(event, "user_id", None)
                 await bot.call_api("upload_private_file", user_id=user_id, file=file, name=FILE)
         except (AdapterException, KeyError, TypeError):
@@ -116,10 +114,6 @@ async def _is_uploaded(call: Call, path: Path) -> bool:
         return True
 
     return await send(None) or await send(await asyncio.to_thread(path.read_bytes))
-
-
-def _encoded(content: bytes) -> str:
-    return f"base64://{base64.b64encode(content).decode()}"
 
 
 async def show_profile(call: Call) -> Answer:

@@ -7,7 +7,6 @@ import hmac
 import math
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from hashlib import sha256
 from ipaddress import ip_address
@@ -16,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import replies
+from ..newest import Newest
 
 PER_MINUTE, BURST = 600, 120  # requests with the token
 STRANGERS_PER_MINUTE, STRANGERS_BURST = 30, 30  # refused ones of one address; the token is admitted all the same
@@ -56,17 +56,15 @@ class TokenBuckets:
     def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Give each new caller a full bucket; ``clock`` returns seconds of a monotonic clock."""
         self._rate, self._burst, self._clock = per_minute / 60.0, float(burst), clock
-        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()  # tokens, and when they were counted
+        self._left: Newest[Hashable, tuple[float, float]] = Newest(CALLERS)  # tokens, and when they were counted
 
     def wait(self, caller: Hashable = "", *, take: bool = False) -> float:
         """Return the seconds until a request will be admitted; 0.0 if it is now, and then ``take`` takes a token."""
         now = self._clock()
-        left, seen = self._left.pop(caller, (self._burst, now))
+        left, seen = self._left.get(caller, (self._burst, now))
         left = min(self._burst, left + (now - seen) * self._rate)
         seconds = max((1.0 - left) / self._rate, 0.0)
         self._left[caller] = (left - 1.0 if take and not seconds else left), now
-        if len(self._left) > CALLERS:
-            self._left.popitem(last=False)
         return seconds
 
 

@@ -21,55 +21,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import (
-        agents,
-        beliefs,
-        bridges,
-        cards,
-        commands,
-        console,
-        console_en,
-        console_zh,
-        http,
-        http_guide,
-        label,
-        log,
-        memories,
-        metrics,
-        quality,
-        settings,
-        status,
-        suggestions,
-        tools,
-        usage,
-    )
-
-__all__ = [
-    "agents",
-    "beliefs",
-    "bridges",
-    "cards",
-    "commands",
-    "console",
-    "console_en",
-    "console_zh",
-    "http",
-    "http_guide",
-    "label",
-    "log",
-    "memories",
-    "metrics",
-    "quality",
-    "settings",
-    "status",
-    "suggestions",
-    "tools",
-    "usage",
-]
+    from . import agents as agents
+    from . import beliefs as beliefs
+    from . import bridges as bridges
+    from . import cards as cards
+    from . import commands as commands
+    from . import console as console
+    from . import console_en as console_en
+    from . import console_zh as console_zh
+    from . import http as http
+    from . import http_guide as http_guide
+    from . import label as label
+    from . import log as log
+    from . import memories as memories
+    from . import metrics as metrics
+    from . import quality as quality
+    from . import settings as settings
+    from . import status as status
+    from . import suggestions as suggestions
+    from . import tools as tools
+    from . import usage as usage
 
 
 def __getattr__(name: str) -> object:
     """Load a module when it is first used: most bots need few of them."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f".{name}", __name__)
+    try:
+        return import_module(f".{name}", __name__)
+    except ModuleNotFoundError as missing:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from missing

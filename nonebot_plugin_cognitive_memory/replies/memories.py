@@ -105,7 +105,10 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
     distinct = list({(line.scene.user_id, line.text): line for line in lines}.values())
     if event.sender_id and event.quotes:
         told.append("原话：")
-        told += [_quoted(quote, shown) for quote in event.quotes[:SOURCES]]
+        for quote in event.quotes[:SOURCES]:
+            at = f"{quote.sent_at.astimezone(shown.zone):%m-%d %H:%M} " if quote.sent_at else ""
+            named = (quote.sender_name or f"QQ({quote.sender_id})") if quote.sender_id else "机器人"
+            told.append(f"{at}{named}：{short(quote.text)}")
     elif distinct:
         told.append("出自（同样的话只列一次）：" if event.count > 1 else "出自：")
         told += [
@@ -114,13 +117,6 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
         ]
     told.append(f"改它：/记忆 更正 {number} 新的说法；忘掉：/记忆 忘掉 {number}")
     return "\n".join(told)
-
-
-def _quoted(quote: core.Quote, shown: Showing) -> str:
-    """Show a line that an event rests on, with its time and sender."""
-    at = f"{quote.sent_at.astimezone(shown.zone):%m-%d %H:%M} " if quote.sent_at else ""
-    named = quote.sender_name or f"QQ({quote.sender_id})"
-    return f"{at}{named if quote.sender_id else '机器人'}：{short(quote.text)}"
 
 
 def latest_lines(lines: Sequence[core.Message]) -> str:

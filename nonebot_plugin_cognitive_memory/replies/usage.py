@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cognitive_memory_core as core
 
+from ..command_table import AS_TEXT, Command
 from . import settings
 
 _HELP = """\
@@ -43,26 +44,15 @@ _HELP_SUPERUSER = """\
 配置 config [get|set|reset|reload]：看和改设置
 控制台 console：网页控制台的一次性登录码（私聊）
 查看 view @某人：侧写和它的版本；回滚 rollback @某人 [第几版]：换回旧版"""
-_USAGE = {
-    "help": "/记忆 帮助",
-    "status": "/记忆 状态；只要文字：/记忆 状态 -t",
+_USAGE = {  # of those that are more than their word
     "list": "/记忆 列表 [页]，例如 /记忆 列表 2；你忘掉的：/记忆 列表 已忘 [页]",
     "show": "/记忆 详情 序号，例如 /记忆 详情 3；序号看最近一次列表或搜索",
     "search": "/记忆 搜索 内容 [-n 条数]，例如 /记忆 搜索 花生 -n 5",
     "add": "/记忆 记住 内容，例如 /记忆 记住 我对花生过敏；也可以回复一条消息发 /记忆 记住",
-    "pins": "/记忆 置顶列表",
     "forget": "/记忆 忘掉 序号，例如 /记忆 忘掉 3；序号看最近一次列表或搜索",
-    "forget_me": "/记忆 忘记我",
     "correct": "/记忆 更正 序号 内容，例如 /记忆 更正 3 我对芒果过敏；序号看最近一次列表或搜索",
-    "profile": "/记忆 侧写；只要文字：/记忆 侧写 -t",
-    "group": "/记忆 群侧写；只要文字：/记忆 群侧写 -t",
     "share": "/记忆 共享 on 或 /记忆 共享 off",
-    "consider": "/记忆 整理",
-    "export": "/记忆 导出",
-    "optout": "/记忆 别记我",
-    "optin": "/记忆 可以记我",
     "incognito": "/记忆 无痕 [多久]，例如 /记忆 无痕 60（分钟）或 /记忆 无痕 到今晚8点，最长 7 天；/记忆 无痕 0 结束",
-    "on": "/记忆 开",
     "off": "/记忆 关 [多久或到什么时候]，例如 /记忆 关 2小时",
     "record": "/记忆 只记 [多久或到什么时候]，例如 /记忆 只记 3天",
     "recall": "/记忆 只忆 [多久或到什么时候]，例如 /记忆 只忆 到明天早上8点",
@@ -75,17 +65,10 @@ _USAGE = {
     "suggestions": "/记忆 建议，再发 /记忆 建议 采纳 序号 或 /记忆 建议 不要 序号，例如 /记忆 建议 采纳 1",
     "summarize": "/记忆 总结 [句数]，例如 /记忆 总结 100",
     "pin": "/记忆 置顶 内容，例如 /记忆 置顶 周五晚上不讨论工作",
-    "clear": "/记忆 清空",
-    "stats": "/记忆 统计；只要文字：/记忆 统计 -t",
-    "queue": "/记忆 队列",
-    "failed": "/记忆 失败",
     "retry": "/记忆 重试 [任务号]，不写任务号就是全部；模型不肯回答时，/记忆 重试 规则 先由规则整理",
-    "reindex": "/记忆 重建索引",
     "view": "/记忆 查看 @某人（或 QQ 号）",
     "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[第几版]，不写就是上一版；版本看 /记忆 查看",
     "config": settings.USAGE,
-    "pause": "/记忆 停",
-    "resume": "/记忆 启",
     "console": "/记忆 控制台，只能在私聊里用",
 }
 
@@ -100,11 +83,17 @@ def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
     return "\n".join(parts)
 
 
-def usage(subcommand: str) -> str:
+def usage(command: Command) -> str:
     """Return the usage of a subcommand."""
-    return f"写法：{_USAGE[subcommand]}"
+    return f"写法：{_usage(command)}"
 
 
-def nearest(subcommand: str) -> str:
+def nearest(command: Command) -> str:
     """Return the answer to an unknown subcommand, with the usage of the one that is most like it."""
-    return f"没有这个子命令，最像的是 {_USAGE[subcommand]}"
+    return f"没有这个子命令，最像的是 {_usage(command)}"
+
+
+def _usage(command: Command) -> str:
+    plain = f"/记忆 {command.words[0]}"
+    as_text = f"；只要文字：{plain} -t" if command.takes == AS_TEXT else ""
+    return _USAGE.get(command.name, plain + as_text)

@@ -131,7 +131,7 @@ async def test_the_remedy_is_named(stage: Stage, group: int, monkeypatch: pytest
     """If a request could not be confirmed, the log names the .env line that prevents forgeries."""
     from nonebot_plugin_cognitive_memory import throttled_log
 
-    monkeypatch.setattr(throttled_log, "_last", type(throttled_log._last)())
+    monkeypatch.setattr(throttled_log, "_last", {})
     monkeypatch.setattr(stage.bot.config, "host", "0.0.0.0")
     await attempt(stage, group, new_id(), "owner", back=REFUSED)
     assert len([line for line in log if "ONEBOT_V11_ACCESS_TOKEN" in line]) == 1

@@ -248,7 +248,7 @@ async def test_an_open_port_needs_the_token_of_version_twelve(
     """Where strangers reach the port, admins' commands need the access token, and the log names its line of .env."""
     from nonebot_plugin_cognitive_memory import throttled_log
 
-    monkeypatch.setattr(throttled_log, "_last", type(throttled_log._last)())
+    monkeypatch.setattr(throttled_log, "_last", {})
     monkeypatch.setattr(twelve_stage.bot.config, "host", "0.0.0.0")
     monkeypatch.setattr(twelve_stage.bot.config, "onebot_v12_access_token", token, raising=False)
     twelve_stage.answers["get_group_member_info"] = {"role": "owner"}
