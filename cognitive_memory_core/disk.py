@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, ParamSpec, Protocol, TypeVar
+from typing import Any, BinaryIO, ParamSpec, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -52,9 +52,9 @@ class Disk:
     """
 
     pause = 0.02  # seconds between two tries
-    _check: Callable[[], None] | None = None
+    _check: Callable[[], None] = staticmethod(lambda: None)
 
-    def __init__(self, check: Callable[[], None] | None = None) -> None:
+    def __init__(self, check: Callable[[], None] = lambda: None) -> None:
         """Call ``check`` before every write; it raises StorageRefused if writing is not allowed."""
         self._check = check
 
@@ -75,7 +75,7 @@ class Disk:
 
     def make_folder(self, folder: Path) -> None:
         """Create a folder and its parents with mode 0700; an existing folder gets that mode."""
-        self._ask()
+        self._check()
         with refusals(folder):
             is_new = not folder.exists()
             self.act("mkdir", os.makedirs, folder, mode=0o700, exist_ok=True)
@@ -116,7 +116,7 @@ class Disk:
         """Write a file that will be renamed; its content is durable on return, its name after :meth:`sync_folder`."""
         with refusals(path):
             try:
-                self._write(path, data)
+                self._fill(path, io.BytesIO(data))
             except OSError:
                 self.discard(path)
                 raise
@@ -129,7 +129,7 @@ class Disk:
 
     def move(self, source: Path | str, target: Path | str) -> None:
         """Rename atomically; durable after :meth:`sync_folder`. Raises Vanished if the source is gone."""
-        self._ask()
+        self._check()
         with refusals(target):
             try:
                 self.act("replace", os.replace, source, target)
@@ -233,21 +233,14 @@ class Disk:
     def _put(self, path: Path | str, data: bytes) -> None:
         temp = os.fspath(path) + TEMP
         try:
-            self._write(temp, data)
+            self._fill(temp, io.BytesIO(data))
             self.act("replace", os.replace, temp, path)
         except OSError:
             self.discard(temp)
             raise
 
-    def _write(self, path: Path | str, data: bytes) -> None:
-        self._fill(path, io.BytesIO(data))
-
-    def _ask(self) -> None:
-        if self._check is not None:
-            self._check()
-
     def _fill(self, path: Path | str, content: BinaryIO) -> None:
-        self._ask()
+        self._check()
         descriptor = self.act("open", os.open, path, _CREATE, 0o600)
         try:
             while piece := content.read(PIECE):
@@ -299,17 +292,13 @@ class Vanished(Exception):
     """A file that was expected to exist is gone: somebody else removed it."""
 
 
-def refusals(path: Path | str) -> AbstractContextManager[None]:
+class refusals(AbstractContextManager[None]):  # noqa: N801  # a context; a class, because a job enters ten
     """Convert an OSError raised in the ``with`` block into StorageRefused."""
-    return _Refusals(path)
-
-
-class _Refusals(AbstractContextManager[None]):
-    """The context of :func:`refusals`: a class, because a job enters ten, and a generator costs more."""
 
     __slots__ = ("_path",)
 
     def __init__(self, path: Path | str) -> None:
+        """Name the path in the error."""
         self._path = path
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -348,21 +337,13 @@ LOCK = "owner.lock"
 _PAUSE = 0.1  # seconds between two tries
 
 
-class _OwnerLock(Protocol):
-    """The methods of FileLock that this module calls, fully annotated; the library's own annotations are incomplete."""
-
-    def acquire(self, timeout: float) -> object: ...
-
-    def release(self) -> None: ...
-
-
 class DirectoryOwner:
     """Owns a data directory from :meth:`acquire` to :meth:`release` or the end of the process."""
 
     def __init__(self, data_dir: Path) -> None:
         """Initialise without touching the disk."""
         self._data_dir = data_dir
-        self._lock = _owner_lock(data_dir)
+        self._lock: Any = FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
         self._known: dict[str, tuple[int, int] | None] = {}  # by path; a text, because every write looks
         self._is_lost = False
 
@@ -433,7 +414,7 @@ def is_owned(data_dir: Path) -> bool:
     """Return whether a process owns a data directory now; creates nothing. Blocking."""
     if not (data_dir / LOCK).exists():
         return False
-    lock = _owner_lock(data_dir)
+    lock: Any = FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -442,10 +423,6 @@ def is_owned(data_dir: Path) -> bool:
         return False
     lock.release()
     return False
-
-
-def _owner_lock(data_dir: Path) -> _OwnerLock:
-    return FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
 
 
 def _identity(path: str) -> tuple[int, int] | None:
