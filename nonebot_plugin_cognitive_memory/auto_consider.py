@@ -96,7 +96,7 @@ class Considerer:
         self._left: list[Waiting] | None = None  # from before the start; None until the file was read
         self._next = math.inf
         self._handing_over = core.BackgroundLoop("auto_consider", self._round, debounce=0.0, longest_pause=RETRY)
-        self._keeping = core.BackgroundLoop(FILE, self._keep, debounce=0.0, spacing=PAUSE)
+        self._keeping = core.BackgroundLoop(FILE, self._save, debounce=0.0, spacing=PAUSE)
 
     def follow(self, capture: core.CaptureSettings) -> None:
         """Apply changed settings; lines that are due by them are handed over in the background."""
@@ -243,14 +243,10 @@ class Considerer:
             self._next = min(self._next, self._clock() + (RETRY if self._memory().is_running else OPENING))
         return min(max(self._next - self._clock(), 0.0), IDLE)
 
-    async def _keep(self) -> float:
-        await self._save()
-        return IDLE
-
-    async def _save(self) -> None:
-        """Write the file, or remove it if nothing waits; a failure is logged."""
+    async def _save(self) -> float:
+        """Write the file, or remove it if nothing waits; log a failure. Return the seconds until the next time."""
         if self._file is None or self._left is None:
-            return
+            return IDLE
         now = [
             (next(iter(one.lines.values()))[0].scene, list(one.lines)) for one in self._pending.values() if one.lines
         ]
@@ -267,6 +263,7 @@ class Considerer:
             await asyncio.to_thread(self._write, self._file, rows)
         except OSError as refused:
             complain(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
+        return IDLE
 
     def _write(self, file: Path, rows: Sequence[object]) -> None:
         with self._writing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,11 +38,6 @@ class Setup:
     problem: str = ""
     configuration: core.Configuration | None = None
 
-    @property
-    def overridden(self) -> Mapping[str, str]:
-        """Return the settings that were changed at run time, with their values."""
-        return self.configuration.overridden if self.configuration else {}
-
 
 def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None) -> Setup:
     """Read settings from NoneBot's ``cognitive_memory`` value, overridden by the environment; never raises.
@@ -56,7 +51,12 @@ def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None)
         configuration = core.Configuration(mapping, data_dir)
     except core.BadArgument as refused:
         return Setup(core.Settings(), data_dir, str(refused))
-    _warn(mapping, configuration.settings, configuration.problems)
+    for problem in configuration.problems:
+        logger.warning(replies.log.logged(problem))
+    if unknown := replies.log.env_names(core.unknown_keys(mapping)):
+        logger.warning(replies.log.logged(replies.log.UNKNOWN_SETTINGS.format(names=unknown)))
+    if dormant := replies.log.env_names(core.dormant_keys(configuration.settings)):
+        logger.warning(replies.log.logged(replies.log.DORMANT_SETTINGS.format(names=dormant)))
     return Setup(configuration.settings, data_dir, "" if data_dir else replies.log.NO_DIRECTORY, configuration)
 
 
@@ -94,15 +94,6 @@ def _unknown_part(mapping: Mapping[str, object], known: object) -> Mapping[str, 
             continue
         found[key] = _unknown_part(value, below) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
     return found
-
-
-def _warn(mapping: Mapping[str, object], settings: core.Settings, problems: Sequence[str]) -> None:
-    for problem in problems:
-        logger.warning(replies.log.logged(problem))
-    if unknown := core.unknown_keys(mapping):
-        logger.warning(replies.log.logged(replies.log.UNKNOWN_SETTINGS.format(names=replies.log.env_names(unknown))))
-    if dormant := core.dormant_keys(settings):
-        logger.warning(replies.log.logged(replies.log.DORMANT_SETTINGS.format(names=replies.log.env_names(dormant))))
 
 
 def warn_of_prefixes(names: Iterable[str]) -> None:

@@ -37,7 +37,7 @@ class HotSettings:
         self._one_at_a_time = asyncio.Lock()
         self._known = self._seen = tuple(map(_signature, files))
         self._texts = tuple(map(_text, files))  # as they were when their settings were last used
-        self.loop = core.BackgroundLoop("settings", self._round, longest_pause=LONGEST_POLL)
+        self.loop = core.BackgroundLoop("settings", self.look, longest_pause=LONGEST_POLL)
 
     async def change(self, name: str, text: str) -> core.SettingsMoved:
         """Set one setting and store it; raises BadArgument, StorageRefused."""
@@ -56,16 +56,20 @@ class HotSettings:
         moved = (*result.changed, *result.shadowed)
         return replies.settings.moved(result, {key: self.configuration.state(key).value for key in moved})
 
-    async def look(self) -> None:
-        """Reload if a file has changed and is unchanged since the last poll, so that no half-written file is read."""
+    async def look(self) -> float:
+        """Reload if a file has changed and is unchanged since the last poll, so that no half-written file is read.
+
+        Return the seconds until the next look.
+        """
         seen = await asyncio.to_thread(lambda: tuple(map(_signature, self._files)))
         is_steady, self._seen = seen == self._seen, seen
         if seen == self._known or not is_steady:
-            return
+            return POLL
         self._known = seen
         result = await self.reload()
         if said := self.told(result):
             logger.log("WARNING" if result.problems else "INFO", replies.log.logged(said))
+        return POLL
 
     @property
     def configuration(self) -> core.Configuration:
@@ -92,10 +96,6 @@ class HotSettings:
             considerer.follow(settings.capture)
             await get_memory().configure(settings)
             return result
-
-    async def _round(self) -> float:
-        await self.look()
-        return POLL
 
 
 def _signature(file: Path) -> Signature:

@@ -55,10 +55,9 @@ async def consideration(here: CurrentScene) -> Callable[..., Awaitable[str | Non
     return partial(consider, here)
 
 
-async def memory_tools(here: CurrentScene, bot: Bot, event: Event) -> MemoryToolbox:
+async def memory_tools(end: Annotated[TurnEnd, Depends(turn_end)]) -> MemoryToolbox:
     """Return the tools, bound to the event."""
-    message = find_message(bot, event)
-    return MemoryToolbox(TurnEnd(here, Source.of(message) if message else Source()))
+    return MemoryToolbox(end)
 
 
 def _bound(operation: str) -> Any:

@@ -78,7 +78,11 @@ class Lifetime:
         directory = self._setup.data_dir
         if self._loop is not None or directory is None or self._setup.problem:
             return
-        _forward_core_log()
+        log = logging.getLogger(core.__name__)
+        if not log.handlers:  # the core's log, which uses the standard library, goes to the bot's
+            log.addHandler(_LinesWithKeyword())
+            log.setLevel(logging.INFO)
+            log.propagate = False
         self.started_at = datetime.now(timezone.utc)
         self._wait_for_opening()
         self._loop = core.BackgroundLoop("memory", partial(self._live, directory))
@@ -149,7 +153,8 @@ class Lifetime:
             gc.collect()
             gc.freeze()
         await memory.configure(self._setup.settings)  # they may have moved while the memory opened
-        overridden = replies.settings.overridden_at_start(self._setup.overridden)
+        known = self._setup.configuration
+        overridden = replies.settings.overridden_at_start(known.overridden if known else {})
         logger.info(replies.log.logged(replies.log.started(directory, self._setup.settings) + overridden))
         self._tell_refused()
 
@@ -173,15 +178,6 @@ class _LinesWithKeyword(LoguruHandler):
         room = record.name.removeprefix(f"{core.__name__}.").partition(".")[0]
         with logger.contextualize(**{f"{FIELDS}kind": room, **given}):
             super().emit(line)
-
-
-def _forward_core_log() -> None:
-    """Forward the core's log, which uses the standard library, to the bot's log."""
-    log = logging.getLogger(core.__name__)
-    if not log.handlers:
-        log.addHandler(_LinesWithKeyword())
-        log.setLevel(logging.INFO)
-        log.propagate = False
 
 
 lifetime = Lifetime(setup)

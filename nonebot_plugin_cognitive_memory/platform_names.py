@@ -56,7 +56,7 @@ class PlatformNames:
         self._waiting: OrderedDict[_Key, _Query] = OrderedDict()
         self._asking: dict[_Key, _Query] = {}
         self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
-        self.loop = core.BackgroundLoop("platform names", self._round)
+        self.loop = core.BackgroundLoop("platform names", self.ask_waiting)
 
     def find(self, agent: str, group_id: str, user_id: str = "") -> PlatformAnswer:
         """Return the answer about a person in a group (in private with group ""), or about the group without a person.
@@ -103,8 +103,8 @@ class PlatformNames:
             self._waiting.pop(key, None)
             self._asking.pop(key, None)
 
-    async def ask_waiting(self) -> None:
-        """Ask about every waiting person and group, one after another."""
+    async def ask_waiting(self) -> float:
+        """Ask about every waiting person and group, one after another; return the seconds until this is due again."""
         while self._waiting:
             key, (bot, heard_at) = self._waiting.popitem(last=False)
             self._asking[key] = bot, heard_at
@@ -120,9 +120,6 @@ class PlatformNames:
             if scene is not None and (scene.user_name or scene.group_name):
                 for named in self._on_named:
                     await named(scene, heard_at)
-
-    async def _round(self) -> float:
-        await self.ask_waiting()
         return AGAIN
 
     async def _asked(self, bot: Bot, key: _Key) -> PlatformAnswer:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from ..command_table import is_any_command
 from ..config import setup
 from ..event_message import find_message, plain_text
 from ..lifecycle import get_memory
+from ..newest import Lasting
 from ..record_end_of_turn import Source, TurnEnd, consider
 from ..scene import find_scene
 from ..throttled_log import complain
@@ -181,23 +181,12 @@ async def _begun(bot: Bot, event: Event, said: str | None, shown: Sequence[Event
     return BridgedTurn(scene, words, TurnEnd(scene, Source.of(message) if message else Source()), shown=ids)
 
 
-class Patience:
-    """How long a bridged chat plugin waits for a call of the memory: shorter for a while after a call was late."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with the full wait; ``clock`` returns seconds of a monotonic clock."""
-        self._clock, self._is_short_until = clock, float("-inf")
-
-    def seconds(self) -> float:
-        """Return the seconds to wait for the next call."""
-        return SHORT_PATIENCE if self._clock() < self._is_short_until else PATIENCE
-
-    def note_late(self) -> None:
-        """Shorten the waits for a while, because a call was late."""
-        self._is_short_until = self._clock() + SHORT_FOR
+_late: Lasting[str, bool] = Lasting(SHORT_FOR, 1)
 
 
-_patience = Patience()
+def patience() -> float:
+    """Return the seconds that a bridged chat plugin waits for the next call of the memory."""
+    return SHORT_PATIENCE if _late.find("late") else PATIENCE
 
 
 async def quietly(work: Awaitable[T], otherwise: T) -> T:
@@ -217,12 +206,12 @@ async def quietly(work: Awaitable[T], otherwise: T) -> T:
 
     task = asyncio.ensure_future(outcome())
     try:
-        done, _ = await asyncio.wait({task}, timeout=_patience.seconds())
+        done, _ = await asyncio.wait({task}, timeout=patience())
     finally:
         task.cancel()  # no effect if it is done
     if done:
         return task.result()
-    _patience.note_late()
+    _late.put("late", True)  # a value
     complain(replies.bridges.FAILED.format(reason=asyncio.TimeoutError.__name__))
     return otherwise
 

@@ -6,11 +6,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING
 
 import cognitive_memory_core as core
 
-from ..newest import K, Newest, V
+from ..newest import Lasting, Newest
 
 if TYPE_CHECKING:
     Listed = core.Event | core.Pin | core.Belief | core.Suggestion
@@ -37,28 +37,6 @@ class CommandRate:
             times.append(now)
         self._calls[who, is_page] = times, ends
         return 0 if ends <= now else None if told == ends else ceil(ends - now)
-
-
-class Lasting(Generic[K, V]):
-    """At most ``most`` values by key, each found for some seconds after it was put; the oldest goes first."""
-
-    def __init__(self, seconds: float, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start empty; ``clock`` returns seconds of a monotonic clock."""
-        self._seconds, self._clock = seconds, clock
-        self._values: Newest[K, tuple[V, float]] = Newest(most)
-
-    def put(self, key: K, value: V) -> None:
-        """Store a value, which replaces an earlier one."""
-        self._values[key] = value, self._clock() + self._seconds
-
-    def find(self, key: K) -> V | None:
-        """Return the value of a key; None if there is none, or no longer."""
-        value, until = self._values.get(key, (None, 0.0))
-        return value if self._clock() <= until else None
-
-    def drop(self, key: K) -> None:
-        """Remove the value of a key."""
-        self._values.pop(key, None)
 
 
 to_confirm: Lasting[tuple[core.Scene, str], tuple[Hashable, str]] = Lasting(60.0, 1_000)

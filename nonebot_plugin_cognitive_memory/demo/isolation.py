@@ -69,10 +69,10 @@ class IsolationCheck:
 
     async def _secrets(self, result: PlaceResult, scene: core.Scene) -> None:
         own = "\n".join(line.text for line in self._transcript.lines if may_see(result.place, line))
-        for secret in self._transcript.secrets:
-            if secret.place != result.place:
-                shown = await self._probe(result, scene, " ".join(secret.words))
-                result.leaks += [word for word in secret.words if word in shown and word not in own]
+        for place, words in self._transcript.secrets:
+            if place != result.place:
+                shown = await self._probe(result, scene, " ".join(words))
+                result.leaks += [word for word in words if word in shown and word not in own]
 
     async def _named(self, result: PlaceResult, scene: core.Scene) -> None:
         """Search in every other group by its number, as a model might; count refusals, and report any other answer."""

@@ -59,14 +59,6 @@ class TranscriptQuestion:
 
 
 @dataclass(frozen=True)
-class Secret:
-    """Words that were said in one place only."""
-
-    place: Place
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Transcript:
     """A conversation in several places, ordered by time; ``by_bot`` has the bot's own lines, which are not played."""
 
@@ -78,7 +70,7 @@ class Transcript:
     by_bot: tuple[TranscriptLine, ...] = ()
     questions: tuple[TranscriptQuestion, ...] = ()
     searches: tuple[TranscriptQuestion, ...] = ()
-    secrets: tuple[Secret, ...] = ()
+    secrets: tuple[tuple[Place, tuple[str, ...]], ...] = ()  # words that were said in one place only
 
 
 def numbers_of(ids: Iterable[str]) -> dict[str, int]:
@@ -203,5 +195,5 @@ def _transcript(sheet: _Sheet) -> Transcript:
         by_bot=tuple(line for line in lines if line.user == users[bot_id]),
         questions=tuple(questions[: len(sheet.questions)]),
         searches=tuple(questions[len(sheet.questions) :]),
-        secrets=tuple(Secret(places[one.place], one.words) for one in sheet.secrets),
+        secrets=tuple((places[one.place], one.words) for one in sheet.secrets),
     )

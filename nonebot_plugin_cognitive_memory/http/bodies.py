@@ -63,9 +63,9 @@ class Answer(Noun):
         return cls.model_validate(fields)
 
 
-def answer(name: str, description: str, **field: Any) -> type[Answer]:
-    """Return the class of an answer with one field, given by its type, or by its type and :func:`shown`."""
-    typed: Any = {key: one if isinstance(one, tuple) else (one, ...) for key, one in field.items()}
+def answer(name: str, description: str, **fields: Any) -> type[Answer]:
+    """Return the class of an answer; its fields are given by their types, or by type and :func:`shown`."""
+    typed: Any = {key: one if isinstance(one, tuple) else (one, ...) for key, one in fields.items()}
     return create_model(name, __base__=Answer, __doc__=description, **typed)
 
 
@@ -342,12 +342,13 @@ class ContextBody(Answer):
     degraded: tuple[str, ...] = shown([])
 
 
-class StatusBody(Answer):
-    """The status of the memory, with the day's model calls and tokens."""
-
-    status: core.Status
-    calls_today: int
-    tokens_today: int
+StatusBody = answer(
+    "StatusBody",
+    "The status of the memory, with the day's model calls and tokens.",
+    status=core.Status,
+    calls_today=int,
+    tokens_today=int,
+)
 
 
 class ReportTotals(Noun):
@@ -360,11 +361,7 @@ class ReportTotals(Noun):
     merges_a_triage: float | None
 
 
-class ReportBody(Answer):
-    """The report and its totals."""
-
-    report: core.QualityReport
-    totals: ReportTotals
+ReportBody = answer("ReportBody", "The report and its totals.", report=core.QualityReport, totals=ReportTotals)
 
 
 class FailedJobBody(Noun):

@@ -125,26 +125,26 @@ class HostGate:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
-            app = self._app if self._admits(scope) else refused(400, replies.http.FOREIGN_HOST)
+            name = _host_name((only_header(scope, b"host") or b"").decode("latin-1"))
+            is_admitted = name in self._names or name.endswith(".localhost") or _is_address(name)
+            app = self._app if is_admitted else refused(400, replies.http.FOREIGN_HOST)
             if (prefix := scope.get("app_root_path", "")) and not scope["path"].startswith(scope["root_path"]):
                 scope = {**scope, "path": prefix + scope["path"]}
             await app(scope, *_guarded(scope, receive, send))
-
-    def _admits(self, scope: Scope) -> bool:
-        name = _host_name((only_header(scope, b"host") or b"").decode("latin-1"))
-        if name in self._names or name.endswith(".localhost"):
-            return True
-        try:
-            ip_address(name.removeprefix("[").removesuffix("]"))
-        except ValueError:
-            return False
-        return True
 
 
 def _host_name(host: str) -> str:
     """Return the name of a Host header in lower case; "" for anything but a name or address with an optional port."""
     match = _HOST.fullmatch(host.strip().lower())
     return match[1].rstrip(".") if match else ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _guarded(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:

@@ -123,9 +123,13 @@ class OperatorAccess:
             raise EventChanged(present)
 
 
+def _given(description: str, **described: Any) -> Any:
+    return Query(min_length=1, max_length=LONGEST_ID, description=description, **described)
+
+
 async def operator_access(
     request: Request,
-    agent: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.AGENT)] = None,
+    agent: Annotated[str | None, _given(guide.AGENT)] = None,
 ) -> OperatorAccess:
     """Return access to the memory; raise UnavailableError (status 503) if it is not open or is disabled."""
     backing: Backing = request.app.state.backing
@@ -273,10 +277,8 @@ async def get_profile(entity_type: EntityType, entity_id: EntityId, operator: Op
 
 async def list_pins(
     operator: Operator,
-    group_id: Annotated[
-        str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.GROUP_ID, examples=["10001"])
-    ] = None,
-    user_id: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.USER_ID)] = None,
+    group_id: Annotated[str | None, _given(guide.GROUP_ID, examples=["10001"])] = None,
+    user_id: Annotated[str | None, _given(guide.USER_ID)] = None,
 ) -> Answer:
     """Return the pins of a place; 404 for a group of which the agent has nothing."""
     pins = await operator.memory.pins(operator.place(group_id, user_id))
@@ -312,8 +314,7 @@ LINES = 500  # a part of an export
 
 
 async def export_memory(
-    operator: Operator,
-    user_id: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.EXPORTED_USER)] = None,
+    operator: Operator, user_id: Annotated[str | None, _given(guide.EXPORTED_USER)] = None
 ) -> StreamingResponse:
     """Send the agent's memory, or one person's part of it; 409 while another export runs."""
     if _exporting.locked():

@@ -122,7 +122,7 @@ async def test_a_memory_that_does_not_let_go_costs_no_answer(
         return "late"
 
     monkeypatch.setattr(shared, "PATIENCE", 0.01)
-    monkeypatch.setattr(shared, "_patience", shared.Patience())
+    monkeypatch.setattr(shared, "_late", shared.Lasting(60.0, 1))
     try:
         assert await asyncio.wait_for(asyncio.shield(shared.quietly(hang(), "without")), PATIENCE) == "without"
         await asyncio.wait_for(hung.wait(), PATIENCE)
@@ -131,17 +131,18 @@ async def test_a_memory_that_does_not_let_go_costs_no_answer(
     assert [line for line in log if "聊天插件照常回答" in line]
 
 
-async def test_a_memory_that_was_late_is_waited_for_less(stage: Stage) -> None:
+async def test_a_memory_that_was_late_is_waited_for_less(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The calls of a turn do not each wait the full time for a memory that hangs; a minute later they do again."""
     from nonebot_plugin_cognitive_memory.bridges import shared
 
-    now = 1000.0
-    patience = shared.Patience(lambda: now)
-    assert patience.seconds() == shared.PATIENCE
-    patience.note_late()
-    assert patience.seconds() == shared.SHORT_PATIENCE
-    now += shared.SHORT_FOR
-    assert patience.seconds() == shared.PATIENCE
+    now = [1000.0]
+    monkeypatch.setattr(shared, "_late", shared.Lasting(shared.SHORT_FOR, 1, lambda: now[0]))
+    with monkeypatch.context() as patch:
+        patch.setattr(shared, "PATIENCE", 0.01)
+        assert await shared.quietly(asyncio.sleep(3600, "late"), "without") == "without"
+    assert shared.patience() == shared.SHORT_PATIENCE
+    now[0] += shared.SHORT_FOR + 1
+    assert shared.patience() == shared.PATIENCE
 
 
 async def test_a_memory_that_is_closed_meanwhile_costs_no_answer(stage: Stage) -> None:
