@@ -77,13 +77,6 @@ _LISTS = ("observations", "message_ids")
 _SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
 
 
-def written_job(job: Job) -> Body:
-    """Return a job as an object of version 1; its values are not yet converted to JSON types."""
-    kind = "turn" if isinstance(job.work, Turn) else "dialogue"
-    head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": job.accepted_at}
-    return {**head, "trimmed": job.trimmed, **vars(job.work)}
-
-
 def written_instant(instant: datetime) -> str:
     """Return an instant in ISO 8601; one whose offset has seconds is converted to UTC."""
     offset = instant.utcoffset() or timedelta()
@@ -95,10 +88,8 @@ def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     if "scene" not in body:
         return _read_seed(body, job_id, arrived_at)
     _refuse_contradiction(body)
-    head, fields = (
-        JobHead.model_validate(_non_null_fields(body)),
-        {**_currently_named(body), "scene": _scene(body["scene"])},
-    )
+    fields = {**_currently_named(body), "scene": _scene(body["scene"])}
+    head = JobHead.model_validate(fields)
     lines = "messages" if body.get("kind") == "dialogue" else "recent_messages"
     if isinstance(fields.get(lines), list):
         fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
@@ -238,7 +229,9 @@ def encoded(job: Job) -> bytes:
 
     Raises LimitReached if the file would be too large to read.
     """
-    body = written_job(job)
+    kind = "turn" if isinstance(job.work, Turn) else "dialogue"
+    head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": job.accepted_at}
+    body = {**head, "trimmed": job.trimmed, **vars(job.work)}
     try:
         data = _dumped(body)
     except orjson.JSONEncodeError:
