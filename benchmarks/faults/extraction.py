@@ -1,12 +1,16 @@
-"""A23: a member has the group's bot asked a thousand questions, to learn what it knows of everybody."""
+"""A23 and A23b: a member asks the group's bot, or an agent over MCP, for what it knows of everybody."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
+
+import httpx
 
 import cognitive_memory_core as core
 
@@ -24,24 +28,18 @@ async def a23(extent: Extent) -> Row:
     members, questions = extent.of(MEMBERS, 40), extent.of(QUESTIONS, 120)
     async with theatre.opened() as memory:
         ids = [str(2_410_001 + number) for number in range(members)]
-        await planted(memory, ids)
+        await _planted(memory, ids)
         loot = await _read(ids, questions)
         bare = await _bare(memory, ids)
-    allowed = _allowed()
-    per_hour = max(map(len, loot.portraits))
+    per_hour, allowed = max(map(len, loot.portraits)), core.tools.MOST_PEOPLE
     note = (
         f"lost: rows of other places and private chats; twice: portraits an hour over {allowed}; {members} members, "
         f"{questions} questions an hour for {HOURS} h: portraits of others an hour {per_hour} of {members}, without "
         f"the limit {bare}; first alert at call {loot.alert_at}; lines of the group itself, which every member may "
         f"read: {len(loot.events)} of {members}"
     )
-    return Row(
-        loot.asked,
-        len(loot.foreign),
-        max(per_hour - allowed, 0),
-        note=note,
-        failed=not loot.alert_at,
-    )
+    vacuous = not (loot.alert_at and per_hour)
+    return Row(loot.asked, len(loot.foreign), max(per_hour - allowed, 0), note=note, failed=vacuous)
 
 
 @dataclass
@@ -55,11 +53,7 @@ class Loot:
     asked: int = 0
 
 
-def _allowed() -> int:
-    return core.tools.MOST_PEOPLE
-
-
-async def planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
+async def _planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
     """Give each member a fact in the group, one in another group and one in private, each with a canary."""
     for number, one in enumerate(ids):
         name = f"群友{number}"
@@ -69,7 +63,8 @@ async def planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
             "丙": core.Scene.private(one, user_name=name),
         }
         for word, scene in scenes.items():
-            await memory.remember(core.Turn(scene, observations=[f"{name}({one}) 喜欢{word}号暗语{number}"]))
+            line = core.Message(f"{word}{number}", scene, f"我喜欢{word}号暗语{number}", datetime.now(UTC))
+            await memory.consider(scene, [line])
     while not await memory.drain(theatre.PATIENCE):
         pass
 
@@ -89,7 +84,7 @@ async def _read(ids: list[str], questions: int) -> Loot:
         loot.portraits.append(set())
         for name, arguments in _questions(ids, questions):
             loot.asked += 1
-            sorted_out(loot, await called(name, arguments))
+            _sorted_out(loot, await _called(name, arguments))
             if ATTACKER in "".join(alerts) and not loot.alert_at:
                 loot.alert_at = loot.asked
     logger.remove(sink)
@@ -109,7 +104,7 @@ def _questions(ids: list[str], wanted: int) -> Iterator[tuple[str, Mapping[str, 
         )[number % 5]
 
 
-async def called(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _called(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the answer of a bot's tool to the attacker."""
     from nonebot_plugin_cognitive_memory import call_tool  # noqa: PLC0415  # after NoneBot's start
 
@@ -117,7 +112,7 @@ async def called(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return answer
 
 
-def sorted_out(loot: Loot, answer: Mapping[str, Any]) -> None:
+def _sorted_out(loot: Loot, answer: Mapping[str, Any]) -> None:
     """Note whose portraits an answer shows, and which canaries."""
     shown = [*answer.get("profiles", ()), *filter(None, [answer.get("profile")])]
     people = {str(one["entity_id"]).rpartition("/")[2] for one in shown if one["entity_type"] != "group"}
@@ -131,3 +126,88 @@ async def _bare(memory: core.CognitiveMemory, ids: list[str]) -> int:
     """Return how many portraits the same reads show without the limit."""
     found = [await memory.get_profile(HERE, "user", one) for one in ids]
     return sum(profile is not None for profile in found)
+
+
+# A23b.
+
+REQUESTS = 400
+TOKEN = "an-agent-of-one-member"
+HEADERS = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json, text/event-stream"}
+LIES = ({}, {"X-Memory-User": "2400002"}, {"X-Memory-Agent": "default"}, {"Mcp-Session-Id": "another"})
+
+
+async def a23b(extent: Extent) -> Row:
+    """Let an agent read portraits by tools and resources, and its person's bot as well; one count must bound both."""
+    members, requests = extent.of(MEMBERS, 40), extent.of(REQUESTS, 60)
+    async with theatre.opened() as memory:
+        ids = [str(2_410_001 + number) for number in range(members)]
+        await _planted(memory, ids)
+        now, loot = [0.0], Loot()
+        gate = _gate(memory, now)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(gate), base_url="http://127.0.0.1") as client:
+            for hour in range(HOURS):
+                now[0] = hour * core.tools.WINDOW
+                loot.portraits.append(set())
+                await _read_by_agents(client, loot, ids, requests)
+    per_hour, allowed = max(map(len, loot.portraits)), core.tools.MOST_PEOPLE
+    note = (
+        f"lost: rows of other places and private chats; twice: portraits an hour over {allowed}; {members} members, "
+        f"{requests} requests an hour for {HOURS} h over MCP (tools and resources, with foreign headers) and by the "
+        f"bot's tools in turn: portraits of others an hour {per_hour} of {members}"
+    )
+    return Row(loot.asked, len(loot.foreign), max(per_hour - allowed, 0), note=note, failed=not per_hour)
+
+
+def _gate(memory: core.CognitiveMemory, now: Sequence[float]) -> Any:
+    """Return the route of agents, with the clock of the bound on both surfaces."""
+    from nonebot_plugin_cognitive_memory import toolbox  # noqa: PLC0415  # after NoneBot's start
+    from nonebot_plugin_cognitive_memory.config import setup  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.http import agents as agent_gate  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.http.routes import Backing  # noqa: PLC0415
+
+    agent = {"token": TOKEN, "user": ATTACKER, "group": GROUP}
+    settings = core.Settings.from_mapping({"http": {"token": "the-token-of-the-operator", "agents": [agent]}})
+    limit = core.tools.ProfileLimit(lambda: now[0])
+    toolbox.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
+    return agent_gate.agents_app(settings.http, Backing(lambda: memory, lambda: setup.settings))
+
+
+async def _read_by_agents(client: Any, loot: Loot, ids: Sequence[str], wanted: int) -> None:
+    for number, (method, params) in enumerate(_requests(ids, wanted)):
+        loot.asked += 1
+        if number % 5 == 4 and method == "tools/call":  # by the bot of the same person
+            _sorted_out(loot, await _called(params["name"], params["arguments"]))
+            continue
+        body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        answer = await client.post("/", json=body, headers={**HEADERS, **LIES[number % len(LIES)]})
+        for told in _told(answer.json().get("result", {})):
+            _sorted_out(loot, told)
+
+
+def _told(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what a result tells, as the tools' answers have it."""
+    for content in result.get("content", ()):
+        yield json.loads(content["text"])
+    for one in result.get("contents", ()):
+        entity_type, _, entity_id = one["uri"].removeprefix("memory://profiles/").partition("/")
+        yield {"profile": {"entity_type": entity_type, "entity_id": entity_id, "summary": one["text"]}}
+
+
+def _requests(ids: Sequence[str], wanted: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield what a script asks: by id, by name, by resource, beyond the group, and by topic."""
+    for number in range(wanted):
+        one = ids[number % len(ids)]
+        member, elsewhere = f"member/{GROUP}/{one}", f"member/{ELSEWHERE}/{one}"
+        calls: Sequence[tuple[str, Mapping[str, Any]]] = (
+            ("get_profile", {"entity_type": "user", "entity_id": one}),
+            ("search_profiles", {"query": f"群友{number % len(ids)} 喜欢什么", "top_k": 50}),
+            ("search_events", {"query": "暗语", "target_user_id": one, "top_k": 1_000}),
+            ("context", {"query": f"群友{number % len(ids)}({one}) 喜欢什么"}),
+        )
+        uris = (member, f"user/{one}", elsewhere, quote(member, safe=""))
+        turn = number % 8
+        if turn < len(calls):
+            name, arguments = calls[turn]
+            yield "tools/call", {"name": name, "arguments": dict(arguments)}
+        else:
+            yield "resources/read", {"uri": f"memory://profiles/{uris[turn - len(calls)]}"}

@@ -72,12 +72,7 @@ async def a5(extent: Extent) -> Row:
         f"as an unknown account, by a WebSocket that plays the platform; NoneBot's own permission obeys: {bare}; "
         f"first: {seen.first}"
     )
-    return Row(
-        seen.sent,
-        seen.obeyed,
-        seen.changed,
-        note=note,
-    )
+    return Row(seen.sent, seen.obeyed, seen.changed, note=note)
 
 
 @dataclass

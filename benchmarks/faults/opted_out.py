@@ -41,12 +41,8 @@ async def _left(folder: Path, extent: Extent) -> Row:
             injected += told
             shown += sum(any(name in text for name in names) for text in texts)
             lost += sum(not any(line in text for text in texts) for line in words)
-    return Row(
-        injected,
-        shown,
-        lost,
-        note="lost: texts shown that name the person; twice: words of others that were hidden; seconds: the whole row",
-    )
+    note = "lost: texts shown that name the person; twice: words of others that were hidden; seconds: the whole row"
+    return Row(injected, shown, lost, note=note)
 
 
 def _names(dice: random.Random) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
@@ -13,68 +13,22 @@ from ..fault_row import Extent, Row
 from . import theatre
 
 PAYLOADS = (
-    "[CQ:at,qq=all]",
-    "[CQ:at,qq=1000001]",
-    "[CQ:image,file=http://127.0.0.1/x.png]",
-    "[CQ:record,file=file:///etc/passwd]",
-    "[CQ:json,data={}]",
-    "[CQ:xml,data=<a/>]",
-    "[CQ:reply,id=1]",
-    "[CQ:forward,id=1]",
-    "[CQ:poke,qq=1]",
-    "[CQ:node,id=1]",
-    "&#91;CQ:at,qq=all&#93;",
-    "［CQ:at,qq=all］",
-    "[CQ:at,qq=all",
-    "CQ:at,qq=all]",
-    "[[CQ:at,qq=all]]",
-    "[CQ:face,id=1]\n",
-    "[CQ:video,file=http://127.0.0.1/x.mp4,cover=x]",
-    "[CQ:share,url=http://127.0.0.1/,title=x]",
-    "[CQ:music,type=163,id=1]",
-    "@全体成员",
-    "![x](http://127.0.0.1/x.png)",
-    "[点我](javascript:alert(1))",
-    "# 一级标题",
-    "**粗** `码` ~~删~~",
-    "<img src=x>",
-    "<script>alert(1)</script>",
-    "http://127.0.0.1/?q=1",
-    "<at id=all/>",
-    "{{7*7}}",
-    "$name ${x} %s {0}",
-    "【记忆结束】",
-    "\u202e反",
-    "[CQ:at,qq=all]" * 20,
+    "[CQ:at,qq=all]", "[CQ:at,qq=1000001]", "[CQ:image,file=http://127.0.0.1/x.png]",
+    "[CQ:record,file=file:///etc/passwd]", "[CQ:json,data={}]", "[CQ:xml,data=<a/>]", "[CQ:reply,id=1]",
+    "[CQ:forward,id=1]", "[CQ:poke,qq=1]", "[CQ:node,id=1]", "&#91;CQ:at,qq=all&#93;", "［CQ:at,qq=all］",
+    "[CQ:at,qq=all", "CQ:at,qq=all]", "[[CQ:at,qq=all]]", "[CQ:face,id=1]\n",
+    "[CQ:video,file=http://127.0.0.1/x.mp4,cover=x]", "[CQ:share,url=http://127.0.0.1/,title=x]",
+    "[CQ:music,type=163,id=1]", "@全体成员", "![x](http://127.0.0.1/x.png)", "[点我](javascript:alert(1))",
+    "# 一级标题", "**粗** `码` ~~删~~", "<img src=x>", "<script>alert(1)</script>", "http://127.0.0.1/?q=1",
+    "<at id=all/>", "{{7*7}}", "$name ${x} %s {0}", "【记忆结束】", "\u202e反", "[CQ:at,qq=all]" * 20,
     "长" * 2_000 + "[CQ:at,qq=all]",
-)
+)  # fmt: skip
 CALLS = (
-    "列表",
-    "搜索 茶",
-    "详情 1",
-    "详情 2",
-    "记住 {payload}",
-    "置顶列表",
-    "更正 1 我爱喝{payload}茶",
-    "侧写 -t",
-    "侧写",
-    "群侧写 -t",
-    "群侧写",
-    "状态",
-    "总结 20",
-    "忘掉 1",
-    "搜索 {payload}",
-    "{payload}",
-    "置顶 {payload}",
-    "统计",
-    "失败",
-    "查看 {user}",
-    "回滚 {user} {payload}",
-    "配置 get {payload}",
-    "重试 {payload}",
-    "无痕 {payload}",
-    "共享 {payload}",
-)
+    "列表", "搜索 茶", "详情 1", "详情 2", "记住 {payload}", "置顶列表", "更正 1 我爱喝{payload}茶", "侧写 -t", "侧写",
+    "群侧写 -t", "群侧写", "状态", "总结 20", "忘掉 1", "搜索 {payload}", "{payload}", "置顶 {payload}", "统计", "失败",
+    "查看 {user}", "回滚 {user} {payload}", "配置 get {payload}", "重试 {payload}", "无痕 {payload}", "共享 {payload}",
+)  # fmt: skip
+OPERATORS = ("统计", "失败", "查看", "回滚", "配置", "重试")
 _people, _groups = count(2_300_001), count(740_001)
 
 
@@ -84,7 +38,7 @@ async def a28(extent: Extent) -> Row:
     first = "nothing"
     async with theatre.opened() as memory:
         for payload in PAYLOADS[:: extent.of(1, 8)]:
-            parsed += sum(part.type != "text" for part in _bare(payload))
+            parsed += sum(part.type != "text" for part in theatre.parsed(payload))
             for protocol in ("v11", "v12"):
                 async for part in _answers(memory, payload, protocol):
                     sent += 1
@@ -108,10 +62,14 @@ async def _answers(memory: core.CognitiveMemory, payload: str, protocol: str) ->
     scene = core.Scene.group(str(group), str(user), user_name=payload[:60], group_name=payload[:60])
     with suppress(core.MistakeError):
         await memory.pin(scene, f"爱喝茶{payload}")
-    for _ in range(2):
+    for number in range(2):
         await theatre.told(scene, f"阿棠({user}) 爱喝茶{payload}", memo=payload[:400])
+        said = f"我爱喝第 {number} 号茶{payload}"
+        await memory.consider(scene, [core.Message(f"{group}-{number}", scene, said, datetime.now(UTC))])
+    while not await memory.drain(theatre.PATIENCE):
+        pass
     for call in CALLS:
-        caller = user if not call.startswith(("统计", "失败", "查看", "回滚", "配置", "重试")) else _superuser()
+        caller = theatre.a_superuser() if call.startswith(OPERATORS) else user
         text = f"/记忆 {call.format(payload=payload, user=user)}"
         fields = {"sender": {"user_id": caller, "nickname": payload, "card": payload, "role": "owner"}}
         before = len(stage.calls)
@@ -151,17 +109,3 @@ def _is_our_picture(part: Any) -> bool:
     """Return whether a segment is a picture that we painted: its bytes, not an address."""
     file = str(part.data.get("file", ""))
     return part.type == "image" and (file.startswith("base64://") or isinstance(part.data.get("file"), bytes))
-
-
-def _bare(payload: str) -> Iterator[Any]:
-    """Return the segments that a text becomes when a plugin sends it as it is."""
-    from nonebot.adapters.onebot import v11  # noqa: PLC0415  # adapters after nonebot.init
-
-    return iter(v11.Message(payload))
-
-
-def _superuser() -> int:
-    return int(theatre.SUPERUSERS[next(_turns) % len(theatre.SUPERUSERS)])
-
-
-_turns = count()

@@ -67,13 +67,7 @@ async def a13(extent: Extent) -> Row:
         f"forwarded, confirmations, {extent.of(PAIRS, 2)} pairs of lists; changed without permission {seen.changed}; "
         f"first wrong: {seen.first}; not in the table: {', '.join(sorted(seen.unknown)) or 'none'}"
     )
-    is_bad = bool(seen.changed or seen.unknown)
-    return Row(
-        seen.cells,
-        seen.wrong,
-        note=note,
-        failed=is_bad,
-    )
+    return Row(seen.cells, seen.wrong, note=note, failed=bool(seen.changed or seen.unknown))
 
 
 @dataclass
@@ -125,7 +119,7 @@ async def _in_a_group(memory: core.CognitiveMemory, role: str, seen: _Count, ste
     platform_role = role if role in {"admin", "owner"} else "admin" if "admin" in role else "member"
     for name, call in _calls(seen, step):
         fields = _fields(role)
-        user = _superuser() if role == "superuser" else next(_people)
+        user = theatre.a_superuser() if role == "superuser" else next(_people)
         here = "member" if at_home != group else platform_role
         silent = role == "member where the platform is silent"
         stage.answers["get_group_member_info"] = v11.ActionFailed() if silent else {"role": here}
@@ -173,13 +167,13 @@ async def _in_private(seen: _Count, step: int) -> None:
     stage = theatre.a_stage()
     for is_superuser in (False, True):
         for name, call in _calls(seen, step):
-            user = _superuser() if is_superuser else next(_people)
+            user = theatre.a_superuser() if is_superuser else next(_people)
             answer = await theatre.heard(stage, theatre.a_message(call, user))
             may = is_superuser or name not in OPERATORS
             is_right = bool(answer) and may != _is_refused(answer)
             seen.judge(f"private, superuser {is_superuser}: {call}", is_right=is_right)
             if name == "pause" and is_superuser:
-                await theatre.heard(stage, theatre.a_message("/记忆 启", _superuser()))
+                await theatre.heard(stage, theatre.a_message("/记忆 启", theatre.a_superuser()))
 
 
 async def _quoted(seen: _Count, step: int) -> None:
@@ -188,7 +182,7 @@ async def _quoted(seen: _Count, step: int) -> None:
     stage.answers["get_group_member_info"] = {"role": "owner"}
     for _, call in _calls(seen, step):
         quoted = {"time": 1, "message_type": "group", "message_id": 5, "real_id": 5, "message": call}
-        sender = {"user_id": int(_superuser()), "nickname": "主人", "card": "", "role": "owner"}
+        sender = {"user_id": int(theatre.a_superuser()), "nickname": "主人", "card": "", "role": "owner"}
         forwarded = [{"type": "forward", "data": {"id": "1", "content": call}}]
         for event in (
             theatre.a_message("看看这个", next(_people), group, reply={**quoted, "sender": sender}),
@@ -242,11 +236,3 @@ async def _loses_second(scene: core.Scene) -> bool:
     await theatre.heard(stage, theatre.a_message("/记忆 列表", user, group))
     await theatre.heard(stage, theatre.a_message("/记忆 忘掉 2", user, group))
     return [event.id for event in await get_memory().events(scene)] == [before[0], *before[2:]]
-
-
-def _superuser() -> int:
-    """Return a superuser who has called nothing in a while."""
-    return int(theatre.SUPERUSERS[next(_turns) % len(theatre.SUPERUSERS)])
-
-
-_turns = count()

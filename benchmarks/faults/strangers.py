@@ -43,13 +43,8 @@ async def a20(extent: Extent) -> Row:
         f"{passes} of 1; two bots joined: at most {max(turns)} turns; one that repeats its call: at most {max(echoes)} "
         "answers a minute"
     )
-    return Row(
-        sent + len(SEEDS) * 2,
-        stored,
-        privileged,
-        note=note,
-        failed=max(*turns, *echoes) >= MOST_TURNS,
-    )
+    is_bad = max(*turns, *echoes) >= MOST_TURNS
+    return Row(sent + len(SEEDS) * 2, stored, privileged, note=note, failed=is_bad)
 
 
 async def _nobodies(wanted: int) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import nonebot
@@ -87,12 +88,12 @@ def segments(api: str, data: Mapping[str, Any]) -> Iterator[Any]:
     if "forward" in api:
         for node in data.get("messages", ()):
             content = node["data"]["content"] if isinstance(node, dict) else node.data["content"]
-            yield from _parsed(content)
+            yield from parsed(content)
     elif api.startswith("send"):
-        yield from _parsed(data.get("message"))
+        yield from parsed(data.get("message"))
 
 
-def _parsed(message: object) -> Sequence[Any]:
+def parsed(message: object) -> Sequence[Any]:
     """Return the segments of a message as the platform parses it: text alone may contain codes."""
     from nonebot.adapters.onebot import v11, v12  # noqa: PLC0415  # adapters after nonebot.init
     from nonebot.compat import type_validate_python  # noqa: PLC0415
@@ -113,3 +114,11 @@ async def told(scene: core.Scene, *observations: str, **fields: Any) -> None:
 
     await get_memory().remember(core.Turn(scene, observations=observations, **fields))
     await get_memory().drain(PATIENCE)
+
+
+def a_superuser() -> int:
+    """Return a superuser who has called nothing in a while."""
+    return int(SUPERUSERS[next(_turns) % len(SUPERUSERS)])
+
+
+_turns = count()
