@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import functools
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import sentences
 from .arguments import checks_arguments
@@ -34,10 +35,11 @@ if TYPE_CHECKING:
     from .domain.quality import QualityReport
     from .domain.scope import PlaceSwitch, Switch
     from .domain.turn import FailedJob, Turn
+    from .learning import Learning
     from .opened import Opened
     from .ports.clock import Clock
     from .ports.models import Chat, Embedder, Reranker
-    from .reads import Listings
+    from .reads import Listings, Reads
     from .recall.trace import Explanation
     from .status import Status
 
@@ -49,6 +51,26 @@ MOST_DAYS = 366
 TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "status", "storage_errors", "stored_text")
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
+
+
+Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
+
+
+def _reading(nothing: Callable[[], object]) -> Callable[[Method], Method]:
+    """Decorate a method so that it returns ``nothing()`` while no memory is open."""
+
+    def decorated(method: Method) -> Method:
+        @functools.wraps(method)
+        async def call(self: CognitiveMemory, *args: object, **kwargs: object) -> object:
+            answering = method(self, *args, **kwargs)  # raises TypeError for arguments that the method does not take
+            if self._open is not None:  # pyright: ignore[reportPrivateUsage]  # this function is a method of the class
+                return await answering
+            answering.close()
+            return nothing()
+
+        return cast("Method", call)
+
+    return decorated
 
 
 @checks_arguments(
@@ -70,6 +92,9 @@ class CognitiveMemory:
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
         self._open: Opened | None = None  # None: it returns nothing, and stores nothing
+        self._reading: Reads | None = None
+        self._loading: asyncio.Future[Learning] | None = None
+        self._chat: Chat | None = None
         self._settings = Live(Settings(enabled=False))
         self._reason = reason or sentences.caller.NOT_RUNNING
         self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
@@ -104,18 +129,32 @@ class CognitiveMemory:
         if reranker is not None and not callable(getattr(reranker, "scores", None)):
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
         machinery = await asyncio.to_thread(_machinery)
-        memory = cls()
-        memory._settings = Live(settings)
-        opened: Opened = machinery.Opened(memory._settings, Path(data_dir))
-        await opened.open(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
-        memory._open = opened
+        memory, live = cls(), Live(settings)
+        opened = machinery.Opened(live, Path(data_dir))
+        await opened.open(clock=clock, embedder=embedder, reranker=reranker)
+        memory._begin(opened, chat)
+        starting = asyncio.ensure_future(memory._start()) if background else None
         try:
-            if background:
-                opened.start()
             yield memory
         finally:
-            memory._open = None
-            await completed(opened.close())
+            await completed(memory._end(starting))
+
+    def _begin(self, opened: Opened, chat: Chat | None = None) -> None:
+        """Use what is open."""
+        from .reads import Reads  # noqa: PLC0415  # loaded with an open memory
+
+        self._open, self._reading, self._settings, self._chat = opened, Reads(opened), opened.settings, chat
+
+    async def _end(self, starting: asyncio.Future[None] | None = None) -> None:
+        """Close what is open."""
+        opened, self._open, self._reading = self._opened, None, None
+        try:
+            if starting:
+                await starting
+            if self._loading:
+                await (await self._loading).close()
+        finally:
+            await opened.close()
 
     @property
     def is_running(self) -> bool:
@@ -177,7 +216,7 @@ class CognitiveMemory:
         with self._stopwatches.timed("context"):
             if self._open is None:
                 return NOTHING
-            return await self._open.reads.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
+            return await self._reads.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
 
     async def search_events(
         self,
@@ -204,56 +243,54 @@ class CognitiveMemory:
         read_filter = requested_filter(scene, user_id, group_id, kinds, window)
         limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
         with self._stopwatches.timed("search_events"):
-            return await self._open.reads.hits(read_filter, query[:MAX_QUERY], top_k=limit) if self._open else []
+            return await self._reads.hits(read_filter, query[:MAX_QUERY], top_k=limit) if self._open else []
 
+    @_reading(list)
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the events that the scene may read, newest first."""
-        if self._open is None:
-            return []
-        return await self._open.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+        return await self._reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
+    @_reading(list)
     async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the asker's own events that the asker forgot and can restore, the latest forgotten first."""
-        if self._open is None:
-            return []
-        return await self._open.reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+        return await self._reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def find_event(self, scene: Scene, event_id: str) -> Event:
         """Return an active event that the scene may read; raises UnknownEvent."""
         checked_id(event_id, "event_id")
         if self._open is None:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        return await self._open.reads.event(scene, event_id)
+        return await self._reads.event(scene, event_id)
 
+    @_reading(list)
     async def recent_messages(
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
     ) -> list[Message]:
         """Return the newest logged messages of the place, oldest first, without those of people who opted out."""
-        if self._open is None:
-            return []
-        return await self._open.reads.recent_messages(scene, _count(limit, RECENT), until=until)
+        return await self._reads.recent_messages(scene, _count(limit, RECENT), until=until)
 
+    @_reading(list)
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
         """Return those of the given messages that are in the log of the scene's place, oldest first.
 
         Messages of people who opted out are left out. Empty for a place that is switched off. Raises UnavailableError
         if the log cannot be read.
         """
-        wanted = _checked_ids(message_ids)
-        return await self._open.reads.find_messages(scene, wanted) if self._open else []
+        return await self._reads.find_messages(scene, _checked_ids(message_ids))
 
+    @_reading(frozenset)
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
         """Return those of the given messages of the place that are in a job of any state, or sources of an event.
 
         A caller that restarts after a crash uses this to submit no message twice.
         """
-        wanted = _checked_ids(message_ids)
-        return await self._open.intake.learned(scene, wanted) if self._open else frozenset()
+        return await self._opened.intake.learned(scene, _checked_ids(message_ids))
 
+    @_reading(list)
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
         """Return the newest memos of the place, newest last, including those of jobs that are still queued."""
         wanted = _count(limit, self._settings.current.query.recent_end_summaries_inject_k)
-        return await self._open.reads.memos(scene, wanted) if self._open else []
+        return await self._reads.memos(scene, wanted)
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
         """Return a profile, or None if there is none.
@@ -263,7 +300,7 @@ class CognitiveMemory:
         """
         if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
-        return await self._open.reads.profile(scene, entity_type, entity_id) if self._open else None
+        return await self._reads.profile(scene, entity_type, entity_id) if self._open else None
 
     async def search_profiles(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
@@ -273,11 +310,12 @@ class CognitiveMemory:
         with self._stopwatches.timed("search_profiles"):
             if self._open is None:
                 return []
-            return await self._open.reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
+            return await self._reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
 
+    @_reading(list)
     async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
         """Return the past profiles of the asker or of the group, newest first; an operator may read all."""
-        return await self._open.reads.revisions(scene, key) if self._open else []
+        return await self._reads.revisions(scene, key)
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.
@@ -285,7 +323,7 @@ class CognitiveMemory:
         People may restore their own profile, a group's scene the group's, and an operator any; others raise
         NotPermitted. Callers must check who in a group may do it, as with its pins. Raises UnknownRevision.
         """
-        return await self._opened.history.restore(scene, key, checked_id(revision_id, "revision_id"))
+        return await self._reads.history.restore(scene, key, checked_id(revision_id, "revision_id"))
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
         """Share the profile that was learned in a person's private chat with all their groups, or stop sharing it."""
@@ -297,9 +335,9 @@ class CognitiveMemory:
         The lines from which the old event was made are hidden. It can be restored within 30 days, which shows them
         again; afterwards it and they are erased. Raises NotPermitted if somebody else said it, UnknownEvent.
         """
-        opened = self._opened
-        corrected = await opened.event_correcting.correct(scene, await self._stored(scene, event_id), text)
-        opened.note_stored()  # profiles must lose the old fact
+        learning = await self._learning()
+        corrected = await learning.event_correcting.correct(scene, await self._stored(scene, event_id), text)
+        learning.note_stored()  # profiles must lose the old fact
         return corrected
 
     async def forget_event(self, scene: Scene, event_id: str) -> None:
@@ -309,7 +347,7 @@ class CognitiveMemory:
         event and these lines are erased.
         """
         event = await self._stored(scene, event_id)
-        await self._opened.event_forgetting.forget(scene, event)
+        await (await self._learning()).event_forgetting.forget(scene, event)
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
         """Make a forgotten event active again and return it.
@@ -317,7 +355,7 @@ class CognitiveMemory:
         Raises UnknownEvent if the id is unknown, or if the event was forgotten over 30 days ago.
         """
         event = await self._stored(scene, event_id)
-        return await self._opened.event_forgetting.restore(event)
+        return await (await self._learning()).event_forgetting.restore(event)
 
     async def forget_user(self, scene: Scene, user_id: str, *, names: Sequence[str] = ()) -> Erasure:
         """Erase a person everywhere; when this returns, nothing of theirs can be found or restored.
@@ -327,31 +365,33 @@ class CognitiveMemory:
         refuses; then another call completes the erasure.
         """
         known = [_checked_text(name, "names") for name in names]
-        return await self._opened.forgetting.forget_person(scene, checked_id(user_id, "user_id"), known)
+        forgetting = (await self._learning()).forgetting
+        return await forgetting.forget_person(scene, checked_id(user_id, "user_id"), known)
 
     async def forget_scene(self, scene: Scene) -> Erasure:
         """Erase the scene's place (a group or a private chat) as permanently as :meth:`forget_user`.
 
         Callers must check who may erase a group, as with its pins: this method does not.
         """
-        return await self._opened.forgetting.forget_place(scene)
+        return await (await self._learning()).forgetting.forget_place(scene)
 
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
         """Store a pin; return the existing one for an exact duplicate; raise LimitReached over ``pins.max``."""
-        opened, limit = self._opened, self._settings.current.pins.max
-        return await opened.pinboard.pin(scene, _admitted(opened, text), for_group=for_group, limit=limit)
+        limit = self._settings.current.pins.max
+        return await self._reads.pinboard.pin(scene, self._admitted(text), for_group=for_group, limit=limit)
 
     async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
         """Replace a pin's text; raises UnknownPin. An operator without a group may change any pin of their agent."""
-        return await self._opened.pinboard.update(scene, pin_id, _admitted(self._opened, text))
+        return await self._reads.pinboard.update(scene, pin_id, self._admitted(text))
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
         """Delete a pin; raises UnknownPin if the id is unknown or the scene (place and asker) may not see the pin."""
-        await self._opened.pinboard.unpin(scene, pin_id)
+        await self._reads.pinboard.unpin(scene, pin_id)
 
+    @_reading(list)
     async def pins(self, scene: Scene) -> list[Pin]:
         """Return the pins of the scene's place, oldest first: the group's and the asker's own, for an operator all."""
-        return await self._open.reads.pins(scene) if self._open else []
+        return await self._reads.pins(scene)
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once; what others said of them is redacted."""
@@ -422,7 +462,7 @@ class CognitiveMemory:
         if not self.is_running:
             return Evolution(message=self.reason)
         since = self._open.clock.now() - timedelta(days=days)
-        return await self._open.evolver.evolve(scene, since)
+        return await (await self._learning()).evolver.evolve(scene, since)
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
         """Update the beliefs of each group with ``evolution.min_messages`` new lines; return the number of groups.
@@ -431,7 +471,8 @@ class CognitiveMemory:
         last 14 days that no run has read. Runs use at most half of ``daily_calls``; groups left out come first the next
         time.
         """
-        return await self._opened.evolution_rounds.run(within) if self.is_running else 0
+        learning = await self._learning()
+        return await learning.evolution_rounds.run(within) if self.is_running else 0
 
     async def beliefs(
         self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
@@ -441,29 +482,27 @@ class CognitiveMemory:
 
         if self._open is None:
             return BeliefPage((), 0)
-        return await self._open.reads.belief_page(scene, status, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+        return await self._reads.belief_page(scene, status, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
+    @_reading(list)
     async def search_beliefs(
         self, scene: Scene, query: str, *, limit: int = 5, threshold: float = 0.7
     ) -> list[BeliefHit]:
         """Search the active beliefs of the scene's group; scores are in [0, 1], best first."""
-        if self._open is None:
-            return []
-        return await self._open.reads.belief_hits(scene, query[:MAX_QUERY], limit=_count(limit, 5), threshold=threshold)
+        return await self._reads.belief_hits(scene, query[:MAX_QUERY], limit=_count(limit, 5), threshold=threshold)
 
+    @_reading(list)
     async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
         """Return all versions of a belief, oldest first, by the id of any version; raises UnknownBelief.
 
         An operator without a group finds a belief of any group of their agent, also in the next three methods.
         """
-        checked_id(belief_id, "belief_id")
-        return await self._open.reads.belief_history(scene, belief_id) if self._open else []
+        return await self._reads.belief_history(scene, checked_id(belief_id, "belief_id"))
 
+    @_reading(list)
     async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
         """Return the change log of the beliefs of the scene's group for the last ``days``, oldest first."""
-        if self._open is None:
-            return []
-        return await self._open.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
+        return await self._reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
 
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
         """Retire a belief, which can be restored; evolution does not create it again.
@@ -471,33 +510,33 @@ class CognitiveMemory:
         Raises UnknownBelief, or MistakeError if it is retired already. Callers of this and the next two methods must
         check who may do it, as with the group's pins.
         """
-        return await self._opened.beliefs.retire(
-            scene, checked_id(belief_id, "belief_id"), _admitted(self._opened, reason)
-        )
+        return await self._opened.beliefs.retire(scene, checked_id(belief_id, "belief_id"), self._admitted(reason))
 
     async def restore_belief(self, scene: Scene, belief_id: str) -> Belief:
         """Restore a retired belief, or store an older version as the newest; raises UnknownBelief, MistakeError."""
         restored = await self._opened.beliefs.restore(scene, checked_id(belief_id, "belief_id"))
-        self._opened.belief_indexer.nudge()
+        (await self._learning()).belief_indexer.nudge()
         return restored
 
     async def set_belief_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
         """Set a belief's strength in [0, 1], else BadArgument; below 0.2 no model is shown it. Raises UnknownBelief."""
         return await self._opened.beliefs.set_strength(scene, checked_id(belief_id, "belief_id"), strength)
 
+    @_reading(list)
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
         """Return what the group could keep about problems that several people met, or one person on several days.
 
         Suggestions on which somebody decided are left out. Callers must check who may see and decide.
         """
-        return await self._open.reads.suggestions(scene) if self._open else []
+        return await (await self._learning()).suggesting.suggestions(scene)
 
     async def decide_suggestion(self, scene: Scene, suggestion_id: str, accept: bool) -> None:
         """Accept a suggestion, so that its draft becomes a belief of the group, or dismiss it for good.
 
         Raises UnknownSuggestion if somebody decided on it already, or if its evidence or words have changed.
         """
-        await self._opened.suggesting.decide(scene, checked_id(suggestion_id, "suggestion_id"), accept=accept)
+        suggesting = (await self._learning()).suggesting
+        await suggesting.decide(scene, checked_id(suggestion_id, "suggestion_id"), accept=accept)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
         """Shorten a dialogue to at most ``budget`` tokens: older lines summarised, the last lines verbatim.
@@ -510,13 +549,13 @@ class CognitiveMemory:
         if self._open is None:
             return await Compressor().compress(lines, budget)
         consent = self._open.consent
-        summariser = self._open.chat_models.summariser if self.is_running else None
+        summariser = (await self._learning()).summariser if self.is_running else None
         return await Compressor(summariser, consent.hidden).compress(admitted(lines, consent.admitted), budget)
 
     @property
     def listings(self) -> Listings:
         """The paged lists for an operator; raises UnavailableError while no memory is open."""
-        return self._opened.listings
+        return self._reads.listings
 
     async def explain(
         self, scene: Scene, query: str, *, budget: int | None = None, settings: Settings | None = None
@@ -529,7 +568,7 @@ class CognitiveMemory:
 
         if self._open is None:
             return Explanation(NOTHING)
-        return await self._open.reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
+        return await self._reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
 
     async def status(self) -> Status:
         """Return the status; a failing store is named in it and raises no error."""
@@ -537,7 +576,7 @@ class CognitiveMemory:
 
         if self._open is None:
             return Status(is_running=False, reason=self.reason)
-        return await collected_status(self._open, reason=self.reason)
+        return await collected_status(await self._learning(), reason=self.reason)
 
     async def report(self, scene: Scene, *, days: int = 30, examine: bool = True) -> QualityReport:
         """Return the quality report of an operator's agent; costs and counts cover the last ``days`` (1 to 366).
@@ -549,7 +588,7 @@ class CognitiveMemory:
             raise NotPermitted(sentences.caller.OPERATORS_ONLY)
         await self._opened.tally.flush()
         wanted = min(max(days, 1), MOST_DAYS)
-        return await self._opened.reporting.report(scene.agent, days=wanted, examine=examine)
+        return await (await self._learning()).reporting.report(scene.agent, days=wanted, examine=examine)
 
     async def activity(self, scene: Scene, *, days: int = 14) -> Activity:
         """Count the active events and logged lines of the scene's place, in total and by day.
@@ -563,42 +602,43 @@ class CognitiveMemory:
             return Activity()
         return await collected_activity(self._open, scene, min(max(days, 1), MOST_DAYS))
 
+    @_reading(list)
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""
-        return await self._open.queue.failed() if self._open else []
+        return await self._opened.queue.failed()
 
     async def revive(self, job_id: str | None = None, *, by_rules: bool = False) -> int:
         """Queue one buried job again, or all; return how many. For all, waiting jobs are tried now, too.
 
         With ``by_rules``, jobs whose model a provider refuses are made by the rules, without waiting for an hour.
         """
-        opened = self._opened
-        revived = await opened.queue.revive(job_id)
-        for breaker in () if job_id else opened.breakers:
+        learning = await self._learning()
+        revived = await self._opened.queue.revive(job_id)
+        for breaker in () if job_id else learning.breakers:
             breaker.try_now()
             if by_rules:
                 breaker.give_up()
-        opened.worker.nudge()
+        learning.worker.nudge()
         return revived
 
     async def pause(self) -> None:
         """Stop claiming jobs until :meth:`resume`; jobs accepted meanwhile wait."""
-        opened = self._opened
-        opened.worker.paused = opened.merging.paused = True
+        learning = await self._learning()
+        learning.worker.paused = learning.merging.paused = True
 
     async def resume(self) -> None:
         """Let the historian process waiting jobs again after :meth:`pause`; no effect if it is not paused."""
-        opened = self._opened
-        opened.worker.paused = opened.merging.paused = False
-        opened.worker.nudge()
-        opened.merging.nudge()
+        learning = await self._learning()
+        learning.worker.paused = learning.merging.paused = False
+        learning.worker.nudge()
+        learning.merging.nudge()
 
     async def drain(self, timeout: float) -> bool:
         """Wait until queue and indexes are idle; return True then, False after ``timeout`` seconds.
 
         With ``enabled=false`` no job runs, so only the writing of messages is awaited, and jobs stay pending.
         """
-        return await self._open.drain(timeout) if self._open else True
+        return await (await self._learning()).drain(timeout) if self._open else True
 
     async def reindex(self) -> int:
         """Rebuild the vector index from the ledger while the old one answers searches; return the number of vectors.
@@ -606,7 +646,7 @@ class CognitiveMemory:
         No text is embedded again. Raises UnavailableError if the vector store cannot be reached.
         """
         opened = self._opened
-        await opened.profile_indexer.refresh()
+        await (await self._learning()).profile_indexer.refresh()
         opened.profile_reader.forget()
         if opened.reconciler:
             return await opened.reconciler.rebuild()
@@ -629,7 +669,7 @@ class CognitiveMemory:
             target,
             user_id=user_id,
             profiles=opened.profiles,
-            edited=opened.history.exported,
+            edited=self._reads.history.exported,
         )
 
     async def discard_export(self, path: Path) -> None:
@@ -647,7 +687,7 @@ class CognitiveMemory:
         """
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         await opened.buffer.flush()
-        async with opened.purge.undisturbed():
+        async with (await self._learning()).purge.undisturbed():
             await transfer.backed_up(
                 opened.data_dir,
                 Path(path),
@@ -659,13 +699,13 @@ class CognitiveMemory:
 
     async def import_(self, path: Path) -> int:
         """Import an export, except known ids and bad lines (logged by number); return the number of new rows."""
-        return await self._opened.import_file(Path(path))
+        return await (await self._learning()).import_file(Path(path))
 
     async def configure(self, settings: Settings) -> None:
         """Use the hot settings of ``settings`` from the next call on; all other settings keep their values."""
         self._settings.replace(with_hot(self._settings.current, settings))
-        if self._open is not None:
-            self._open.reconsider()
+        if self._loading is not None:
+            (await self._learning()).reconsider()
 
     @property
     def _opened(self) -> Opened:
@@ -673,8 +713,27 @@ class CognitiveMemory:
             raise UnavailableError(self._reason)
         return self._open
 
+    @property
+    def _reads(self) -> Reads:
+        if self._reading is None:
+            raise UnavailableError(self._reason)
+        return self._reading
+
+    async def _learning(self) -> Learning:
+        """Return what learns, forgets and reports; the first call loads and composes it."""
+        opened = self._opened
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(_loaded(opened, self._chat))
+        return await asyncio.shield(self._loading)
+
+    async def _start(self) -> None:
+        (await self._learning()).start()
+
     async def _stored(self, scene: Scene, event_id: str) -> Event:
-        return await self._opened.reads.stored_event(scene, checked_id(event_id, "event_id"))
+        return await self._reads.stored_event(scene, checked_id(event_id, "event_id"))
+
+    def _admitted(self, text: str) -> str:
+        return self._opened.consent.hidden(checked_text(text, "text"))
 
 
 def _machinery() -> ModuleType:
@@ -691,14 +750,22 @@ def _machinery() -> ModuleType:
     return opened
 
 
+async def _loaded(opened: Opened, chat: Chat | None) -> Learning:
+    learning = (await asyncio.to_thread(_learning)).Learning(opened)
+    await learning.open(chat)
+    return learning
+
+
+def _learning() -> ModuleType:
+    from . import learning  # noqa: PLC0415  # loaded when a memory is open already
+
+    return learning
+
+
 def _transfer() -> ModuleType:
     from . import transfer  # noqa: PLC0415  # only needed for export, import and backup
 
     return transfer
-
-
-def _admitted(opened: Opened, text: str) -> str:
-    return opened.consent.hidden(checked_text(text, "text"))
 
 
 def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:

@@ -6,12 +6,12 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from . import sentences
-from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing, Suggestion
+from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
 from .domain.context import NOTHING, Context, Hit
 from .domain.erasure import RESTORABLE, keys_of
 from .domain.event import Event, MissedEvent, corrected_id
@@ -24,27 +24,15 @@ from .domain.read_filter import ReadFilter
 from .domain.scope import Scene, Scope
 from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, NotPermitted, UnknownEvent, UnknownPin
-from .evolution.beliefs import BeliefKeeping, group_of
-from .evolution.suggesting import Suggesting
-from .historian.messages import MessageBuffer
+from .evolution.beliefs import group_of
 from .historian.profile_indexer import taken_in
+from .opened import Opened
 from .ports.clock import Clock
-from .ports.tally import Tally, Untallied
-from .profiles.files import FileProfiles
-from .read_access import ReadAccess
-from .recall.belief_search import BeliefSearch
-from .recall.names import CurrentNames
-from .recall.profile_reader import ProfileReader
-from .recall.recall import Recall, SearchResult
+from .recall.recall import SearchResult
 from .recall.trace import Explanation
 from .settings import Settings
 from .store.erasure.eraser import EventEraser
-from .store.events import EventLedger
-from .store.listings import OperatorLists
-from .store.messages import MessageLog
 from .store.notes import NoteBook
-from .store.profiles import ProfileIndex
-from .store.quality import MissedBook
 from .text.names import clean_text
 from .text.safety.retold_events import untelling
 
@@ -120,17 +108,14 @@ def _checked(text: object) -> str:
     return shortened(clean_text(text).strip(), PIN_LENGTH)
 
 
-@dataclass(frozen=True)
 class ProfileHistory:
-    """Lists and restores past profiles; ``on_restored`` is called after a restore."""
+    """Lists and restores past profiles."""
 
-    store: FileProfiles
-    index: ProfileIndex
-    reader: ProfileReader
-    access: ReadAccess
-    clock: Clock
-    on_restored: Callable[[], None]
-    events: EventEraser
+    def __init__(self, opened: Opened) -> None:
+        """Create over what is open."""
+        self._opened = opened
+        self.store, self.reader, self.access = opened.profiles, opened.profile_reader, opened.access
+        self.events = opened.ledger.event_eraser
 
     async def revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
         """Return the past profiles of a group, or of the asker, newest first; raises NotPermitted.
@@ -149,10 +134,12 @@ class ProfileHistory:
         What a forgotten event stated is removed from the restored profile; restoring the event brings it back.
         """
         await self._permit(scene, key)
-        restored = await self.store.restore(key, revision_id, self.clock.now(), await _remover(key, self.events))
-        await taken_in(self.store, self.index, key)
+        restored = await self.store.restore(
+            key, revision_id, self._opened.clock.now(), await _remover(key, self.events)
+        )
+        await taken_in(self.store, self._opened.ledger.profiles, key)
         self.reader.forget()
-        self.on_restored()
+        self._opened.on_restored()
         return self.access.redacted(restored)
 
     async def exported(self, profile: Profile) -> Profile:
@@ -182,18 +169,14 @@ LONGEST = 4_000  # characters of a text that is searched for
 ALIKE = 1_000  # people whose name contains somebody's id, at most
 
 
-@dataclass(frozen=True)
 class Listings:
     """Lists an agent's rows for its operator, redacted as every other read is; any other scene raises NotPermitted."""
 
-    access: ReadAccess
-    names: CurrentNames
-    rows: OperatorLists
-    stored: EventLedger
-    log: MessageLog
-    missed: MissedBook
-    clock: Clock
-    searching: Recall
+    def __init__(self, opened: Opened) -> None:
+        """Create over what is open."""
+        self.access, self.names, self.clock, self.searching = opened.access, opened.names, opened.clock, opened.recall
+        ledger = opened.ledger
+        self.rows, self.stored, self.log, self.missed = ledger.listings, ledger.events, ledger.log, ledger.missed
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
@@ -340,26 +323,17 @@ def _agent(scene: Scene) -> str:
     return scene.agent
 
 
-@dataclass(frozen=True)
 class Reads:
-    """The reads of an open memory; a row that ``access`` does not admit is left out, whichever store returned it.
+    """The reads of an open memory; a row that ``access`` does not admit is left out, whichever store returned it."""
 
-    ``names`` puts the present names of people into statements.
-    """
-
-    access: ReadAccess
-    names: CurrentNames
-    recall: Recall
-    event_ledger: EventLedger
-    buffer: MessageBuffer
-    profile_reader: ProfileReader
-    history: ProfileHistory
-    pinboard: Pinboard
-    beliefs: BeliefKeeping
-    belief_search: BeliefSearch
-    suggesting: Suggesting
-    event_eraser: EventEraser
-    tally: Tally = field(default_factory=Untallied)
+    def __init__(self, opened: Opened) -> None:
+        """Create over what is open."""
+        self.access, self.names, self.recall, self.tally = opened.access, opened.names, opened.recall, opened.tally
+        self.buffer, self.profile_reader, self.beliefs = opened.buffer, opened.profile_reader, opened.beliefs
+        self.belief_search, self.event_ledger = opened.belief_search, opened.ledger.events
+        self.event_eraser = opened.ledger.event_eraser
+        self.pinboard, self.history = Pinboard(opened.ledger.notes, opened.clock), ProfileHistory(opened)
+        self.listings = Listings(opened)
 
     async def context(self, scene: Scene, query: str, *, budget: int | None, shown: frozenset[str] | None) -> Context:
         """Build the context of a turn, only from memos if ``enabled=false``; the builder checks access to each item."""
@@ -509,10 +483,6 @@ class Reads:
         since = self.beliefs.clock.now() - timedelta(days=days)
         found = await self.beliefs.beliefs.changes(scope, since)
         return [shown for change in found if (shown := self.access.change(scope, change))]
-
-    async def suggestions(self, scene: Scene) -> list[Suggestion]:
-        """Return the open suggestions of the group, made from experiences that pass the access check."""
-        return await self.suggesting.suggestions(scene)
 
 
 async def _shown(reads: Reads, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:

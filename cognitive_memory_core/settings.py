@@ -6,7 +6,7 @@ one is reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -17,7 +17,6 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
-    TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
@@ -145,12 +144,12 @@ class RerankSettings(_Group):
 class ModelsSettings(_Group):
     """The models by purpose; triage, merge and evolution take each key that they do not set from the historian."""
 
-    historian: ModelSettings = ModelSettings()
-    triage: ModelSettings = ModelSettings()
-    merge: ModelSettings = ModelSettings()
-    evolution: ModelSettings = ModelSettings()
-    embedding: EmbeddingSettings = EmbeddingSettings()
-    rerank: RerankSettings = RerankSettings()
+    historian: ModelSettings = Field(default_factory=ModelSettings)
+    triage: ModelSettings = Field(default_factory=ModelSettings)
+    merge: ModelSettings = Field(default_factory=ModelSettings)
+    evolution: ModelSettings = Field(default_factory=ModelSettings)
+    embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
+    rerank: RerankSettings = Field(default_factory=RerankSettings)
 
     def of(self, role: ChatRole) -> ModelSettings:
         """Return the chat model settings of a role; keys that are not set are the historian's."""
@@ -317,7 +316,6 @@ class AgentSettings(_Group):
     agent: Annotated[Text, Field(max_length=128)] = ""
 
 
-_AGENTS = TypeAdapter(tuple[AgentSettings, ...])
 SHORTEST_TOKEN = 16  # characters of an agent's token
 
 
@@ -334,12 +332,14 @@ class HttpSettings(_Group):
     console: bool = True
     agents: tuple[AgentSettings, ...] = ()
 
-    @field_validator("agents", mode="before")
+    @field_validator("agents", mode="wrap")
     @classmethod
-    def _complete(cls, value: object) -> object:
+    def _complete(
+        cls, value: object, parse: Callable[[object], tuple[AgentSettings, ...]]
+    ) -> tuple[AgentSettings, ...]:
         """Parse the agents, and reject short or equal tokens by an error that shows none of them."""
         try:
-            agents = _AGENTS.validate_python(value)
+            agents = parse(value)
         except ValidationError:
             raise ValueError(sentences.settings.BAD_AGENTS) from None
         tokens = [agent.token.get_secret_value().strip() for agent in agents]
@@ -358,16 +358,16 @@ class Settings(_Group):
     timezone: Text = "Asia/Shanghai"
     sharing: Literal["isolated", "shared"] = "isolated"
     daily_calls: Count = 1000
-    models: ModelsSettings = ModelsSettings()
-    query: QuerySettings = QuerySettings()
-    historian: HistorianSettings = HistorianSettings()
-    profile: ProfileSettings = ProfileSettings()
-    pins: PinsSettings = PinsSettings()
-    queue: QueueSettings = QueueSettings()
-    capture: CaptureSettings = CaptureSettings()
-    evolution: EvolutionSettings = EvolutionSettings()
-    vector_store: VectorStoreSettings = VectorStoreSettings()
-    http: HttpSettings = HttpSettings()
+    models: ModelsSettings = Field(default_factory=ModelsSettings)
+    query: QuerySettings = Field(default_factory=QuerySettings)
+    historian: HistorianSettings = Field(default_factory=HistorianSettings)
+    profile: ProfileSettings = Field(default_factory=ProfileSettings)
+    pins: PinsSettings = Field(default_factory=PinsSettings)
+    queue: QueueSettings = Field(default_factory=QueueSettings)
+    capture: CaptureSettings = Field(default_factory=CaptureSettings)
+    evolution: EvolutionSettings = Field(default_factory=EvolutionSettings)
+    vector_store: VectorStoreSettings = Field(default_factory=VectorStoreSettings)
+    http: HttpSettings = Field(default_factory=HttpSettings)
 
     @field_validator("agent")
     @classmethod

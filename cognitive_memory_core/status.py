@@ -17,6 +17,7 @@ from .tasks import ErrorState, restarts
 from .vectors.chroma.store import server_refusal
 
 if TYPE_CHECKING:
+    from .learning import Learning
     from .opened import Opened
 
 SERVER_SECONDS = 2.0  # how long a status waits for a Chroma server
@@ -75,29 +76,30 @@ class Status:
         return next((error for name, error in self.failing if name == LEDGER_ROWS), "")
 
 
-async def collected_status(opened: Opened, *, reason: str) -> Status:
+async def collected_status(learning: Learning, *, reason: str) -> Status:
     """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so.
 
     ``reason`` says why no memories are made; "" if they are.
     """
-    settings, failing = opened.settings.current, _failing(opened)
+    opened = learning.opened
+    settings, failing = opened.settings.current, _failing(learning)
     if refusal := await asyncio.to_thread(server_refusal, settings.vector_store, SERVER_SECONDS):
         failing = (("vectors", refusal), *(one for one in failing if one[0] != "vectors"))
-    without = {"historian": opened.chat_models.has_model, "embedding": bool(settings.models.embedding.model_name)}
+    without = {"historian": bool(learning.chat_breakers), "embedding": bool(settings.models.embedding.model_name)}
     status = Status(
         is_running=not reason,
         reason=reason,
         jobs=opened.queue.counts(),
         refused=opened.intake.admission.refused,
-        paused=opened.worker.paused,
-        breakers=tuple((breaker.name, breaker.state) for breaker in opened.breakers),
+        paused=learning.worker.paused,
+        breakers=tuple((breaker.name, breaker.state) for breaker in learning.breakers),
         last_error=await asyncio.to_thread(opened.owner.problem) or next((error for _, error in failing), ""),
         failing=failing,
-        refusal=next((one.refusal for one in opened.breakers if one.refusal), ""),
-        is_over_daily_calls=opened.chat_models.budget.is_spent,
+        refusal=next((one.refusal for one in learning.breakers if one.refusal), ""),
+        is_over_daily_calls=learning.budget.is_spent,
         without_model=tuple(name for name, is_set in without.items() if not is_set),
         dropped_messages=opened.buffer.dropped,
-        removed_messages=opened.upkeep.removed,
+        removed_messages=learning.upkeep.removed,
         restarts=tuple(restarts.items()),
     )
     today = opened.clock.now().astimezone(settings.zone).date()
@@ -106,11 +108,11 @@ async def collected_status(opened: Opened, *, reason: str) -> Status:
         return replace(
             status,
             totals=await opened.ledger.archive.totals(),
-            index_lag=await opened.indexer.lag(),
+            index_lag=await learning.indexer.lag(),
             spent_today=tuple(await opened.ledger.accounts.spent(today)),
             index=await opened.reconciler.state() if opened.reconciler else IndexState(),
-            purge=await opened.purge.state(),
-            merges=await opened.merging.state(),
+            purge=await learning.purge.state(),
+            merges=await learning.merging.state(),
         )
     except UnavailableError as away:
         return replace(status, last_error=str(away))
@@ -128,19 +130,19 @@ async def collected_activity(opened: Opened, scene: Scene, days: int) -> Activit
     return await opened.ledger.archive.activity(scope, [Interval(start, end) for start, end in pairwise(midnights)])
 
 
-def _failing(opened: Opened) -> tuple[tuple[str, str], ...]:
+def _failing(learning: Learning) -> tuple[tuple[str, str], ...]:
     """Return the failing components with their errors: loops, the last failure first, then stores and models."""
     troubles: tuple[ErrorState, ...] = (
-        *(loop.trouble for loop in (*opened.loops, *opened.learning_loops)),
-        opened.buffer.read_errors,
-        opened.buffer.crowding,
-        opened.name_observer.renaming.trouble,
-        opened.watch.trouble,
-        opened.integrity.trouble,
-        *opened.worker.error_states,
-        *opened.merging.error_states,
-        *opened.profile_indexer.error_states,
+        *(loop.trouble for loop in (*learning.loops, *learning.learning_loops)),
+        learning.opened.buffer.read_errors,
+        learning.opened.buffer.crowding,
+        learning.opened.name_observer.renaming.trouble,
+        learning.opened.watch.trouble,
+        learning.integrity.trouble,
+        *learning.worker.error_states,
+        *learning.merging.error_states,
+        *learning.profile_indexer.error_states,
     )
     lasting = sorted((one for one in dict.fromkeys(troubles) if one.error), key=lambda one: one.began, reverse=True)
-    away = [one for one in opened.breakers if one.last_error and (one.state == "failed" or one.refusal)]
+    away = [one for one in learning.breakers if one.last_error and (one.state == "failed" or one.refusal)]
     return (*((one.name, one.error) for one in lasting), *((one.name, one.last_error) for one in away))

@@ -12,7 +12,7 @@ import pytest
 from .sources import CORE, ROOT
 
 HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
-AFTER_OPENING = ("wiring", "models", "recall.recall", "recall.one_pass", "historian")  # of the core
+AFTER_OPENING = ("opened", "learning", "models", "recall.recall", "recall.one_pass", "historian")  # of the core
 SUBCOMMANDS = ("beliefs", "memories", "operating", "people", "places")
 OFF = (  # rooms of the plugin that a bot needs only after it has switched them on, or when somebody asks
     *(f"commands.{family}" for family in SUBCOMMANDS),

@@ -163,9 +163,9 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     ledger.corpora.is_wide = lambda *_: True
     engine.compose()
     memory = CognitiveMemory()
-    memory._open, memory._settings = engine, live
+    memory._begin(engine)
     try:
-        engine.start()
+        await memory._start()
         await memory.remember(Turn(READING, observations=FACTS))
         await until(lambda: _is_behind(memory, 5))
         assert not chroma_children()
@@ -175,7 +175,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
         assert len(chroma_children()) == 1
         assert (await memory.status()).index.behind == 0
     finally:
-        await engine.close()
+        await memory._end()
 
 
 async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:

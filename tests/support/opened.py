@@ -114,8 +114,8 @@ async def opened(
         index.is_wide = lambda _connection, _read_filter: True
     await engine.consent.load()
     memory = core.CognitiveMemory()
-    memory._open, memory._settings = engine, live
+    memory._begin(engine)
     try:
         yield memory
     finally:
-        await engine.close()
+        await memory._end()

@@ -245,7 +245,7 @@ async def test_a_person_who_opts_out_leaves_the_beliefs(tmp_path: Path) -> None:
         assert "小林" not in belief.statement
         assert LIN[0] not in belief.supporters
         await memory.evolve(GROUP)
-        chat = memory._opened.chat_models.evolver.chat
+        chat = (await memory._learning()).evolver_model.chat
         assert chat is not None
 
 

@@ -84,5 +84,5 @@ async def test_a_purge_lets_go_of_what_was_remembered_meanwhile(tmp_path: Path) 
         await memory.forget_user(TANG, TANG.user_id)
         callnames(TANG.user_name)
         assert filled() == {"callnames", "_cleaned"}
-        await memory._opened.purge.run_if_due()
+        await (await memory._learning()).purge.run_if_due()
         assert filled() == set()

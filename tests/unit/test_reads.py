@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -19,6 +20,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
+from cognitive_memory_core.ports.tally import Untallied
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.belief_search import BeliefSearch
@@ -103,6 +105,10 @@ class Leaky:
     async def revisions(self, *_: Any) -> list[Revision]:
         """Return a past profile of each."""
         return [Revision("1", profile) for profile in self.profiles()]
+
+    async def unrepeatable(self) -> list[Event]:
+        """Return that nothing was forgotten."""
+        return []
 
     async def decisions(self, *_: Any) -> list[Any]:
         """Return no decisions."""
@@ -243,21 +249,20 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
     beliefs: Any = LeakyBeliefs(scenes, told)
     found = BeliefSearch(beliefs, cast("Any", CountingEmbedder()), live)
     embedder: Any = CountingEmbedder()
-    recall = Recall(Sources(tables, embedder, FrozenClock(), access, profiles, found), live)
-    return Reads(
-        access,
-        CurrentNames(a_ledger().names),
-        recall,
-        leaky,
-        leaky,
-        profiles,
-        leaky,
-        leaky,
-        beliefs,
-        found,
-        suggesting_of(leaky, access, live),
-        leaky,
-    ), consent
+    opened: Any = SimpleNamespace(
+        access=access,
+        names=CurrentNames(a_ledger().names),
+        recall=Recall(Sources(tables, embedder, FrozenClock(), access, profiles, found), live),
+        tally=Untallied(),
+        buffer=leaky,
+        profile_reader=profiles,
+        beliefs=beliefs,
+        belief_search=found,
+        clock=FrozenClock(),
+        profiles=leaky,
+        ledger=SimpleNamespace(events=leaky, event_eraser=leaky, notes=leaky, listings=None, log=None, missed=None),
+    )
+    return Reads(opened), consent
 
 
 def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Suggesting:
@@ -289,8 +294,19 @@ READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
     "belief_hits": lambda reads: reads.belief_hits(GROUP, "自己", limit=9, threshold=0.0),
     "belief_history": lambda reads: reads.belief_history(GROUP, "0"),
     "belief_changes": lambda reads: reads.belief_changes(GROUP, 7),
-    "suggestions": lambda reads: reads.suggestions(GROUP),
 }
+
+
+@pytest.mark.parametrize("scene", FOREIGN, ids=["other group", "opted out", "other agent", "private"])
+async def test_a_foreign_experience_makes_no_suggestion(scene: Scene) -> None:
+    """A suggestion shows nothing of a foreign experience, and of one's own no person who opted out."""
+    _, consent = await reads_of(GROUP, told=SECRET)
+    live = Live(Settings())
+    foreign = suggesting_of(Leaky((scene,), SECRET), ReadAccess(consent, live), live)
+    assert SECRET not in str(await foreign.suggestions(GROUP))
+    own = str(await suggesting_of(Leaky((GROUP,), OWN), ReadAccess(consent, live), live).suggestions(GROUP))
+    assert TOLD in own
+    assert OWN not in own
 
 
 def test_every_read_is_listed_here() -> None:
@@ -333,11 +349,12 @@ async def test_a_foreign_event_is_not_changed(scene: Scene) -> None:
             return foreign
 
     ledger: Any = Holding()
+    reads.event_ledger = ledger
     with pytest.raises(UnknownEvent):
-        await replace(reads, event_ledger=ledger).stored_event(GROUP, foreign.id)
-    assert await replace(reads, event_ledger=ledger).stored_event(scene, foreign.id) == foreign
+        await reads.stored_event(GROUP, foreign.id)
+    assert await reads.stored_event(scene, foreign.id) == foreign
     with pytest.raises(UnknownEvent):
-        await replace(reads, event_ledger=ledger).event(GROUP, foreign.id)
+        await reads.event(GROUP, foreign.id)
 
 
 @pytest.mark.parametrize("read", READS)
@@ -366,6 +383,6 @@ async def test_a_disabled_memory_still_lists() -> None:
     """With enabled=false nothing is searched; lists, windows, memos and pins are given."""
     reads, _ = await reads_of(GROUP, told=SECRET, enabled=False)
     given = {read for read in READS if SECRET in str(await READS[read](reads))}
-    listed = {"belief_page", "belief_history", "belief_changes", "suggestions"}
+    listed = {"belief_page", "belief_history", "belief_changes"}
     assert given == {"context", "events", "forgotten", "recent_messages", "find_messages", "memos", "pins", *listed}
     assert (await reads.context(GROUP, "？", budget=None, shown=None)).degraded == ("disabled",)

@@ -265,7 +265,7 @@ async def test_closed_client_is_away(server: ModelServer) -> None:
 def test_package_costs_nothing_until_its_client_is_wanted() -> None:
     """Importing the package does not import the client libraries."""
     code = (
-        "import cognitive_memory_core.models, cognitive_memory_core.wiring, sys; "
+        "import cognitive_memory_core.models, cognitive_memory_core.opened, sys; "
         "print({'openai', 'httpx'} & {*sys.modules})"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

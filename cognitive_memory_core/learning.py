@@ -1,0 +1,376 @@
+"""What learns, changes, forgets and reports over an open memory; loaded when the memory is open already."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+
+from .domain.profile import ProfileKey
+from .domain.turn import QueueCounts
+from .errors import UnavailableError
+from .evolution.beliefs import BeliefIndexer
+from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
+from .evolution.suggesting import Suggesting
+from .forgetting import ErasureSurroundings, EventCorrecting, EventForgetting, PermanentErasure, Purge
+from .historian.merging import EntityMerge, ProfileMerging
+from .historian.model_merger import ModelMerger
+from .historian.neighbours import DialogueContext, RepeatedEvents
+from .historian.pipeline import Pipeline
+from .historian.profile_indexer import ProfileIndexer, taken_in
+from .historian.rewriter import BackedHistorian, BackedMerger, ModelHistorian
+from .historian.rules import RuleHistorian, RuleMerger
+from .historian.upkeep import IntegrityWatch, LogPruning
+from .historian.worker import HistorianWorker
+from .migration.takeover import SummaryTakeover
+from .models.breaker import Breaker
+from .models.chat import ROLES, chats_of
+from .models.spending import EVOLUTION, Budget, BudgetedChat
+from .opened import Opened
+from .ports.models import Chat, Historian, Merger
+from .prompts.library import TEMPLATES, PromptLibrary, read_templates
+from .quality.reporting import Reporting
+from .recall.compression import ModelSummariser
+from .tasks import BackgroundLoop
+from .vectors.indexer import Indexer
+
+log = logging.getLogger(__name__)
+POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll of a drain counts rows, so the interval grows
+
+
+class Learning:
+    """The use cases that need more than one read, and their background loops from :meth:`start` to :meth:`stop`.
+
+    Both are idempotent. :meth:`open` builds historian, merger and evolver by chat models if they are configured, by
+    rules otherwise and when the daily calls are spent.
+    """
+
+    summariser: ModelSummariser | None = None
+    evolver_model: EvolverModel | None = None
+    historian: Historian
+    merger: Merger
+    chat_breakers: tuple[Breaker, ...] = ()
+
+    def __init__(self, opened: Opened) -> None:
+        """Prepare; nothing is built yet."""
+        self.opened = opened
+        self._is_started = False
+
+    async def open(self, given: Chat | None) -> None:
+        """Build the models and the use cases; ``given`` replaces every configured chat model."""
+        await self._open_models(given)
+        self.compose()
+
+    async def _open_models(self, given: Chat | None) -> None:
+        opened, live = self.opened, self.opened.settings
+        rules, merging = RuleHistorian(), RuleMerger()
+        self.historian, self.merger, self.budget = rules, merging, Budget(opened.meter, live)
+        asked = await chats_of(live.current, self.budget, opened.resources, given)
+        if not asked:
+            return
+        library = await asyncio.to_thread(lambda: PromptLibrary(read_templates(opened.data_dir / "prompts", TEMPLATES)))
+        for problem in library.problems:  # the package's own template is used instead
+            log.warning("%s", problem)
+        missing = BudgetedChat(None, Breaker(""), self.budget)
+        chats = {role: asked.get(role, missing) for role in ROLES}
+        historian = ModelHistorian(chats["historian"], chats["triage"], library, live, rules, tally=opened.tally)
+        self.historian = BackedHistorian(historian, rules, self.budget)
+        self.merger = BackedMerger(ModelMerger(chats["merge"], library, live, opened.tally), merging)
+        self.chat_breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
+        self.summariser = ModelSummariser(chats["historian"], library, live)
+        if "evolution" in asked:
+            self.evolver_model = EvolverModel(chats["evolution"], library, self.summariser.summary)
+
+    def compose(self) -> None:
+        """Build the use cases; where one must react to another's work, a callback connects them here."""
+        opened = self.opened
+        live, settings, ledger, clock = opened.settings, opened.settings.current, opened.ledger, opened.clock
+        embedder, reconciler = opened.embedder, opened.reconciler
+        self.indexer = Indexer(
+            embedder,
+            ledger.vectors,
+            on_stored=reconciler.nudge if reconciler else lambda: None,
+            batch=settings.models.embedding.batch_size,
+        )
+        self.profile_indexer = ProfileIndexer(opened.profiles, ledger.profiles, embedder)
+        self.belief_indexer = BeliefIndexer(ledger.beliefs, embedder)
+        self.evolver = Evolver(
+            model=self.evolver_model,
+            ledger=ledger,
+            consent=opened.consent,
+            settings=live,
+            clock=clock,
+            flush=opened.buffer.flush,
+            on_stored=self.belief_indexer.nudge,
+        )
+        self.evolution_rounds = EvolutionRounds(
+            evolver=self.evolver,
+            book=ledger.beliefs,
+            consent=opened.consent,
+            settings=live,
+            clock=clock,
+            may_call=lambda: self.evolver_model is not None and self.budget.bears(EVOLUTION),
+        )
+        self.suggesting = Suggesting(
+            events=ledger.events,
+            decisions=ledger.decisions,
+            beliefs=ledger.beliefs,
+            embedder=embedder,
+            access=opened.access,
+            settings=live,
+            clock=clock,
+            named=opened.names.of_events,
+            on_stored=self.belief_indexer.nudge,
+            model=self.evolver_model,
+        )
+        self.merging = ProfileMerging(
+            EntityMerge(
+                merger=self.merger,
+                store=opened.profiles,
+                index=ledger.profiles,
+                book=ledger.facts,
+                names=ledger.names,
+                settings=live,
+                clock=clock,
+                name_of=self._name_of,
+                is_left_out=lambda key: key.user_id in opened.consent.opted_out,
+                on_written=self._note_profile_written,
+            ),
+            is_learning=lambda: opened.queue.counts().pending > 0,
+        )
+        self.worker = HistorianWorker(
+            opened.queue,
+            Pipeline(
+                historian=self.historian,
+                events=ledger.events,
+                log=ledger.log,
+                memos=opened.memos,
+                name_observer=opened.name_observer,
+                consent=opened.consent,
+                neighbourhood=RepeatedEvents(ledger.facts, ledger.corpora),
+                surroundings=DialogueContext(ledger.log, ledger.events, opened.consent),
+                settings=live,
+                asks_model=bool(self.chat_breakers),
+            ),
+            live,
+            on_stored=self.note_stored,
+        )
+        self.takeover = SummaryTakeover(
+            opened.data_dir,
+            None if settings.isolate_bots else settings.agent,
+            self.import_file,
+            opened.disk,
+        )
+        self.purge = Purge(ledger.eraser, clock, self._rebuild_afresh)
+        around = ErasureSurroundings(
+            buffer=opened.buffer,
+            profiles=opened.profiles,
+            purge=self.purge,
+            suspended=self._suspended,
+            remove_from_index=self._unindex,
+            refresh=self._refresh_profiles,
+        )
+        self.forgetting = PermanentErasure(
+            ledger=ledger,
+            around=around,
+            queue=opened.queue,
+            mirror=opened.mirror,
+            consent=opened.consent,
+            clock=opened.watch,
+        )
+        self.event_forgetting = EventForgetting(
+            events=ledger.events,
+            eraser=ledger.event_eraser,
+            around=around,
+            clock=clock,
+            horizon=opened.watch.horizon,
+            on_changed=self.merging.nudge,
+        )
+        self.event_correcting = EventCorrecting(ledger.events, opened.consent, live)
+        self.upkeep = LogPruning(ledger.log, live, opened.watch.horizon, self._erase_due)
+        self.integrity = IntegrityWatch(ledger.examiner)
+        self.reporting = Reporting(
+            ledger=ledger.quality,
+            names=ledger.names,
+            facts=ledger.facts,
+            consent=opened.consent,
+            settings=live,
+            clock=clock,
+            counts=self._job_counts,
+            lag=self.indexer.lag,
+            missed=ledger.missed,
+        )
+        opened.on_queued, opened.on_withdrawn = self.worker.nudge, self.merging.nudge
+        opened.on_restored = self.profile_indexer.nudge
+
+    @property
+    def breakers(self) -> tuple[Breaker, ...]:
+        """The breakers of stores and models."""
+        return (*self.opened.breakers, *self.chat_breakers)
+
+    @property
+    def loops(self) -> list[BackgroundLoop]:
+        """The loops that run whenever the memory is open."""
+        return [*self.opened.loops, self.upkeep.loop, self.integrity.loop]
+
+    @property
+    def learning_loops(self) -> list[BackgroundLoop]:
+        """The loops that run while the memory forms new memories, beside those of worker and merging."""
+        own = self.takeover.loop, self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
+        return [*own, *(one.loop for one in (self.opened.reconciler, self.opened.embedding.calibrating) if one)]
+
+    def start(self) -> None:
+        """Start the background loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
+        if self._is_started:
+            return
+        self._is_started = True
+        for loop in self.loops:
+            loop.start()
+        if self.opened.settings.current.enabled:
+            self.worker.start()
+            self.merging.start()
+            for loop in self.learning_loops:
+                loop.start()
+
+    async def stop(self) -> None:
+        """Stop the loops; running jobs get ``shutdown_seconds`` to end."""
+        self._is_started = False
+        await asyncio.gather(self.worker.stop(), self.merging.stop())
+        await asyncio.gather(*(loop.stop() for loop in (*self.loops, *self.learning_loops)))
+        await self.opened.buffer.flush()
+
+    async def close(self) -> None:
+        """Stop the loops and the purge; the stores stay open."""
+        try:
+            await self.stop()
+        finally:
+            await self.purge.close()
+
+    async def drain(self, seconds: float) -> bool:
+        """Wait until no work is left; return False after ``seconds``. Starts the loops if they are not running."""
+        resting = not self._is_started
+        self.start()
+        try:
+            return await asyncio.wait_for(self._until_idle(), max(seconds, 0.0))
+        except asyncio.TimeoutError:
+            return False
+        finally:
+            if resting:
+                await self.stop()
+
+    async def _until_idle(self) -> bool:
+        """Wait until no job waits, no merge is due and no vector is missing; shorten the loops' pauses meanwhile.
+
+        While the memory is disabled no job runs; then return whether the captured messages could be written.
+        """
+        is_written, pause = await self.opened.buffer.flush(), POLL
+        if not self.opened.settings.current.enabled:
+            return is_written
+        while not await self._is_idle():
+            self._wake_loops()
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, LONGEST_POLL)
+        await self.opened.meter.flush()
+        return True
+
+    async def _is_idle(self) -> bool:
+        if not self.worker.is_idle or await self.takeover.is_due():
+            return False
+        lags = [self.indexer.lag, self.profile_indexer.has_lag, self.belief_indexer.has_lag]
+        if self.opened.reconciler:
+            lags.append(self.opened.reconciler.lag)
+        try:
+            if not self.merging.is_idle or await self.merging.waiting():
+                return False
+            for lag in lags:
+                if await lag():
+                    return False
+        except UnavailableError:
+            return False
+        return True
+
+    def _wake_loops(self) -> None:
+        """Wake the loops of the first stage that has work, and no later ones, so that these batch its output."""
+        self.worker.nudge()
+        if self.worker.is_idle:
+            self.merging.wake_now()
+            if self.merging.is_idle:
+                for loop in (self.indexer, self.profile_indexer, self.belief_indexer, self.opened.reconciler):
+                    if loop:
+                        loop.wake_now()
+
+    def reconsider(self) -> None:
+        """Wake the loops that wait for a time computed from settings, after the settings changed."""
+        self.worker.nudge()
+        self.merging.nudge()
+        self.upkeep.loop.nudge()
+
+    def note_stored(self) -> None:
+        """Wake the loops that process new events: the indexer and profile merging."""
+        self.indexer.nudge()
+        self.merging.nudge()
+
+    async def import_file(self, path: Path) -> int:
+        """Import an export, then refresh caches and indexes; return the number of new rows."""
+        transfer = await asyncio.to_thread(_transfer)
+        await self.opened.consent.drop_ended_switches()
+        absorbed = await transfer.imported(
+            self.opened.ledger.archive, path, profiles=self.opened.profiles, is_excluded=self.opened.consent.keeps_out
+        )
+        await self.opened.consent.load()
+        await self.profile_indexer.refresh()
+        self.opened.profile_reader.forget()
+        self.opened.recall.sources.known.drop()
+        self.indexer.nudge()
+        if self.opened.reconciler:
+            self.opened.reconciler.nudge()
+        return absorbed
+
+    def _name_of(self, key: ProfileKey) -> str:
+        """Return the latest name of a group or, if profiles are shared between places, of a person; else ""."""
+        is_wanted = key.entity_type == "group" or self.opened.settings.current.sharing == "shared"
+        return self.opened.name_observer.name_of(key) if is_wanted else ""
+
+    def _note_profile_written(self) -> None:
+        self.opened.profile_reader.forget()
+        self.profile_indexer.nudge()
+
+    @asynccontextmanager
+    async def _suspended(self) -> AsyncGenerator[None, None]:
+        """Keep jobs, merges, evolution, decisions on suggestions and the takeover from running meanwhile."""
+        async with AsyncExitStack() as stack:
+            for work in (self.worker, self.merging, self.evolver, self.suggesting, self.takeover):
+                await stack.enter_async_context(work.suspended())
+            yield
+
+    async def _unindex(self, event_ids: Sequence[str]) -> None:
+        self.note_stored()  # reworded texts have no vector, and profiles that lost a place are merged anew
+        if self.opened.reconciler:
+            await self.opened.reconciler.remove_from_index(event_ids)
+
+    async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
+        for key in keys:
+            await taken_in(self.opened.profiles, self.opened.ledger.profiles, key)
+        self.opened.name_observer.forget(keys)
+        self.opened.profile_reader.forget()
+
+    async def _rebuild_afresh(self) -> None:
+        if self.opened.reconciler:
+            await self.opened.reconciler.rebuild(afresh=True)
+
+    async def _erase_due(self) -> None:
+        await self.event_forgetting.erase_expired()
+        await self.opened.consent.erase_ended(self.opened.clock.now())
+        await self.purge.run_if_due()
+
+    async def _job_counts(self) -> QueueCounts:
+        return self.opened.queue.counts()
+
+
+def _transfer() -> ModuleType:
+    from . import transfer  # noqa: PLC0415  # only needed for export, import and backup
+
+    return transfer

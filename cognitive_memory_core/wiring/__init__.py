@@ -1,1 +1,0 @@
-"""Builds the models of an open memory: chat, embedding, reranking."""
