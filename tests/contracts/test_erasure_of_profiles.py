@@ -11,9 +11,9 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.facts import PendingFacts
 from cognitive_memory_core.store.profiles import IndexedProfile
 from cognitive_memory_core.text.safety.redaction import Redaction
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, committed, later
+from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, later
 
 GONE = "2000001"
 HIDE = Redaction.of([GONE], ("阿棠", "海棠未眠"))
@@ -174,16 +174,3 @@ async def test_a_profile_fed_by_a_forgotten_place_waits_for_what_it_has_left(led
     assert await ledger.profiles.versions() == {}
     left = [fact for fact, event in zip(facts, events, strict=True) if event.scope != place.scope]
     assert await ledger.facts.facts(OF_GONE[0], 9) == left
-
-
-async def test_what_others_learned_is_untouched_by_a_forgotten_stranger(ledger: Ledger) -> None:
-    """Erasing a person who was never there changes no fact, wording or profile."""
-    event, profile = an_event("下雨了", OTHER), a_profile(THEIRS, tags=("雨",))
-    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), observations={event.id: "下雨"}))
-    await ledger.profiles.put(profile)
-    await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
-    await committed(ledger, an_event("别的", OTHER))
-    await forgotten(ledger)
-    assert await ledger.facts.facts(THEIRS, 9) == [a_fact(event)]
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000002", ["下雨"]) == {"下雨": event}
-    assert await ledger.profiles.readable(OPERATOR, (), MODEL) == [IndexedProfile(profile, a_vector(1, 0))]
