@@ -22,7 +22,6 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.recall.ranking import Scored, fused
-from cognitive_memory_core.settings import BESIDE_A_MODEL
 
 from .labelled import ZONE, NoEmbedder, SetClock, mean, opened, written
 from .measure import Report
@@ -87,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Report:
     """Fuse each encoder's ranks with the lexical leg, in three ways."""
     asked = asyncio.run(answered(options.data))
-    weight = BESIDE_A_MODEL
+    weight = core.Settings().query.lexical_weight
     report = Report(
         f"madial: {len(asked)} dialogues, recall@{FIRST}",
         ("encoder", "n", "alone", f"fused, weight {weight}", "equal reciprocal ranks", "fused - alone"),

@@ -205,6 +205,18 @@ class Learning:
         )
         opened.on_queued, opened.on_withdrawn = self.worker.nudge, self.merging.nudge
         opened.on_restored = self.profile_indexer.nudge
+        if opened.embedding.local:
+            opened.embedding.local.on_replaced = self._note_embedder
+            self._note_embedder()  # a query may have come before
+
+    def _note_embedder(self) -> None:
+        """Follow the vectors of the embedder in use: hashing, where a model of this machine could not be loaded."""
+        fingerprint = self.opened.embedder.fingerprint
+        self.opened.ledger.corpora.follow(fingerprint)
+        if self.opened.reconciler:
+            self.opened.reconciler.fingerprint = fingerprint
+        for indexer in (self.indexer, self.profile_indexer, self.belief_indexer):
+            indexer.nudge()
 
     @property
     def breakers(self) -> tuple[Breaker, ...]:
@@ -220,7 +232,8 @@ class Learning:
     def learning_loops(self) -> list[BackgroundLoop]:
         """The loops that run while the memory forms new memories, beside those of worker and merging."""
         own = self.takeover.loop, self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
-        return [*own, *(one.loop for one in (self.opened.reconciler, self.opened.embedding.calibrating) if one)]
+        reconciler = self.opened.reconciler
+        return [*own, *(loop for loop in (reconciler and reconciler.loop, self.opened.embedding.loop) if loop)]
 
     def start(self) -> None:
         """Start the background loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""

@@ -169,6 +169,11 @@ class CognitiveMemory:
         return "" if self._settings.current.enabled else sentences.caller.NOT_RUNNING
 
     @property
+    def embedder(self) -> str:
+        """Name of the embedder in use: that of a model, or "hash" without one; "" while no memory is open."""
+        return self._open.embedder.name if self._open else ""
+
+    @property
     def durations(self) -> tuple[Durations, ...]:
         """How long turns and recalls took since this object was created, as histograms."""
         return self._stopwatches.shown()

@@ -17,8 +17,8 @@ from .domain.scope import PlaceSwitch
 from .domain.turn import FailedJob, QueueCounts
 from .lost_ledger import LEDGER
 from .models.embedding import embedding_of
+from .models.embedding_queue import EmbeddingQueue
 from .ports.clock import SystemClock
-from .ports.models import Embedder
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
 from .queue.folder import counted_jobs, failed_jobs
@@ -48,6 +48,7 @@ class DirectorySnapshot:
     spent_today: tuple[Spending, ...]
     index_lag: int
     dimensions: int
+    embedder: str
     clock: ClockState | None
     switches: tuple[PlaceSwitch, ...] = ()
 
@@ -55,7 +56,7 @@ class DirectorySnapshot:
 class MemoryReader:
     """Reads a data directory; made by :func:`opened_reader`. People who opted out are left out, as for the bot."""
 
-    def __init__(self, ledger: Ledger, embedder: Embedder, settings: Settings, data_dir: Path) -> None:
+    def __init__(self, ledger: Ledger, embedder: EmbeddingQueue, settings: Settings, data_dir: Path) -> None:
         """Read with a ledger that is opened read-only; ``embedder`` embeds queries."""
         self._ledger = ledger
         self._embedder = embedder
@@ -81,6 +82,7 @@ class MemoryReader:
             tuple(await ledger.accounts.spent(today)),
             await ledger.vectors.lag(fingerprint),
             await ledger.vectors.dimensions(fingerprint),
+            self._embedder.name,
             await ledger.clock_book.find(),
             tuple(self._consent.place_switches()),
         )

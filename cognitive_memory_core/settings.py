@@ -65,9 +65,6 @@ Amount = Annotated[float, Field(ge=0, le=LARGEST)]
 PositiveAmount = Annotated[float, Field(gt=0, le=LARGEST)]
 
 
-BESIDE_A_MODEL, BESIDE_HASHES = 0.7, 0.5  # weight of words beside an embedding model, and the local embedder
-
-
 class _Group(BaseModel):
     """A group of settings. A blank value means the default; unknown keys are ignored (see :func:`unknown_keys`)."""
 
@@ -120,7 +117,7 @@ class ModelSettings(_Group):
 
 
 class EmbeddingSettings(_Group):
-    """The embedding model; without ``model_name`` the local hashing embedder is used."""
+    """The embedding model; without ``model_name`` one of this machine: "auto", or "hash" for vectors without a model."""
 
     api_url: Text = ""
     api_key: Secret = SecretStr("")
@@ -128,6 +125,7 @@ class EmbeddingSettings(_Group):
     dimensions: Positive | None = None
     query_instruction: Text = ""
     document_instruction: Text = ""
+    local: Literal["auto", "hash"] = "auto"
     batch_size: Annotated[int, Field(gt=0, le=2048)] = 64
     price: TokenPrice | None = None
 
@@ -189,7 +187,7 @@ class QuerySettings(_Group):
     tool_default_top_k: Positive = 12
     profile_top_k: Positive = 8
     rerank_candidate_multiplier: Positive = 3
-    lexical_weight: Share | None = None
+    lexical_weight: Share = 0.7
     diversity: Share = 0.3
     min_relevance: Share = 0.05
     context_token_budget: Count = 2400
@@ -382,13 +380,6 @@ class Settings(_Group):
         except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
             raise ValueError(sentences.settings.unknown_zone(value)) from unknown
         return value
-
-    @property
-    def lexical_weight(self) -> float:
-        """The weight of search by words against vectors in [0, 1]: as set, or the default for the kind of embedder."""
-        if self.query.lexical_weight is not None:
-            return self.query.lexical_weight
-        return BESIDE_A_MODEL if self.models.embedding.model_name else BESIDE_HASHES
 
     @property
     def zone(self) -> ZoneInfo:

@@ -13,6 +13,7 @@ from .domain.interval import Interval
 from .domain.scope import Scene
 from .domain.turn import QueueCounts
 from .errors import UnavailableError
+from .ports.models import is_hashing
 from .tasks import ErrorState, restarts
 from .vectors.chroma.store import server_refusal
 
@@ -85,7 +86,7 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
     settings, failing = opened.settings.current, _failing(learning)
     if refusal := await asyncio.to_thread(server_refusal, settings.vector_store, SERVER_SECONDS):
         failing = (("vectors", refusal), *(one for one in failing if one[0] != "vectors"))
-    without = {"historian": bool(learning.chat_breakers), "embedding": bool(settings.models.embedding.model_name)}
+    without = {"historian": bool(learning.chat_breakers), "embedding": not is_hashing(opened.embedder)}
     status = Status(
         is_running=not reason,
         reason=reason,

@@ -155,7 +155,8 @@ class Lifetime:
         await memory.configure(self._setup.settings)  # they may have moved while the memory opened
         known = self._setup.configuration
         overridden = replies.settings.overridden_at_start(known.overridden if known else {})
-        logger.info(replies.log.logged(replies.log.started(directory, self._setup.settings) + overridden))
+        started = replies.log.started(directory, self._setup.settings, memory.embedder)
+        logger.info(replies.log.logged(started + overridden))
         self._tell_refused()
 
     def _tell_refused(self) -> None:

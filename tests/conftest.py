@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+from cognitive_memory_core.models import local
 from tests.support import network_guard
 from tests.support.sizes import IS_NIGHTLY, NIGHTLY
 
@@ -19,6 +20,8 @@ settings.register_profile(NIGHTLY, deadline=None, max_examples=500, print_blob=T
 settings.register_profile("unshrunk", deadline=None, max_examples=60, phases=[Phase.explicit, Phase.generate])
 settings.load_profile(NIGHTLY if IS_NIGHTLY else "ci" if os.environ.get("CI") else "default")
 ATTEMPTS = pytest.StashKey[Path]()
+local.AUTO = local.HASH  # loading the encoder takes a second; tests of it name it
+os.environ["COGNITIVE_MEMORY__MODELS__EMBEDDING__LOCAL"] = local.HASH  # for bots and commands in processes of their own
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -85,8 +85,8 @@ def _rows(
     words, models, totals = sentences.status, configuration.settings.models, snapshot.totals
     yield words.DIRECTORY, str(bot.data_dir)
     yield words.RUNNING, words.IS_RUNNING if is_running else words.IS_NOT_RUNNING
-    historian, embedding = models.historian.model_name or words.RULES, models.embedding.model_name or words.LOCAL
-    yield words.MODE, words.MODELS.format(historian=historian, embedding=embedding)
+    historian = models.historian.model_name or words.RULES
+    yield words.MODE, words.MODELS.format(historian=historian, embedding=snapshot.embedder)
     yield (
         words.HELD,
         words.EVENTS.format(events=totals.events, retired=totals.retired, memos=totals.memos, pins=totals.pins),

@@ -20,7 +20,7 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..errors import UnavailableError, UnknownSuggestion
 from ..ports.clock import Clock
-from ..ports.models import Embedder, Vector
+from ..ports.models import Embedder, Vector, is_hashing
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook, DecisionBook
@@ -184,7 +184,6 @@ def _days(events: Iterable[Event], zone: tzinfo) -> Iterable[date]:
 
 
 log = logging.getLogger(__name__)
-LOCAL = "hashing-"  # the local embedder, whose vectors know no more than the words
 MOST_WORDED = 3  # drafts that a model writes for one call
 MOST_TOLD = 12  # experiences that it is shown of a pattern; the newest
 MOST_DRAFTS = 200  # kept in memory
@@ -329,7 +328,7 @@ class Suggesting:
         return same
 
     async def _vectors(self, events: Sequence[Event]) -> dict[str, Vector]:
-        if self.embedder.fingerprint.startswith(LOCAL) or not events:
+        if is_hashing(self.embedder) or not events:
             return {}
         try:
             vectors = await self.embedder.embed_documents([one.pain for one in events])

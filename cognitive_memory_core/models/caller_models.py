@@ -36,7 +36,9 @@ class CallerEmbedder:
         """Wrap an embedder."""
         self._embedder = embedder
         self.fingerprint: str = embedder.fingerprint
-        self.calibration: Calibration = getattr(embedder, "calibration", GUESS)
+        self.name: str = getattr(embedder, "name", self.fingerprint)
+        stated: Calibration = getattr(embedder, "calibration", GUESS)
+        self.calibration = stated if stated.is_usable else GUESS  # else it is measured
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raise BadAnswer unless there are as many vectors as texts."""

@@ -1,4 +1,4 @@
-"""Builds the embedder: the caller's, a model behind an OpenAI-compatible address, or the local one."""
+"""Builds the embedder: the caller's, a model behind an OpenAI-compatible address, or one of this machine."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Meter, Vector
 from ..settings import EmbeddingSettings, Live, Settings
 from ..store.ledger import Ledger
+from ..tasks import BackgroundLoop
 from .breaker import Breaker
 from .calibration import Calibrating
 from .caller_models import CallerEmbedder
 from .client import EMBEDDING_LIMIT, ModelClient, member, place, rows, sendable
 from .embedding_queue import EmbeddingQueue
-from .hashing import HashingEmbedder
+from .local import LocalEmbedder, local_embedder
 
 LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
 _LARGEST = float(np.finfo(np.float32).max)
@@ -36,11 +37,12 @@ _MOST_NUMBERS = 65_536
 
 @dataclass(frozen=True)
 class Embedding:
-    """The shared embedder, its breaker, and its calibration task if one is due."""
+    """The shared embedder, its breaker, and what it does in the background: being calibrated, or being loaded."""
 
     embedder: EmbeddingQueue
     breaker: Breaker
-    calibrating: Calibrating | None
+    local: LocalEmbedder | None = None
+    loop: BackgroundLoop | None = None
 
 
 async def embedding_of(
@@ -57,19 +59,28 @@ async def embedding_of(
     A configured model is bound to the dimensions of its stored vectors. Its calibration is the stored one, or measured.
     """
     wanted, breaker = settings.models.embedding, Breaker("embedding")
-    inner: Embedder = CallerEmbedder(given) if given else HashingEmbedder()
-    if given is None and wanted.model_name:
+    batch_size, local = wanted.batch_size, None
+    inner: Embedder
+    if given is not None:
+        inner = CallerEmbedder(given)
+    elif wanted.model_name:
         client = await asyncio.to_thread(ModelClient, wanted, "embedding", meter, limit=EMBEDDING_LIMIT)
         stack.push_async_callback(client.close)
         fingerprint = OpenAIEmbedder(wanted, client).fingerprint
         inner = OpenAIEmbedder(wanted, client, dimensions=await ledger.vectors.dimensions(fingerprint))
-    is_known = inner.calibration.is_usable and (given is not None or not wanted.model_name)
-    current = Live(inner.calibration if is_known else GUESS)
-    queue = EmbeddingQueue(inner, clock, current, batch_size=wanted.batch_size, guard=breaker.call)
+    else:
+        inner = await asyncio.to_thread(local_embedder, wanted)
+        if isinstance(inner, LocalEmbedder):
+            local, batch_size = inner, min(batch_size, inner.batch)
+            stack.callback(inner.close)
+    current = Live(GUESS)
+    queue = EmbeddingQueue(inner, clock, current, batch_size=batch_size, guard=breaker.call)
     stack.push_async_callback(queue.close)
+    if local is not None:
+        return Embedding(queue, breaker, local, local.loop)
     calibrating = Calibrating(queue, ledger.calibrations, current)
-    is_known = is_known or await calibrating.recall()
-    return Embedding(queue, breaker, None if is_known else calibrating)
+    is_known = inner.calibration is not GUESS or await calibrating.recall()
+    return Embedding(queue, breaker, loop=None if is_known else calibrating.loop)
 
 
 class OpenAIEmbedder:
@@ -85,6 +96,7 @@ class OpenAIEmbedder:
         query_seconds: float = 15.0,
     ) -> None:
         """Use a model whose vectors have ``dimensions`` numbers; 0 means the length of its first good answer."""
+        self.name = settings.model_name
         self._settings = settings
         self._client = client
         self._length = dimensions or settings.dimensions or 0

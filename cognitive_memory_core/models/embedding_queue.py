@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from .. import sentences
 from ..errors import BadAnswer, UnavailableError
 from ..ports.clock import Clock
-from ..ports.models import Calibration, Embedder, Vector
+from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import Live
 from ..tasks import seen
 from ..text.caches import register_cache
@@ -53,7 +53,6 @@ class EmbeddingQueue:
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
         """Wrap an embedder, on a running loop; a batch waits for queries for at most ``max_wait`` seconds."""
-        self.fingerprint: str = embedder.fingerprint
         self._embedder = embedder
         self._clock = clock
         self._calibration = calibration
@@ -75,9 +74,20 @@ class EmbeddingQueue:
         register_cache(self)
 
     @property
+    def fingerprint(self) -> str:
+        """Return the embedder's fingerprint, which changes if hashing takes the place of a model of this machine."""
+        return self._embedder.fingerprint
+
+    @property
+    def name(self) -> str:
+        """Return the embedder's name for people."""
+        return getattr(self._embedder, "name", self.fingerprint)
+
+    @property
     def calibration(self) -> Calibration:
-        """Return the distribution of the embedder's cosines, as far as it is known."""
-        return self._calibration.current
+        """Return the distribution of the embedder's cosines as the embedder states it, or as it was measured."""
+        stated = self._embedder.calibration
+        return self._calibration.current if stated is GUESS else stated
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raises as :meth:`embed_documents`. Cancelling one caller leaves a shared call running."""

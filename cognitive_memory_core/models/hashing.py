@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import add
 
-from ..ports.models import Calibration, Vector
+from ..ports.models import HASHING, Calibration, Vector
 from ..text.terms import FUNCTION_WORDS, pieces_of, telling
 
 _BATCH = 16  # texts that may be embedded on the event loop
@@ -37,6 +37,8 @@ class HashingEmbedder:
     words has a fixed vector.
     """
 
+    name = "hash"
+
     def __init__(self, dimensions: int = 512) -> None:
         """Make vectors of this many numbers, at least 64."""
         self._dimensions = max(dimensions, 64)
@@ -45,7 +47,7 @@ class HashingEmbedder:
     @property
     def fingerprint(self) -> str:
         """Return a text that names the method, its version and the length of its vectors."""
-        return f"hashing-v1-{self._dimensions}"
+        return f"{HASHING}v1-{self._dimensions}"
 
     @property
     def calibration(self) -> Calibration:

@@ -19,6 +19,7 @@ else:  # array("f"): compact, the standard library's, and numpy reads it without
 
 
 T = TypeVar("T")
+HASHING = "hashing-"  # first characters of the fingerprint of the embedder without a model
 LEAST_SPREAD = 0.02  # between the two medians; a smaller spread is noise
 
 
@@ -66,6 +67,11 @@ class Embedder(Protocol):
     async def embed_query(self, text: str) -> Vector:
         """Embed a search query."""
         ...
+
+
+def is_hashing(embedder: Embedder) -> bool:
+    """Return whether an embedder's vectors know no more than the words."""
+    return embedder.fingerprint.startswith(HASHING)
 
 
 class Meter(Protocol):

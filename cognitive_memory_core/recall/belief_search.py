@@ -86,7 +86,7 @@ class BeliefSearch:
         terms = tuple(query_terms(said))
         texts = [terms_of(belief.statement, *belief.tags) for belief, _ in shown]
         words = covered(terms, texts, len(rows)) if terms else [0.0] * len(shown)
-        weight = self.settings.current.lexical_weight
+        weight = self.settings.current.query.lexical_weight
         hits = (
             BeliefHit(belief, lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical)
             for (belief, similarity), lexical in zip(shown, words, strict=True)

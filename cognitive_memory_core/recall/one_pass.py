@@ -26,7 +26,7 @@ from ..domain.read_filter import NARROWED, ReadFilter
 from ..domain.scope import Scene, Scope
 from ..errors import BadArgument, UnavailableError
 from ..ports.clock import Clock
-from ..ports.models import Embedder, Reranker, Vector
+from ..ports.models import Embedder, Reranker, Vector, is_hashing
 from ..ports.vectors import VectorIndex
 from ..read_access import ReadAccess
 from ..settings import Decay, Settings
@@ -344,9 +344,9 @@ class Question:
         lexical = None if words is None else matched(terms, words)
         shares_words = bool(lexical) or not all(words_of(event).isdisjoint(terms) for event, _ in dense or ())
         if dense and not (self._query.people or shares_words):
-            is_of_characters = not self._settings.models.embedding.model_name  # near where no word is common, too
+            is_of_characters = is_hashing(self._parts.embedder)  # near where no word is common, too
             dense = [] if is_of_characters or max(similarity for _, similarity in dense) < NEAR else dense
-        found = fused(dense, lexical, self._settings.lexical_weight, least)
+        found = fused(dense, lexical, self._settings.query.lexical_weight, least)
         return [one for one in found if self._read_filter.admits(one.event)]
 
     def _judged(self, hits: list[Candidate], candidates: int) -> Steps[list[Candidate]]:

@@ -276,7 +276,7 @@ def ranked(
     as_shown: Callable[[Profile], Profile],
 ) -> list[ProfileHit]:
     """Rank profiles, best first, by the text that ``as_shown`` returns, so that redacted words never match."""
-    weight, floor = settings.lexical_weight, max(settings.query.min_relevance, LEAST)
+    weight, floor = settings.query.lexical_weight, max(settings.query.min_relevance, LEAST)
     near = [(row.profile, question.similarity(row.vector)) for row in rows]
     likely = [
         (as_shown(profile), similarity)

@@ -15,6 +15,7 @@ PARTS = {  # by the name of their loop; names that are public keywords stay
     "belief index": "群记忆的索引",
     "calibration": "量向量模型的尺度",
     "clock": "系统时钟",
+    "embedder": "载入向量模型",
     "clock watch": "看时钟",
     "housekeeping": "清理过期数据",
     "ledger check": "查账本",
@@ -57,6 +58,9 @@ PART_FAILED = "[认知记忆] {part} 连续出错，熔断：{reason}"
 PART_DOES_NOT_ANSWER = "{part} 已经 {seconds:g} 秒没有回答"
 PART_HANGS = "[认知记忆] {reason}，先不等它"
 PART_IS_BACK = "[认知记忆] {part} 恢复了"
+LOCAL_MODEL_REFUSED = "本机的向量模型 {name} 用不了（{reason}），改用不带模型的 hash 向量"
+NOT_INSTALLED = "没有装，或者文件不全"
+LITTLE_MEMORY = "内存只有 {megabytes} MB"
 MODEL_TELLS_NOTHING = (
     "[认知记忆] 向量模型分不清同义与不相干（{paraphrase:.3f} 与 {unrelated:.3f}），相关度按一般模型估计"
 )

@@ -34,10 +34,14 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "models.evolution": ("演化群组记忆的模型", "the model of slow memory"),
     "models.embedding.api_url": ("向量模型的地址（兼容 OpenAI）", "address of an OpenAI-compatible embedding model"),
     "models.embedding.api_key": ("密钥；本地服务可以空着", "its key; may be blank for a local server"),
-    "models.embedding.model_name": ("模型名；空着就用本地 n-gram 向量", "its name; blank: local n-gram vectors"),
+    "models.embedding.model_name": ("模型名；空着就用本机的", "its name; blank: the model of this machine"),
     "models.embedding.dimensions": ("向量几维；空着由模型决定", "length of its vectors; blank: the model's own"),
     "models.embedding.query_instruction": ("加在问题前面的话", "put before a question"),
     "models.embedding.document_instruction": ("加在记忆前面的话", "put before a memory"),
+    "models.embedding.local": (
+        "没有填模型名时在本机算向量：auto 用自带的句向量模型，hash 不用模型（省 120 MB 内存）",
+        'without a name, on this machine: "auto" is the installed encoder, "hash" no model (120 MB less)',
+    ),
     "models.embedding.batch_size": ("一次请求几条", "texts of a request"),
     "models.embedding.price": ("每百万 token 的价钱", "price of a million tokens"),
     "models.rerank.api_url": (
@@ -59,10 +63,7 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "query.tool_default_top_k": ("搜索默认给几条", "hits of a search by default"),
     "query.profile_top_k": ("搜索侧写给几份", "profiles of a search"),
     "query.rerank_candidate_multiplier": ("先取几倍的候选再排", "candidates a hit before ranking"),
-    "query.lexical_weight": (
-        "字面匹配占多少，其余归向量；空着按向量模型定：有模型 0.7，本地 0.5",
-        "weight of words against vectors; blank: 0.7 with an embedding model, 0.5 without",
-    ),
+    "query.lexical_weight": ("字面匹配占多少，其余归向量", "weight of words against vectors"),
     "query.diversity": ("多大程度避开重复的内容", "how much alike hits push each other away"),
     "query.min_relevance": ("低于它就不自动想起", "below it nothing is recalled by itself"),
     "query.context_token_budget": ("上下文最多多少 token", "tokens of a context, at most"),

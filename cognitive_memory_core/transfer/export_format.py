@@ -25,6 +25,7 @@ from ..domain.note import Memo, Pin
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from ..domain.scope import DEFAULT_AGENT, PlaceSwitch, Scene, Scope, checked_scene
 from ..errors import BadArgument
+from ..ports.models import HASHING
 from ..ports.vectors import EmbeddedEvent
 from ..store.all_rows import ArchiveRow, OptOut, Shared
 from ..store.names import Alias
@@ -32,7 +33,7 @@ from ..text.names import clean_name
 
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'
-LOCAL = "hashing-"  # first characters of the local embedder's fingerprint
+LOCAL = (HASHING, "usem3-")  # first characters of the fingerprints of vectors that are cheap to recompute
 Row = TypeVar(
     "Row", Event, Memo | Pin | Alias, OptOut, Shared, PlaceSwitch, Profile, Belief | Change, SuggestionDecision
 )
@@ -116,7 +117,7 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
 
 
 def _flat_event(row: EmbeddedEvent) -> _Fields:
-    """Return the fields of an exported event, without a vector of the local embedder, which is cheap to recompute."""
+    """Return the fields of an exported event, without a vector that is cheap to recompute."""
     unsaid = [name for name in ("replaces", "quotes") if not getattr(row.event, name)]
     fields = {"type": "event", **_without(row.event, "retired_at", *unsaid, *_EXPERIENCE)}
     if row.event.kind == "experience":

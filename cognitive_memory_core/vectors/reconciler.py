@@ -74,7 +74,7 @@ class IndexReconciler:
         self._store = store
         self._ledger = ledger
         self._book = book
-        self._fingerprint = fingerprint
+        self.fingerprint = fingerprint
         self._elapsed = elapsed
         self._is_asleep = True
         self._is_asked = False  # a query needs the store since it was stopped
@@ -125,7 +125,7 @@ class IndexReconciler:
         serving, at = self._serving, Checkpoint()
         if serving is not None:
             at = serving.checkpoint
-        elif not await self._ledger.dimensions(self._fingerprint):
+        elif not await self._ledger.dimensions(self.fingerprint):
             return 0
         elif self._is_asleep and await self._store.is_there():  # else it is lost or being opened
             at = await self._book.furthest() or at
@@ -140,13 +140,13 @@ class IndexReconciler:
 
     async def follow(self) -> None:
         """Make the index equal to the ledger: start the store, then open, build or update a generation as needed."""
-        dimensions = await self._ledger.dimensions(self._fingerprint)
+        dimensions = await self._ledger.dimensions(self.fingerprint)
         if not (dimensions or self._serving or self._must_go):
             return  # nothing to index yet: the store is not started
         if not self._is_opened or self._is_unfit(dimensions):
             async with self._building:  # waits for a build that another caller has started
                 await self._open_once()
-                if self._is_unfit(await self._ledger.dimensions(self._fingerprint)):
+                if self._is_unfit(await self._ledger.dimensions(self.fingerprint)):
                     await self._build()
         while (serving := self._serving) is not None and await self._advanced(serving):
             pass
@@ -299,7 +299,7 @@ class IndexReconciler:
         have changed it meanwhile, the store checked it on opening, and the daily comparison still follows.
         """
         checkpoint, build_id = await self._book.checkpoint(generation.build_id), generation.build_id
-        model = (self._fingerprint, await self._ledger.dimensions(self._fingerprint))
+        model = (self.fingerprint, await self._ledger.dimensions(self.fingerprint))
         is_refused = self._refused[build_id] >= MOST_FAILED_CHECKS
         if checkpoint is None or is_refused or (generation.fingerprint, generation.dimensions) != model:
             return None
@@ -323,14 +323,14 @@ class IndexReconciler:
         Rows that were written together share a revision; their ``seq`` tells them apart.
         """
         listed, last = await self._store.listed(copy.generation), copy.checkpoint
-        changes = await self._ledger.changes(self._fingerprint, Checkpoint(), SAMPLED)
+        changes = await self._ledger.changes(self.fingerprint, Checkpoint(), SAMPLED)
         if changes:
             first = changes[0].checkpoint
             revisions, seqs = last.revision - first.revision, last.seq - first.seq
             spots = [(first.revision + revisions * part // SAMPLE_SPOTS, first.seq + seqs * part // SAMPLE_SPOTS)
                      for part in range(1, SAMPLE_SPOTS)]  # fmt: skip
             for revision, seq in (*spots, (last.revision, last.seq - SAMPLED)):
-                changes += await self._ledger.changes(self._fingerprint, Checkpoint(revision, max(seq, 0)), SAMPLED)
+                changes += await self._ledger.changes(self.fingerprint, Checkpoint(revision, max(seq, 0)), SAMPLED)
         rows = {row.event.id: row for row in (change.row for change in changes if change.checkpoint <= last)
                 if row is not None and row.event.id in listed}  # fmt: skip
         return not await self._unfindable(copy.generation, list(rows.values()))
@@ -343,7 +343,7 @@ class IndexReconciler:
         """
         position, generation = f"{serving.generation.build_id} asked", serving.generation
         at = await self._book.checkpoint(position) or Checkpoint()
-        changes = await self._ledger.changes(self._fingerprint, at, SLICE)
+        changes = await self._ledger.changes(self.fingerprint, at, SLICE)
         known = [change for change in changes if change.checkpoint <= serving.checkpoint]
         rows = [change.row for change in known if change.row is not None]
         unfindable = await self._unfindable(generation, rows)
@@ -382,14 +382,14 @@ class IndexReconciler:
         async with self._turn:
             await self._catch_up(copy)
             listed = await self._store.listed(copy.generation)
-            known = await self._ledger.embedded_ids(self._fingerprint)
+            known = await self._ledger.embedded_ids(self.fingerprint)
             missing, extra = known - listed, listed - known
             is_worth_mending = len(missing) <= MAX_REPAIRED * len(known)
             if is_worth_mending and extra:
                 await self._store.remove(copy.generation, sorted(extra))
             at = Checkpoint()
             while is_worth_mending and missing:
-                if not (changes := await self._ledger.changes(self._fingerprint, at, BATCH)):
+                if not (changes := await self._ledger.changes(self.fingerprint, at, BATCH)):
                     break
                 await self._write(copy, [change for change in changes if change.event_id in missing])
                 at = changes[-1].checkpoint
@@ -401,11 +401,11 @@ class IndexReconciler:
     async def _build(self) -> None:
         """Fill a generation while the one in use follows the ledger; if that fails, it is not used any more."""
         self._note_started()
-        dimensions = await self._ledger.dimensions(self._fingerprint) or self._dimensions_found or 1
+        dimensions = await self._ledger.dimensions(self.fingerprint) or self._dimensions_found or 1
         self._begun += 1
         number, self._to_build = self._begun, await self._ledger.behind(Checkpoint())
         try:
-            copy = _GenerationInUse(await self._store.begin(self._fingerprint, dimensions), Checkpoint())
+            copy = _GenerationInUse(await self._store.begin(self.fingerprint, dimensions), Checkpoint())
             self._growing = copy
             said = sentences.log.INDEX_BUILDS.format(generation=copy.generation.number, rows=self._to_build)
             log.info("%s", said)
@@ -439,7 +439,7 @@ class IndexReconciler:
             pass
 
     async def _has_written_some(self, copy: _GenerationInUse) -> bool:
-        changes = await self._ledger.changes(self._fingerprint, copy.checkpoint, BATCH)
+        changes = await self._ledger.changes(self.fingerprint, copy.checkpoint, BATCH)
         if not changes:
             return False
         await self._write(copy, changes)

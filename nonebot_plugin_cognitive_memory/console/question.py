@@ -102,8 +102,8 @@ def _weights(visit: Visit) -> dict[str, float]:
 
 
 def _in_force(settings: core.Settings) -> dict[str, float]:
-    """Return the present weights; the lexical weight is the embedder's default if it is not set."""
-    values = {**settings.query.model_dump(), "lexical_weight": settings.lexical_weight}
+    """Return the present weights."""
+    values = settings.query.model_dump()
     return {slider.key: float(values[slider.key]) for slider in SLIDERS}
 
 

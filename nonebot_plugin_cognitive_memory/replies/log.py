@@ -65,24 +65,33 @@ def logged(sentence: object) -> str:
     return f"{KEYWORD} {' '.join(str(sentence).split())}"
 
 
-def started(directory: Path, settings: core.Settings) -> str:
+def started(directory: Path, settings: core.Settings, embedder: str) -> str:
     """Return the log line that says where the files are, what works, and what is recorded."""
     if not settings.enabled:
         return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
-    return f"已启动；数据目录 {directory}；{_models(settings.models)}；{_recorded(settings.capture)}"
+    return f"已启动；数据目录 {directory}；{_models(settings.models, embedder)}；{_recorded(settings.capture)}"
 
 
-def _models(models: core.ModelsSettings) -> str:
+def _models(models: core.ModelsSettings, embedder: str) -> str:
     """Return the names of the models in use, or what works instead of a missing one."""
-    historian, embedding = models.historian.model_name, models.embedding.model_name
+    historian = models.historian.model_name
     others = (("判断", models.triage), ("写侧写", models.merge), ("群记忆", models.evolution))
     named = [f"{what}用 {one.model_name}" for what, one in others if one.model_name not in ("", historian)]
     parts = [
         "、".join([f"模型 {historian}", *named]) if historian else "、".join(["无模型：规则史官", *named]),
-        f"向量模型 {embedding}" if embedding else "本地 n-gram 向量",
+        _embedding(models.embedding, embedder),
         f"重排模型 {models.rerank.model_name}" if models.rerank.model_name else "",
     ]
     return "；".join(filter(None, parts))
+
+
+def _embedding(settings: core.EmbeddingSettings, embedder: str) -> str:
+    """Name the embedder; where it takes memory that a small machine has not, say what does without."""
+    if embedder == "hash":
+        return "不带模型的 hash 向量"
+    if settings.model_name:
+        return f"向量模型 {embedder}"
+    return f"本机的向量模型 {embedder}（内存小的机器设 MODELS__EMBEDDING__LOCAL=hash）"
 
 
 def _recorded(capture: core.CaptureSettings) -> str:

@@ -42,6 +42,8 @@ def direct(operation: Callable[..., Any]) -> Any:
 class Away:
     """A store or model that raises for every call."""
 
+    fingerprint = "away"
+
     def __init__(self, error: Exception | None = None) -> None:
         """Take the error to raise; default UnavailableError."""
         self.error = error or UnavailableError("away")

@@ -24,14 +24,6 @@ def at(settings: Settings, dotted: str) -> Any:
     return value
 
 
-def test_words_weigh_what_suits_the_embedder_unless_set() -> None:
-    """A blank ``lexical_weight`` follows the embedder; a value that is set, zero too, is used."""
-    local, real = Settings(), Settings.from_mapping({"models": {"embedding": {"model_name": "bge"}}})
-    assert 0.0 < local.lexical_weight < real.lexical_weight < 1.0
-    assert Settings.from_mapping({"query": {"lexical_weight": 0.0}}).lexical_weight == 0.0
-    assert Settings.from_mapping({"query": {"lexical_weight": ""}}).lexical_weight == local.lexical_weight
-
-
 @pytest.mark.parametrize(
     ("key", "given", "read"),
     [

