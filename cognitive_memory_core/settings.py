@@ -117,7 +117,7 @@ class ModelSettings(_Group):
 
 
 class EmbeddingSettings(_Group):
-    """The embedding model; without ``model_name`` one of this machine: "auto", or "hash" for vectors without a model."""
+    """The embedding model; without ``model_name`` that of this machine, or with "hash" vectors without a model."""
 
     api_url: Text = ""
     api_key: Secret = SecretStr("")

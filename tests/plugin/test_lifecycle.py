@@ -175,9 +175,12 @@ def _jobs(folder: Path) -> list[Path]:
 @pytest.mark.parametrize(
     ("models", "said"),
     [
-        ({}, "无模型：规则史官；本地 n-gram 向量；"),
-        ({"historian": {"model_name": "a"}}, "模型 a；本地 n-gram 向量；"),
-        ({"historian": {"model_name": "a"}, "merge": {"model_name": "b"}}, "模型 a、写侧写用 b；本地 n-gram 向量；"),
+        ({}, "无模型：规则史官；不带模型的 hash 向量；"),
+        ({"historian": {"model_name": "a"}}, "模型 a；不带模型的 hash 向量；"),
+        (
+            {"historian": {"model_name": "a"}, "merge": {"model_name": "b"}},
+            "模型 a、写侧写用 b；不带模型的 hash 向量；",
+        ),
         ({"embedding": {"model_name": "e"}, "rerank": {"model_name": "r"}}, "规则史官；向量模型 e；重排模型 r；"),
     ],
 )
@@ -185,7 +188,9 @@ def test_the_start_line_names_the_models(app: object, tmp_path: Path, models: di
     """The start line names the models that are set, and what works without one."""
     from nonebot_plugin_cognitive_memory.replies import log
 
-    assert said in log.started(tmp_path, core.Settings.from_mapping({"models": models}))
+    assert said in log.started(
+        tmp_path, core.Settings.from_mapping({"models": models}), models.get("embedding", {}).get("model_name", "hash")
+    )
 
 
 async def test_another_owner_is_named_only_where_there_is_one(app: object, tmp_path: Path, log: list[str]) -> None:

