@@ -318,7 +318,7 @@ async def test_what_is_hardly_related_is_left_out() -> None:
         world = await a_world(
             index=ListedIndex(CLIMBER, CYCLIST, vectors=vectors),
             embedder=CountingEmbedder(),
-            settings=Settings(query=QuerySettings(min_relevance=floor)),
+            settings=Settings(query=QuerySettings(min_relevance=floor, lexical_weight=0.5)),
         )
         assert {hit.profile.key for hit in await world.profiles.search(GROUP, "量子")} == found
     words = await a_world(CLIMBER, settings=Settings(query=QuerySettings(min_relevance=0.9)))
