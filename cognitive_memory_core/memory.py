@@ -132,25 +132,24 @@ class CognitiveMemory:
         memory, live = cls(), Live(settings)
         opened = machinery.Opened(live, Path(data_dir))
         await opened.open(clock=clock, embedder=embedder, reranker=reranker)
-        memory._begin(opened, chat)
-        starting = asyncio.ensure_future(memory._start()) if background else None
+        memory._begin(opened, chat, background=background)
         try:
             yield memory
         finally:
-            await completed(memory._end(starting))
+            await completed(memory._end())
 
-    def _begin(self, opened: Opened, chat: Chat | None = None) -> None:
-        """Use what is open."""
+    def _begin(self, opened: Opened, chat: Chat | None, *, background: bool) -> None:
+        """Use what is open; in the ``background``, load what learns and start its loops."""
         from .reads import Reads  # noqa: PLC0415  # loaded with an open memory
 
         self._open, self._reading, self._settings, self._chat = opened, Reads(opened), opened.settings, chat
+        if background:
+            self._loading = asyncio.ensure_future(_loaded(opened, chat, start=True))
 
-    async def _end(self, starting: asyncio.Future[None] | None = None) -> None:
+    async def _end(self) -> None:
         """Close what is open."""
         opened, self._open, self._reading = self._opened, None, None
         try:
-            if starting:
-                await starting
             if self._loading:
                 await (await self._loading).close()
         finally:
@@ -728,11 +727,8 @@ class CognitiveMemory:
         """Return what learns, forgets and reports; the first call loads and composes it."""
         opened = self._opened
         if self._loading is None:
-            self._loading = asyncio.ensure_future(_loaded(opened, self._chat))
+            self._loading = asyncio.ensure_future(_loaded(opened, self._chat, start=False))
         return await asyncio.shield(self._loading)
-
-    async def _start(self) -> None:
-        (await self._learning()).start()
 
     async def _stored(self, scene: Scene, event_id: str) -> Event:
         return await self._reads.stored_event(scene, checked_id(event_id, "event_id"))
@@ -755,9 +751,11 @@ def _machinery() -> ModuleType:
     return opened
 
 
-async def _loaded(opened: Opened, chat: Chat | None) -> Learning:
+async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning:
     learning = (await asyncio.to_thread(_learning)).Learning(opened)
     await learning.open(chat)
+    if start:
+        learning.start()  # before any caller gets it: a drain stops the loops that it found not running
     return learning
 
 

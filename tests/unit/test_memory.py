@@ -72,6 +72,14 @@ async def test_one_request_is_one_job(tmp_path: Path) -> None:
         assert len(await memory.events(GROUP)) == 1
 
 
+async def test_a_memory_drained_right_after_opening_learns_on(tmp_path: Path) -> None:
+    """A drain that is the first call leaves the background loops running: a later turn is learned without a drain."""
+    async with opened(tmp_path) as memory:
+        assert await memory.drain(PATIENCE)
+        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
+        await until(lambda: memory.events(GROUP))
+
+
 async def test_another_place_can_neither_forget_nor_restore(tmp_path: Path) -> None:
     """An event cannot be forgotten or restored from a scope that may not read it."""
     async with opened(tmp_path) as memory:

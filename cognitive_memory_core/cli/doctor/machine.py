@@ -19,7 +19,7 @@ from ..bot_directory import PLUGIN, shared_dir
 from .findings import ExaminedBot, Finding
 
 DISTRIBUTION = "nonebot-plugin-cognitive-memory"
-_BRIDGE = re.compile(r'^COMPANION = Companion\(\s*"([a-z-]+)"', re.MULTILINE)
+_COMPANIONS = re.compile(r"^COMPANIONS = \((.*?)\)", re.MULTILINE | re.DOTALL)
 OLDEST_PYTHON = (3, 10)
 WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right shows an earlier time
 
@@ -104,8 +104,9 @@ def bridges(examined: ExaminedBot) -> Iterator[Finding]:
     found = find_spec(PLUGIN)
     if examined.configuration is None or found is None or found.origin is None:
         return
-    texts = [path.read_text("utf-8") for path in sorted((Path(found.origin).parent / "bridges").glob("*.py"))]
-    known = [match[1] for text in texts if (match := _BRIDGE.search(text))]
+    package = (Path(found.origin).parent / "bridges" / "__init__.py").read_text("utf-8")
+    assigned = _COMPANIONS.search(package)
+    known = re.findall(r'"(.+?)"', assigned[1]) if assigned else []
     for name in examined.configuration.settings.bridges:
         if name not in known and not re.match("openai:.", name):
             advice = sentences.doctor.UNKNOWN_BRIDGE_ADVICE.format(known="、".join(known))
