@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeGuard, cast
@@ -20,17 +21,20 @@ import orjson
 from . import sentences
 from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from .domain.interval import datetime_of
+from .domain.message import Message
 from .domain.note import Memo
 from .domain.scope import Scope
-from .errors import PermanentError, StorageRefused
+from .errors import PermanentError, StorageRefused, UnavailableError
 from .ports.clock import Clock
 from .queue.erasure import rows_without, summaries_without
 from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
+from .store.notes import NoteBook
 from .tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from .text.names import writable_text
 
 log = logging.getLogger(__name__)
 KEPT = 1_000
+COPIED_AGAIN = 200  # memos; far more than are made between two writes of the file
 PAUSE = 5.0  # seconds between two writes
 LONGEST_PAUSE = 60.0  # seconds between two attempts while the disk refuses
 Row = Mapping[str, object]
@@ -166,6 +170,38 @@ class EndSummaries:
         self._disk.move(self._path, aside)
         log.warning("%s -> %s: %s", self._path.name, aside.name, reason)
         return []
+
+
+@dataclass(frozen=True)
+class MemoWriter:
+    """Stores each memo in the ledger, and then in the copy."""
+
+    notes: NoteBook
+    mirror: EndSummaries
+
+    async def keep(self, memo: Memo) -> None:
+        """Store a memo, then copy it."""
+        await self.notes.write_memo(memo)
+        await self.mirror.copy(memo)
+
+    async def withdraw(self, line: Message) -> None:
+        """Delete the memos that quote a withdrawn line."""
+        for memo_id in await self.notes.erase_copies(line):
+            nowhere = replace(line.scene.scope, place_id=memo_id)  # no place has the id of a memo
+            await self.mirror.erase([memo_id], nowhere, str)
+
+    async def copy_latest(self) -> None:
+        """Copy the latest memos again, because the copy lacks some if a process was killed between the two writes.
+
+        If they cannot be read from the ledger, the copy stays as it is.
+        """
+        try:
+            latest = await self.notes.latest_memos(COPIED_AGAIN)
+        except UnavailableError as unreadable:
+            log.warning("%s", unreadable)
+            return
+        for memo in latest:
+            await self.mirror.copy(memo)
 
 
 def _is_named(row: object) -> TypeGuard[Row]:

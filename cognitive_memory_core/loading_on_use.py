@@ -1,4 +1,4 @@
-"""Loads the names of a package when they are first used, so that importing the package costs little (PEP 562)."""
+"""Loads modules, and the names of a package, when they are first used, so that importing a package costs little."""
 
 from __future__ import annotations
 
@@ -28,3 +28,16 @@ def loaded_on_use(
         return value
 
     return load
+
+
+class ModuleOnUse:
+    """Has the attributes of a module, which is imported when the first of them is used."""
+
+    def __init__(self, name: str) -> None:
+        """Import nothing yet."""
+        self._name = name
+
+    def __getattr__(self, name: str) -> object:
+        value: object = getattr(import_module(self._name), name)
+        setattr(self, name, value)
+        return value

@@ -738,16 +738,10 @@ class CognitiveMemory:
 
 
 def _machinery() -> ModuleType:
-    from . import opened  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
-    from .text import terms  # noqa: PLC0415  # the same
-    from .text.statements import questions  # noqa: PLC0415  # the same
-    from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
+    from . import opened  # noqa: PLC0415  # SQLite loads only when a memory is opened, off the event loop
 
     for reader in TOLD_IN_TROUBLE:  # a process without file handles or memory could not load them any more
         getattr(sentences, reader)
-    offences(".")  # compiles patterns that would otherwise delay the first message
-    terms.prepare()
-    questions.prepare()
     return opened
 
 
@@ -761,7 +755,13 @@ async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning
 
 def _learning() -> ModuleType:
     from . import learning  # noqa: PLC0415  # loaded when a memory is open already
+    from .text import terms  # noqa: PLC0415  # the same
+    from .text.statements import questions  # noqa: PLC0415  # the same
+    from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
 
+    offences(".")  # compiles patterns that would otherwise delay the first message
+    terms.prepare()
+    questions.prepare()
     return learning
 
 

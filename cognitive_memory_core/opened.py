@@ -10,15 +10,14 @@ from pathlib import Path
 from .consent import Consent
 from .disk import DirectoryOwner, Disk
 from .domain.scope import Scope
-from .end_summaries import EndSummaries
+from .end_summaries import EndSummaries, MemoWriter
 from .evolution.beliefs import BeliefKeeping
 from .historian.intake import Admission, Intake
 from .historian.messages import MessageBuffer
 from .historian.names import NameObserver, Renaming
-from .historian.pipeline import MemoWriter
 from .historian.upkeep import ClockWatch
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
-from .migration.takeover import keep_summaries
+from .migration.layout import keep_summaries
 from .models.breaker import OVERDUE, Breaker, guarded
 from .models.embedding import embedding_of
 from .models.reranking import reranking_of

@@ -11,8 +11,8 @@ from .. import sentences
 from ..domain.ids import checked_id
 from ..errors import BadArgument
 from ..memory import CognitiveMemory
-from ..migration import Conversion, Destination, Layout, turns_of
-from ..migration.conversion import MigrationReport
+from ..migration.conversion import Conversion, Destination, MigrationReport, turns_of
+from ..migration.layout import Layout
 from ..tasks import completed
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, runner

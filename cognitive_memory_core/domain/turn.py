@@ -13,6 +13,7 @@ from .event import shortened
 from .ids import checked_id, checked_text
 from .interval import checked_instant
 from .message import Message
+from .note import Memo
 from .scope import Scene, Scope, checked_scene
 
 PERSPECTIVE = 64  # characters
@@ -159,6 +160,13 @@ class Job:
         if isinstance(self.work, Turn):
             return self.work.happened_at or self.accepted_at
         return self.work.messages[-1].sent_at if self.work.messages else self.accepted_at
+
+    @property
+    def memo(self) -> Memo | None:
+        """The memo of a turn, under the job's id; None for a turn without memo and for a dialogue."""
+        if not isinstance(self.work, Turn) or not self.work.memo:
+            return None
+        return Memo(self.id, self.scope, self.work.memo, self.happened_at, self.work.scene.user_id)
 
 
 @dataclass(frozen=True)

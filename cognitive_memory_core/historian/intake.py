@@ -18,6 +18,7 @@ from ..domain.ids import derived_id
 from ..domain.message import Message
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Dialogue, Job, Turn, TurnLimits, shortened, with_fields
+from ..end_summaries import MemoWriter
 from ..errors import QueueFull
 from ..ports.clock import Clock
 from ..queue.job_queue import FileQueue
@@ -26,7 +27,6 @@ from ..store.events import EventLedger
 from ..tasks import KeyedLock
 from ..text.names import clean_text
 from .messages import MessageBuffer
-from .pipeline import MemoWriter, memo_of
 
 PERSON_SHARE = 0.5  # share of a place's rate that one person may use, so that the other members keep room
 LOG_PAUSE = 60.0  # seconds between two log lines about refusals
@@ -155,8 +155,8 @@ class Intake:
             job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
             if bounded.observations and self.settings.current.enabled:
                 await self._enqueue_once(job, named=turn.request_id is not None)
-            elif bounded.memo:
-                await self.memos.keep(memo_of(job))
+            elif (memo := job.memo) is not None:
+                await self.memos.keep(memo)
             else:
                 return None
             return job.id

@@ -12,18 +12,15 @@ from ..consent import Consent
 from ..domain.event import Draft, Event, Fact, Statement, exchange, label_of
 from ..domain.ids import derived_id
 from ..domain.message import Message
-from ..domain.note import Memo
 from ..domain.people import JobContext, Person
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scene
 from ..domain.turn import Dialogue, Job, Turn
-from ..end_summaries import EndSummaries
-from ..errors import UnavailableError
+from ..end_summaries import MemoWriter
 from ..ports.models import Historian
 from ..settings import Live, Settings
 from ..store.events import EventLedger
 from ..store.messages import MessageLog
-from ..store.notes import NoteBook
 from ..tasks import both, together
 from ..text.names import clean_name
 from ..text.spoken_events import spoken
@@ -33,41 +30,6 @@ from .neighbours import DialogueContext, RepeatedEvents, repeated
 from .rewriter import Progress
 
 log = logging.getLogger(__name__)
-COPIED_AGAIN = 200  # memos; far more than are made between two writes of the copy
-
-
-@dataclass(frozen=True)
-class MemoWriter:
-    """Stores each memo in the ledger, and then in the copy."""
-
-    notes: NoteBook
-    mirror: EndSummaries
-
-    async def keep(self, memo: Memo) -> None:
-        """Store a memo, then copy it."""
-        await self.notes.write_memo(memo)
-        await self.mirror.copy(memo)
-
-    async def withdraw(self, line: Message) -> None:
-        """Delete the memos that quote a withdrawn line."""
-        for memo_id in await self.notes.erase_copies(line):
-            nowhere = replace(line.scene.scope, place_id=memo_id)  # no place has the id of a memo
-            await self.mirror.erase([memo_id], nowhere, str)
-
-    async def copy_latest(self) -> None:
-        """Copy the latest memos again, because the copy lacks some if a process was killed between the two writes.
-
-        If they cannot be read from the ledger, the copy stays as it is.
-        """
-        try:
-            latest = await self.notes.latest_memos(COPIED_AGAIN)
-        except UnavailableError as unreadable:
-            log.warning("%s", unreadable)
-            return
-        for memo in latest:
-            await self.mirror.copy(memo)
-
-
 LEAST_SUPPORT = 2  # people, seen a week before, whose lines make a fact of the group, unless an admin is its voice
 
 
@@ -210,8 +172,8 @@ class Pipeline:
         if is_left_out and isinstance(job.work, Turn):
             return await self.events.commit(Draft(job.id))
         job = replace(job, work=await self._without_hidden_lines(self.consent.admitted(job.work)))
-        if isinstance(job.work, Turn) and job.work.memo:  # first, so that memos never wait for a model
-            await self.memos.keep(memo_of(job))
+        if (memo := job.memo) is not None:  # first, so that memos never wait for a model
+            await self.memos.keep(memo)
         is_done, people = await both(self.events.done(job.id), self._people(job))
         if is_done:
             return None
@@ -295,13 +257,6 @@ class Pipeline:
         present = [person for person in known if person.id in here]
         named = {person.id: person.as_usual() for person in (*present, *known[:KNOWN_PEOPLE])}
         return list(named.values())
-
-
-def memo_of(job: Job) -> Memo:
-    """Return the memo of a turn; its id is the job's."""
-    turn = job.work
-    text = turn.memo if isinstance(turn, Turn) else ""
-    return Memo(job.id, job.scope, text, job.happened_at, turn.scene.user_id)
 
 
 def _scenes(job: Job) -> Iterator[Scene]:

@@ -1,8 +1,12 @@
-"""Finds the parts of an older memory below a path, and reads files of bounded size that lie inside it."""
+"""Finds the parts of an older memory below a path, and reads files of bounded size that lie inside it.
+
+The summaries that a data directory had before its ledger are kept here as a copy, before anything else is imported.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,10 +14,12 @@ from pathlib import Path
 from typing import TextIO
 
 from .. import sentences
-from ..disk import Disk
-from ..errors import BadArgument
+from ..disk import TEMP, Disk, Vanished
+from ..errors import BadArgument, StorageRefused
 
+log = logging.getLogger(__name__)
 SUMMARIES, PINS = "end_summaries.json", "memory.json"
+COPY = "end_summaries.takeover.json"
 _PARTS = ("profiles", "queues", "chromadb", "chroma")
 LARGEST_LIST = 256 * 1024 * 1024  # bytes of a file that is streamed
 
@@ -87,6 +93,20 @@ def _folder(parent: Path, name: str) -> Path | None:
 
 def _is_inside(folder: Path, root: Path) -> bool:
     return folder.is_dir() and not folder.is_symlink() and folder.resolve().is_relative_to(root.resolve())
+
+
+def keep_summaries(data_dir: Path, disk: Disk) -> None:
+    """Copy the summaries for the takeover; blocking. A failure is logged: the command ``migrate`` can do it later."""
+    source = data_dir / SUMMARIES
+    try:
+        found = disk.find(source)
+        if found and found.size > LARGEST_LIST:
+            log.warning("%s", sentences.migration.not_kept(source, sentences.migration.TOO_LARGE))
+        elif found and not disk.find(data_dir / COPY):
+            disk.copy(source, data_dir / f"{COPY}{TEMP}")
+            disk.put_in_place(data_dir / f"{COPY}{TEMP}", data_dir / COPY)
+    except (StorageRefused, Vanished) as refused:
+        log.warning("%s", sentences.migration.not_kept(source, str(refused)))
 
 
 PIECE = 64 * 1024  # characters read at once

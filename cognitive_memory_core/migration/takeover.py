@@ -14,30 +14,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from .. import sentences
-from ..disk import TEMP, Disk, Vanished
-from ..errors import StorageRefused
+from ..disk import TEMP, Disk
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from .conversion import Conversion, Destination, MigrationReport
-from .layout import LARGEST_LIST, SUMMARIES, Layout
+from .layout import COPY, SUMMARIES, Layout
 
 log = logging.getLogger(__name__)
-COPY = "end_summaries.takeover.json"
 DRAFT = f"end_summaries.takeover.jsonl{TEMP}"
 MOST_LOGGED = 5  # pieces left out that the log names; the dry run of the command names all
-
-
-def keep_summaries(data_dir: Path, disk: Disk) -> None:
-    """Copy the summaries for the takeover; blocking. A failure is logged: the command ``migrate`` can do it later."""
-    source = data_dir / SUMMARIES
-    try:
-        found = disk.find(source)
-        if found and found.size > LARGEST_LIST:
-            log.warning("%s", sentences.migration.not_kept(source, sentences.migration.TOO_LARGE))
-        elif found and not disk.find(data_dir / COPY):
-            disk.copy(source, data_dir / f"{COPY}{TEMP}")
-            disk.put_in_place(data_dir / f"{COPY}{TEMP}", data_dir / COPY)
-    except (StorageRefused, Vanished) as refused:
-        log.warning("%s", sentences.migration.not_kept(source, str(refused)))
 
 
 class SummaryTakeover:

@@ -12,15 +12,13 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .. import sentences
 from ..errors import BadAnswer
 from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Meter, Vector
 from ..settings import EmbeddingSettings, Live, Settings
 from ..store.ledger import Ledger
+from ..store.numpy_on_use import Scores, np
 from ..tasks import BackgroundLoop
 from .breaker import Breaker
 from .calibration import Calibrating
@@ -30,7 +28,7 @@ from .embedding_queue import EmbeddingQueue
 from .local import LocalEmbedder, local_embedder
 
 LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
-_LARGEST = float(np.finfo(np.float32).max)
+_LARGEST = (2.0 - 2.0**-23) * 2.0**127  # of float32
 _NOTHING = 1e-30  # norm below which float32 digits determine no direction
 _MOST_NUMBERS = 65_536
 
@@ -146,7 +144,7 @@ def _read(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
 
     Raises BadAnswer for anything doubtful, such as NaN, a number too large for float32, or a near-zero vector.
     """
-    found: dict[int, NDArray[np.float64]] = {}
+    found: dict[int, Scores] = {}
     items = rows(answer.get("data"))
     if len(items) != count:
         raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(items), wanted=count))
@@ -166,7 +164,7 @@ def _read(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
     return vectors
 
 
-def _numbers(written: object) -> NDArray[np.float64]:
+def _numbers(written: object) -> Scores:
     try:
         if isinstance(written, str):
             return np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone, tzinfo
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from .. import sentences
 from ..disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
@@ -21,12 +21,17 @@ from ..domain.ids import path_component
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
 from ..domain.scope import Scope
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
+from ..loading_on_use import ModuleOnUse
 from ..ports.clock import Clock
 from ..text.names import clean_name
 from ..text.statements.profile_text import tidy
-from . import erasure
-from .format import Hide, ProfileFile, reads_as_written, version_of
 from .paths import SUFFIX, Ids, ProfileLocation, ProfilePaths, stem_of
+
+if TYPE_CHECKING:
+    from . import erasure
+    from . import format as codec
+else:  # YAML is imported when the first file is read
+    codec, erasure = (ModuleOnUse(f"{__package__}.{name}") for name in ("format", "erasure"))
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,7 +70,7 @@ class _CurrentFile:
     """
 
     data: bytes
-    file: ProfileFile
+    file: codec.ProfileFile
     replaced: str = ""
 
     @property
@@ -180,12 +185,12 @@ class FileProfiles:
             if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
                 return False
             self._create_folder(location.history, is_first=not ids)
-            self._disk.create(location.revision(revision.id), ProfileFile(tidy(revision.profile)).written())
+            self._disk.create(location.revision(revision.id), codec.ProfileFile(tidy(revision.profile)).written())
             self._prune(location)
             return True
 
     @awaitable
-    def erase_person(self, user_id: str, hide: Hide) -> list[ProfileKey]:
+    def erase_person(self, user_id: str, hide: codec.Hide) -> list[ProfileKey]:
         """Remove a person's own profiles with their revisions, for every agent; hide the person in all others.
 
         ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles. Each profile is
@@ -198,7 +203,7 @@ class FileProfiles:
         return sorted(filter(None, touched))
 
     @awaitable
-    def reword(self, key: ProfileKey, without: Hide, events: Collection[str] = ()) -> bool:
+    def reword(self, key: ProfileKey, without: codec.Hide, events: Collection[str] = ()) -> bool:
         """Remove the lines of ``events`` from a profile and its revisions, and apply ``without`` to the other texts.
 
         Return whether anything changed.
@@ -236,7 +241,7 @@ class FileProfiles:
             return key
 
     def _reworded(
-        self, location: ProfileLocation, user_id: str, hide: Hide, events: Collection[str] = ()
+        self, location: ProfileLocation, user_id: str, hide: codec.Hide, events: Collection[str] = ()
     ) -> ProfileKey | None:
         """Hide a person in every file of a location; return its key if one changed."""
         with self._erasing(location):
@@ -317,7 +322,7 @@ class FileProfiles:
     ) -> Profile:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
         others = current.file.others if current else ()
-        data = ProfileFile(profile, others).written()
+        data = codec.ProfileFile(profile, others).written()
         self._create_folder(location.folder, is_first=current is None)
         draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
@@ -327,9 +332,9 @@ class FileProfiles:
             self._disk.discard(draft)
             raise
         self._disk.sync_folder(location.folder)
-        kept = replace(profile, version=version_of(data))
-        if reads_as_written(kept):
-            self._cache(location, _CurrentFile(data, ProfileFile(kept, others), past_id))
+        kept = replace(profile, version=codec.version_of(data))
+        if codec.reads_as_written(kept):
+            self._cache(location, _CurrentFile(data, codec.ProfileFile(kept, others), past_id))
         return kept
 
     def _swap(self, draft: Path, file: Path, expected: bytes | None) -> None:
@@ -458,8 +463,8 @@ class FileProfiles:
         self._disk.sync_folder(location.folder)
         return damaged_copy
 
-    def _read(self, data: bytes, location: ProfileLocation) -> ProfileFile:
-        return ProfileFile.read(data, location, self._zone, self._clock.now())
+    def _read(self, data: bytes, location: ProfileLocation) -> codec.ProfileFile:
+        return codec.ProfileFile.read(data, location, self._zone, self._clock.now())
 
     def _bytes(self, path: Path) -> bytes | None:
         """Return a file's bytes, None if it is missing; raises PermanentError if it is not readable as a file."""

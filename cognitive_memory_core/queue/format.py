@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Annotated, Any, cast
@@ -287,16 +287,9 @@ def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> tupl
 
 
 def memo_of(job: Job) -> Memo | None:
-    """Return the memo of a queued job, under the id of the job; None for a turn without memo and for a dialogue."""
-    if not isinstance(job.work, Turn) or not job.work.memo:
-        return None
-    return Memo(
-        job.id,
-        _interned(job.scope),
-        writable_text(job.work.memo),
-        job.happened_at,
-        job.work.scene.user_id,
-    )
+    """Return the memo of a queued job as it will be stored."""
+    memo = job.memo
+    return memo and replace(memo, scope=_interned(memo.scope), text=writable_text(memo.text))
 
 
 @lru_cache(maxsize=4096)

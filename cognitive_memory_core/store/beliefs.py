@@ -10,9 +10,6 @@ from functools import lru_cache
 from sqlite3 import Connection
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .. import sentences
 from ..domain.belief import (
     Belief,
@@ -36,6 +33,7 @@ from .consent import tombstones_of
 from .database.rows import BELIEF, CHANGE, Row, bound, digest, instant_of, micros, moment_of, vector_of
 from .database.statements import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
+from .numpy_on_use import Vectors, np
 from .vectors import has_direction
 
 
@@ -138,7 +136,7 @@ class BeliefBook(Table):
         whole = [row[-1] for row in rows if row[-1] is not None and len(row[-1]) == length]
         if vector is None or not whole:
             return [(_known(row[:-1]), None) for row in rows]
-        matrix: NDArray[np.float32] = np.frombuffer(b"".join(whole), dtype=np.float32)
+        matrix: Vectors = np.frombuffer(b"".join(whole), dtype=np.float32)
         matrix = np.reshape(matrix, (len(whole), len(vector)))
         cosines = iter((matrix @ np.frombuffer(vector, dtype=np.float32)).tolist())
         return [(_known(row[:-1]), next(cosines) if len(row[-1] or b"") == length else None) for row in rows]

@@ -114,7 +114,7 @@ async def opened(
         index.is_wide = lambda _connection, _read_filter: True
     await engine.consent.load()
     memory = core.CognitiveMemory()
-    memory._begin(engine)
+    memory._begin(engine, None, background=False)
     try:
         yield memory
     finally:

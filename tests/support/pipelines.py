@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.historian.neighbours import DialogueContext, RepeatedEvents
-from cognitive_memory_core.historian.pipeline import MemoWriter, Pipeline
+from cognitive_memory_core.historian.pipeline import Pipeline
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import Ledger
 

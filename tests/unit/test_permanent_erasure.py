@@ -17,12 +17,12 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
+from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import BadArgument, StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import ErasureSurroundings, PermanentErasure, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
 from cognitive_memory_core.historian.messages import MessageBuffer
 from cognitive_memory_core.historian.names import NameObserver, Renaming
-from cognitive_memory_core.historian.pipeline import MemoWriter
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings

@@ -19,8 +19,6 @@ from sqlite3 import Connection
 from threading import Lock
 from typing import Any, TypeVar
 
-import numpy as np
-
 from ...domain.event import Event
 from ...domain.message import Message
 from ...domain.read_filter import NARROWED, ReadFilter
@@ -30,10 +28,11 @@ from ..database.database import Database
 from ..database.rows import Row, bound, micros
 from ..database.snapshots import catch_up, rows_read
 from ..database.statements import LISTED, bounded, listed, select
+from ..numpy_on_use import Array, Vectors, np
 from .corpus import EVENTS, MESSAGES, Corpus, passages_around
 from .lines import FoundLines, LineKey, LineRows, LineSearch, found_lines, scored_lines
 from .read_filter_sql import Filter, place_filter
-from .rows import FLOAT_BYTES, Array, EventRows, Vectors, best, cosines, unit_vectors
+from .rows import FLOAT_BYTES, EventRows, best, cosines, unit_vectors
 from .words import latest_removal, match, removed_between
 
 HELD_BYTES = 112 * 1024 * 1024  # a place of 100,000 lines of chat takes about 40 MB, one of 10,000 events 23

@@ -9,14 +9,12 @@ from functools import cached_property
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...domain.message import Message, Passage
 from ...domain.read_filter import ReadFilter
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bound, found_event, found_message
 from ..database.snapshots import rows_read
 from ..database.statements import LISTED, listed, select
+from ..numpy_on_use import NDArray, np
 from .lines import LineRows
 from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, sql_filter
 from .rows import EventRows, Rows

@@ -15,8 +15,6 @@ from functools import lru_cache
 from math import prod
 from zlib import crc32
 
-import numpy as np
-
 from ...domain.interval import Interval
 from ...domain.message import Message, Passage
 from ...domain.read_filter import NARROWED, ReadFilter
@@ -26,7 +24,8 @@ from ...text.caches import cleared_on_erasure
 from ...text.statements.questions import holds_number
 from ...text.terms import SEARCHED, index_terms, indexed_text, telling_of
 from ..database.rows import Row, micros, moment_of
-from .rows import Array, Mask, Rows, Scores, hashed, rarity_of
+from ..numpy_on_use import Array, Mask, Scores, np
+from .rows import Rows, hashed, rarity_of
 
 READ = 600  # characters of a line
 SINGLE = 0.7  # weight of a single character beside that of a pair or word

@@ -11,22 +11,16 @@ from itertools import chain
 from typing import Any, ClassVar
 from zlib import crc32
 
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
-
 from ...text.caches import cleared_on_erasure
 from ...text.terms import SEARCHED, index_terms, indexed_text
 from ..database.rows import Row, moment_of
+from ..numpy_on_use import Array, DTypeLike, Mask, NDArray, Scores, Vectors, np
 
 READ = 32_768  # postings of a question that are read, a millisecond or two: else the commonest terms are left out
 ALWAYS_READ = 8  # terms that are read, however common
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
 SORTED = 512  # scores that are sorted sooner than the highest of them are found
 FLOAT_BYTES = 4
-Array = NDArray[Any]
-Mask = NDArray[np.bool_]
-Scores = NDArray[np.float64]
-Vectors = NDArray[np.float32]
 
 
 @cleared_on_erasure

@@ -13,8 +13,9 @@ from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
+from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.historian.pipeline import MemoWriter, Pipeline
+from cognitive_memory_core.historian.pipeline import Pipeline
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.ports.models import Historian
