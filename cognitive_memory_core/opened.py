@@ -103,7 +103,14 @@ class Opened:
         vectors, self.reading = Breaker("vectors"), Breaker("ledger")
         store = await self._open_vector_store()
         self.store = guarded(store, vectors, free=("is_there", "sleep"), overdue=OVERDUE) if store else None
-        self.profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone, disk=self.disk)
+        self.profiles = FileProfiles(
+            data_dir,
+            settings.profile.revision_keep,
+            clock,
+            settings.zone,
+            disk=self.disk,
+            without_gone=ledger.without_gone,
+        )
         self.breakers = (self.embedding.breaker, vectors, self.reading, *self.reranking.breakers)
 
     async def _open_ledger(self) -> Ledger:

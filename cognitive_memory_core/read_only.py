@@ -132,7 +132,13 @@ class MemoryReader:
             self._ledger.archive,
             target,
             user_id=user_id,
-            profiles=FileProfiles(self._data_dir, settings.profile.revision_keep, self._clock, settings.zone),
+            profiles=FileProfiles(
+                self._data_dir,
+                settings.profile.revision_keep,
+                self._clock,
+                settings.zone,
+                without_gone=self._ledger.without_gone,
+            ),
             edited=lambda profile: without_forgotten(profile, events),
             on_row=on_row,
         )

@@ -34,7 +34,7 @@ from .settings import Settings
 from .store.erasure.eraser import EventEraser
 from .store.notes import NoteBook
 from .text.names import clean_text
-from .text.safety.retold_events import untelling
+from .text.safety.retold_events import without_retold
 
 PIN_LENGTH = 500
 
@@ -160,8 +160,7 @@ async def without_forgotten(profile: Profile, events: EventEraser) -> Profile:
 async def _remover(key: ProfileKey, events: EventEraser) -> Callable[[Profile], Profile]:
     """Return a function that removes from this profile the lines of forgotten events, and what else retells them."""
     gone = [event for event in await events.unrepeatable() if key in keys_of(event)]
-    ids, untell = {event.id for event in gone}, untelling(gone)
-    return lambda profile: profile.without_events(ids).reworded(untell)
+    return lambda profile: without_retold(profile, gone)
 
 
 QUESTION = 400  # characters of a noted question

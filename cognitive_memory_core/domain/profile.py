@@ -16,6 +16,7 @@ from .scope import DEFAULT_AGENT, Scene
 
 EntityType = Literal["user", "member", "group"]
 _REVISION_ID = re.compile(r"(?:19|2[0-2])[0-9]{6}T[0-9]{6}\.[0-9]{6}Z", re.ASCII)
+_SECTIONS = re.compile(r"\n(?=##)")
 _LATEST = datetime(2255, 1, 1, tzinfo=timezone.utc)  # later instants are clock errors
 _EARLIEST = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -99,11 +100,15 @@ class Profile:
         return replace(self, tags=tags, summary=change(self.summary), sources=sources)
 
     def without_events(self, gone: Collection[str]) -> Profile:
-        """Return the profile without the lines and tags that rest on one of these events."""
+        """Return the profile without the lines and tags that rest on one of these events, and headings left empty."""
         sources = {said: ids for said, ids in self.sources.items() if not any(one in gone for one in ids)}
         if len(sources) == len(self.sources):
             return self
-        lines = (line for line in self.summary.split("\n") if self._stays(said_in(line), sources))
+        lines: list[str] = []
+        for section in _SECTIONS.split(self.summary):
+            left = [line for line in section.split("\n") if self._stays(said_in(line), sources)]
+            is_emptied = section.startswith("#") and not "".join(left[1:]).strip() and "\n" in section.strip()
+            lines += [] if is_emptied else left
         tags = tuple(tag for tag in self.tags if self._stays(tag, sources))
         return replace(self, tags=tags, summary="\n".join(lines).strip(), sources=sources)
 

@@ -87,13 +87,26 @@ class FileProfiles:
     are idempotent.
     """
 
-    def __init__(self, root: Path, keep: int, clock: Clock, zone: tzinfo, *, disk: Disk | None = None) -> None:
-        """Keep ``keep`` revisions per profile under a data directory; ``zone`` applies to times written without one."""
+    def __init__(
+        self,
+        root: Path,
+        keep: int,
+        clock: Clock,
+        zone: tzinfo,
+        *,
+        disk: Disk | None = None,
+        without_gone: Callable[[Profile], Profile] = as_it_is,
+    ) -> None:
+        """Keep ``keep`` revisions per profile under a data directory; ``zone`` applies to times written without one.
+
+        ``without_gone`` removes from a revision that takes the place of a damaged file what was forgotten since.
+        """
         self._disk = disk or Disk()
         self._paths = ProfilePaths(root, self._disk)
         self._keep = keep
         self._clock = clock
         self._zone = zone
+        self._without_gone = without_gone
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
         self._made: set[Path] = set()
         self._recent: dict[ProfileLocation, _CurrentFile] = {}
@@ -431,24 +444,32 @@ class FileProfiles:
         try:
             return self._read_current(location)  # another thread may have done it
         except PermanentError as damage:
+            past = self._newest_readable(location)
             damaged_copy = self._copy_damaged(location)
-            past_id = self._newest_readable(location)
-            if past_id is None:
+            if past is None:
                 self._disk.remove(location.file)
             else:
-                self._disk.rewrite(location.file, past_id.data)
+                self._disk.rewrite(location.file, past.data)
             log.warning(
-                "%s", sentences.storage_errors.profile_put_aside(damaged_copy, damage, is_restored=past_id is not None)
+                "%s", sentences.storage_errors.profile_put_aside(damaged_copy, damage, is_restored=past is not None)
             )
-            return past_id
+            return past
 
     def _newest_readable(self, location: ProfileLocation) -> _CurrentFile | None:
         for past_id in self._revision_ids(location):
             with contextlib.suppress(PermanentError):
                 data = self._bytes(location.revision(past_id))
                 if data is not None:
-                    return _CurrentFile(data, self._read(data, location))
+                    return self._as_it_may_be_told(_CurrentFile(data, self._read(data, location)))
         return None
+
+    def _as_it_may_be_told(self, past: _CurrentFile) -> _CurrentFile:
+        """Return a revision without what was forgotten since, as the content of the profile's file."""
+        profile, others = self._without_gone(past.profile), past.file.others
+        if profile == past.profile:
+            return past
+        data = ProfileFile(tidy(profile), others).written()
+        return _CurrentFile(data, ProfileFile(replace(tidy(profile), version=version_of(data)), others))
 
     def _copy_damaged(self, location: ProfileLocation) -> Path:
         """Copy a file to a name derived from its modification time; move it if it is not a regular file."""

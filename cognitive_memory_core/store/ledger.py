@@ -6,14 +6,18 @@ import asyncio
 from contextlib import ExitStack
 from pathlib import Path
 
+from ..domain.event import Event
+from ..domain.profile import Profile
 from ..ports.clock import Clock, SystemClock
 from ..tasks import completed
+from ..text.safety.retold_events import without_retold
 from . import hidden_lines
 from .all_rows import Archive
 from .beliefs import BeliefBook, DecisionBook
 from .consent import ConsentBook, IncognitoBook
 from .database.database import Check, Database
 from .database.integrity import LedgerExaminer
+from .database.table import Snapshot
 from .erasure.eraser import Eraser, EventEraser
 from .events import EventLedger
 from .facts import FactBook
@@ -70,6 +74,20 @@ class Ledger:
                 database.write_now(hidden_lines.refresh)
             self.corpora.follow(database.read_now(lambda read: read.execute(last_model).fetchone()[0]))
             undo.pop_all()
+
+    def without_gone(self, profile: Profile) -> Profile:
+        """Return a past profile without the lines of events that no longer stand, and without what was forgotten.
+
+        Blocking, for any thread; raises UnavailableError.
+        """
+        named = sorted({event_id for ids in profile.sources.values() for event_id in ids})
+
+        def looked_up(connection: Snapshot) -> tuple[set[str], list[Event]]:
+            standing = {event.id for event in EventLedger.fetch(connection, named)}
+            return set(named) - standing, EventEraser.unrepeatable(connection)
+
+        ids, gone = self.database.read_apart(looked_up)
+        return without_retold(profile, gone, ids)
 
     @classmethod
     async def open(

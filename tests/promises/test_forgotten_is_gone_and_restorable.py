@@ -71,6 +71,25 @@ async def test_it_leaves_the_profile_and_comes_back(
         assert "上海" in await recalled(memory, READING, "阿禾要搬去上海吗")
 
 
+@pytest.mark.parametrize("is_corrected", [False, True], ids=["forgotten", "corrected"])
+async def test_a_damaged_portrait_does_not_bring_it_back(tmp_path: Path, *, is_corrected: bool) -> None:
+    """Where a damaged portrait is replaced by an earlier one, that one tells nothing forgotten or corrected since."""
+    async with a_memory(tmp_path) as memory:
+        await say(memory, READING, "我养了一只三花猫", MOVING)
+        event = next(one for one in await memory.events(READING) if "上海" in one.text)
+        if is_corrected:
+            await memory.correct_event(READING, event.id, "阿禾要搬去苏州")
+        else:
+            await memory.forget_event(READING, event.id)
+        assert await memory.drain(PATIENCE)
+        file = tmp_path / "profiles" / "members" / READING.group_id / f"{READING.user_id}.md"
+        file.write_bytes(b"\xff" + file.read_bytes())
+        profile = await memory.get_profile(READING, "user", READING.user_id)
+        assert profile is not None
+        assert "三花猫" in profile.summary
+        assert "上海" not in f"{profile.summary}{profile.tags}{file.read_text('utf-8')}"
+
+
 async def test_it_can_be_restored_for_thirty_days(tmp_path: Path) -> None:
     """A forgotten event can be restored on the 29th day and not on the 31st."""
     clock = FrozenClock()

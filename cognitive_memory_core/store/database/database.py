@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -140,6 +140,11 @@ class Database:
         self._readers.put(reader)
         with self.failed_reads:
             return work(reader)
+
+    def read_apart(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work(connection)`` in the calling thread, on a connection of its own; raises UnavailableError."""
+        with self.failed_reads, closing(opened_for_reading(self.path)) as connection:
+            return work(connection)
 
     async def rewrite(self) -> None:
         """Rewrite the whole file compactly (VACUUM); raises StorageRefused and leaves the file unchanged."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ... import sentences
+from ...domain.erasure import keys_of
 from ...domain.event import Event
 from ...domain.message import Message
+from ...domain.profile import Profile
 from ..caches import cleared_on_erasure
 from ..statements.withdrawn_claims import WithdrawnClaim, without
 
@@ -40,6 +42,12 @@ def untelling(events: Iterable[Event], corrected: Mapping[str, Sequence[Event]] 
         return any(one.is_told_by(piece) or one.is_recited_by(piece) for one in statements)
 
     return lambda text: without(text, is_told) if statements else text
+
+
+def without_retold(profile: Profile, gone: Iterable[Event], ids: Collection[str] = ()) -> Profile:
+    """Return a profile without the lines that rest on events of ``ids`` or ``gone``, or retell one of ``gone``."""
+    own = [event for event in gone if profile.key in keys_of(event)]
+    return profile.without_events({*ids, *(event.id for event in own)}).reworded(untelling(own))
 
 
 def statement_of(event: Event, *standing: Event) -> WithdrawnClaim:

@@ -1,4 +1,4 @@
-"""Tests of the key of a profile."""
+"""Tests of profiles and their keys."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import BadArgument
+from tests.support.clock import NOON
 
 
 def test_a_key_names_one_entity() -> None:
@@ -30,3 +31,11 @@ def test_nobody_has_such_an_id(bad: Any) -> None:
     ):
         with pytest.raises(BadArgument):
             make()
+
+
+def test_a_heading_goes_with_its_last_line() -> None:
+    """A line leaves with its event, its heading with its last line; headings that had no line stay."""
+    summary = "自己写的\n\n## 身份\n\n- 住在杭州\n\n## 兴趣\n- 养猫\n- 下棋\n\n## 其他"
+    sources = {"住在杭州": ("e1",), "养猫": ("e1",), "下棋": ("e2",)}
+    profile = Profile(ProfileKey.user("1"), "阿禾", (), summary, NOON, sources=sources)
+    assert profile.without_events({"e1"}).summary == "自己写的\n\n## 兴趣\n- 下棋\n\n## 其他"
