@@ -105,7 +105,7 @@ async def jumped(data: Path, to: datetime, wrong: Wrong, *, restarts: bool) -> N
     is_held = await _stays_claimed(data / "claims", clock, to)
     decay = Decay(half_life_days=14.0, boost=0.2, floor=0.0)
     one = core.Candidate(an_event(happened_at=NOON), relevance=0.5)
-    score = weighed([one], None, frozenset(), decay, to)[0].score
+    score = weighed([one], (), frozenset(), decay, to)[0].score
     kept, all_kept = await _revisions(data / "revisions", to), [str(2 * KEEP - back) for back in range(KEEP + 1)]
     wrong.said += [] if claimed == sorted(claimed) else [f"claimed {claimed} at {to}"]
     wrong.said += [] if lines == ["m0", "m1", "m2"] else [f"lines {lines}"]

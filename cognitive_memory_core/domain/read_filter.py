@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from .event import Event
@@ -11,7 +11,7 @@ from .message import Message
 from .scope import Scene
 
 NARROWED = 40  # candidates of each filter of :meth:`ReadFilter.narrowed`, beside the others
-NAMED = 3  # named people that get a filter of their own
+NAMED = 3  # named times, and people, that get a filter of their own
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class ReadFilter:
             )
         )
 
-    def narrowed(self, window: Interval | None, people: Collection[str]) -> Iterator[ReadFilter]:
-        """Yield a filter for the time, and one for each person, that a query names, unless this one has one already.
+    def narrowed(self, windows: Sequence[Interval], people: Collection[str]) -> Iterator[ReadFilter]:
+        """Yield a filter for each time, and for each person, that a query names, unless this one has one already.
 
         A search with it finds rows that the other rows of a large place would crowd out.
         """
-        if window is not None and self.window is None:
+        for window in windows[:NAMED] if self.window is None else ():
             yield replace(self, window=window)
         for person in sorted(people)[:NAMED] if not self.user_id else ():
             yield replace(self, user_id=person)

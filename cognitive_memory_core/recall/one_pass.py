@@ -277,7 +277,7 @@ class Question:
         words = dense = None
 
         def outnumbered(rows: Sequence[Scored]) -> list[ReadFilter]:  # by others, of the time and people named
-            narrow = read_filter.narrowed(query.window, query.people) if len(rows) >= candidates else ()
+            narrow = read_filter.narrowed(query.windows, query.people) if len(rows) >= candidates else ()
             return [one for one in narrow if sum(one.admits(event) for event, _ in rows) < min(limit, more)]
 
         with self._part("words"):
@@ -308,7 +308,7 @@ class Question:
                 newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
                 hits = widened(hits, newest, enough)
                 self.candidates += (one for one in hits if one not in self.candidates)
-        ranked = weighed(above(hits, floor), query.window, query.people, decay, self._now, said)
+        ranked = weighed(above(hits, floor), query.windows, query.people, decay, self._now, said)
         return [one.hit for one in diversified(collapsed(ranked), asked.diversity, limit)]
 
     def _embed(self) -> Steps[None]:
@@ -355,7 +355,7 @@ class Question:
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if reranker is None or not asked.enable_rerank or few or not hits:
             return hits
-        best = collapsed(weighed(above(hits, 0.0), self._query.window, self._query.people))[:candidates]
+        best = collapsed(weighed(above(hits, 0.0), self._query.windows, self._query.people))[:candidates]
         texts, found = [one.event.text for one in best], None
         with suppress(*AWAY):
             found = judged(best, (yield lambda: reranker.scores(self._query.text, texts)))
@@ -418,7 +418,7 @@ class Question:
             reach.candidates,
             reach.around,
             query.asides,
-            query.window,
+            query.windows,
             query.people,
             asks_for_number(query.said),
             decay,

@@ -16,7 +16,7 @@ from ..settings import Settings
 from ..text.names import clean_name, clean_text
 from ..text.statements.questions import asked_sentences, asks_who, speaks_of_asker
 from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
-from ..text.time.time_words import time_window
+from ..text.time.time_words import time_windows
 from .names import NOBODY, Names, names_of
 
 QUERY_LENGTH = 4_000
@@ -28,7 +28,7 @@ _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
 @dataclass(frozen=True)
 class Query:
-    """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``window`` is the past time it names.
+    """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``windows`` the past times it names.
 
     ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``people``
     are the ids of the people named, including the asker for 我; ``asks_who``: the query asks who somebody is.
@@ -38,7 +38,7 @@ class Query:
 
     text: str
     terms: tuple[str, ...] = ()
-    window: Interval | None = None
+    windows: tuple[Interval, ...] = ()
     said: str = ""
     asks_who: bool = False
     people: frozenset[str] = field(default=frozenset())
@@ -48,7 +48,7 @@ class Query:
     @property
     def says_little(self) -> bool:
         """Whether the query, such as 早上好 or 收到, names nobody, no time, and only what all chats consist of."""
-        if self.asks_who or self.people or self.window:
+        if self.asks_who or self.people or self.windows:
             return False
         told = query_terms(without_formulas(self.said), characters=True)
         return all(telling_of(term) < SAYS_LITTLE for term in told)
@@ -67,15 +67,16 @@ def query_of(
     lines = said.split("\n")
     terms = _terms(lines)
     asks = any(map(asks_who, lines[-LINES:]))
-    window = _window(said, reference, NOBODY)
-    query = Query(_placed(said, scene, addressed), terms, window, said, asks, asides=_asides(said, terms))
+    windows = _windows(said, reference, NOBODY)
+    query = Query(_placed(said, scene, addressed), terms, windows, said, asks, asides=_asides(said, terms))
     return with_names(query, scene, reference, names)
 
 
 def with_names(query: Query, scene: Scene, reference: datetime, names: Names) -> Query:
     """Return a query with the people, and the time, that it names if these are the names known in the place."""
-    window = query.window and _begun(_window(query.said, reference, names), reference)
-    return replace(query, window=window, people=_people(query.said.split("\n"), scene, names), names=names)
+    windows = _windows(query.said, reference, names) if query.windows else ()
+    begun = tuple(one for one in windows if one.start < reference)  # of the future anything may have been said
+    return replace(query, windows=begun, people=_people(query.said.split("\n"), scene, names), names=names)
 
 
 def embedded_text(query: Query, settings: Settings) -> str:
@@ -86,22 +87,17 @@ def embedded_text(query: Query, settings: Settings) -> str:
     return query.text if settings.models.embedding.model_name else query.said or query.text
 
 
-def _window(said: str, reference: datetime, names: Names) -> Interval | None:
-    """Return the window that a text names; None if it names none. A person's name such as 周末 is not a time.
+def _windows(said: str, reference: datetime, names: Names) -> tuple[Interval, ...]:
+    """Return the windows that a text names. A person's name such as 周末 is not a time.
 
     Sentences around a question do not count: 今天天气真不错。我们三月去了哪里？ is about March.
     """
     said = " ".join(asked_sentences(said)) or said
-    window = time_window(said, reference)
-    if window is None:
-        return None
+    windows = time_windows(said, reference)
+    if not windows:
+        return ()
     called = {name for person in names.people.values() for name in (person.name, *person.aliases) if name in said}
-    return time_window(said, reference, called) if called else window
-
-
-def _begun(window: Interval | None, reference: datetime) -> Interval | None:
-    """Return the window; None if it lies in the future, about which something may have been said at any time."""
-    return window if window is not None and window.start < reference else None
+    return time_windows(said, reference, called) if called else windows
 
 
 def _people(lines: list[str], scene: Scene, names: Names) -> frozenset[str]:

@@ -44,7 +44,8 @@ EVENTS = st.builds(
 )
 PEOPLE = st.frozensets(st.sampled_from("12345"), max_size=3)
 ROWS = st.lists(st.tuples(EVENTS, ANY_SCORES), max_size=8)
-WINDOWS = st.none() | st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
+WINDOWS = st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
+SEVERAL = st.lists(WINDOWS, max_size=3).map(tuple)
 DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES)
 
 
@@ -53,7 +54,7 @@ class Steps:
     """The parameters of a ranking."""
 
     weight: float
-    window: Interval | None
+    windows: tuple[Interval, ...]
     decay: Decay | None
     now: datetime
     diversity: float
@@ -63,7 +64,7 @@ class Steps:
 
 
 LIMITS = st.integers(0, 10) | st.just(10**9) | st.integers(-3, 0)
-STEPS = st.builds(Steps, SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, LIMITS, PEOPLE)
+STEPS = st.builds(Steps, SCORES, SEVERAL, DECAYS, INSTANTS, SCORES, LIMITS, PEOPLE)
 
 
 def ranked(dense, lexical, steps, scores=None, known=()):
@@ -71,7 +72,7 @@ def ranked(dense, lexical, steps, scores=None, known=()):
     hits = fused(dense, matched(QUESTION, lexical), steps.weight)
     told = None if scores is None else judged(hits, scores[: len(hits)])
     hits = above(widened(hits if told is None else told, known, 0.15), steps.floor)
-    hits = weighed(hits, steps.window, steps.people, steps.decay, steps.now)
+    hits = weighed(hits, steps.windows, steps.people, steps.decay, steps.now)
     return diversified(collapsed(hits), steps.diversity, steps.limit)
 
 
@@ -127,15 +128,15 @@ def _place(hits, event):
     return next((place for place, hit in enumerate(hits) if hit.event.id == event.id), len(hits))
 
 
-@given(ROWS, WINDOWS)
-def test_the_time_named_drops_nothing(dense, window):
-    """A hit outside a time window that holds others scores 0.3 of its score, and none is dropped."""
+@given(ROWS, SEVERAL)
+def test_the_time_named_drops_nothing(dense, windows):
+    """A hit outside the time windows, if another lies in one, scores 0.3 of its score, and none is dropped."""
     before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
-    after = weighed([*before.values()], window, frozenset())
+    after = weighed([*before.values()], windows, frozenset())
     assert {hit.event.id for hit in after} == set(before)
-    is_empty = window is None or not any(hit.event.happened_at in window for hit in before.values())
+    inside = {hit.event.id for hit in after for window in windows if hit.event.happened_at in window}
     for hit in after:
-        share = 1.0 if is_empty or hit.event.happened_at in window else OUTSIDE
+        share = 1.0 if not inside or hit.event.id in inside else OUTSIDE
         assert hit.score == hit.relevance * share
 
 
@@ -143,7 +144,7 @@ def test_the_time_named_drops_nothing(dense, window):
 def test_whom_the_question_names_is_lifted_within_bounds(dense, people):
     """Hits about the people named gain at most 0.15 of their score, others are unchanged, and none is dropped."""
     before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
-    after = weighed([*before.values()], None, people)
+    after = weighed([*before.values()], (), people)
     assert {hit.event.id for hit in after} == set(before)
     for hit in after:
         score = hit.relevance
@@ -152,11 +153,11 @@ def test_whom_the_question_names_is_lifted_within_bounds(dense, people):
             assert hit.score == score
 
 
-@given(ROWS, ROWS, STEPS, WINDOWS)
-def test_what_lies_outside_the_time_named_stays(dense, lexical, steps, window):
-    """A named time window changes the order of an unlimited result and never its members."""
+@given(ROWS, ROWS, STEPS, SEVERAL)
+def test_what_lies_outside_the_time_named_stays(dense, lexical, steps, windows):
+    """Named time windows change the order of an unlimited result and never its members."""
     roomy = replace(steps, limit=50)
-    with_it, without = (ranked(dense, lexical, replace(roomy, window=one)) for one in (window, None))
+    with_it, without = (ranked(dense, lexical, replace(roomy, windows=one)) for one in (windows, ()))
     texts = [{(hit.event.text, hit.event.sender_id) for hit in hits} for hits in (with_it, without)]
     assert {text for text, _ in texts[0]} == {text for text, _ in texts[1]}
 
@@ -176,7 +177,7 @@ def test_a_reranker_orders_what_it_judges(events, steps, data):
 @given(ROWS, st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES), INSTANTS)
 def test_newness_lifts_within_bounds(dense, decay, now):
     """Newness only raises scores, and by the boost at most, whatever the clock says."""
-    for hit in weighed(fused(dense, None, 0.5), None, frozenset(), decay, now):
+    for hit in weighed(fused(dense, None, 0.5), (), frozenset(), decay, now):
         assert hit.relevance <= hit.score <= hit.relevance * (1 + decay.boost) * (1 + 1e-9)
         if hit.relevance < decay.floor:
             assert hit.score == hit.relevance
@@ -188,5 +189,5 @@ def test_of_two_equal_hits_the_newer_wins(relevance, now, half_life, boost):
     old = an_event("旧", happened_at=now - timedelta(days=half_life))
     new = an_event("新", happened_at=now)
     decay = Decay(half_life, boost, 0.0)
-    hits = weighed(fused([(old, relevance), (new, relevance)], None, 0.5), None, frozenset(), decay, now)
+    hits = weighed(fused([(old, relevance), (new, relevance)], None, 0.5), (), frozenset(), decay, now)
     assert [hit.event.text for hit in hits] == ["新", "旧"]

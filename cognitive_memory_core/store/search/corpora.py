@@ -380,7 +380,7 @@ def _matching(
 
 def _lines_matching(connection: Connection, search: LineSearch, wide: ReadFilter) -> FoundLines:
     """Search with FTS5, and score the lines found among those around them."""
-    narrow, more = search.read_filter.narrowed(search.window, search.people), min(search.candidates, NARROWED)
+    narrow, more = search.read_filter.narrowed(search.windows, search.people), min(search.candidates, NARROWED)
     asked = [(search.read_filter, search.candidates), *((one, more) for one in narrow)]
     found = [line for one, most in asked for line, _ in _matching(connection, MESSAGES, search.terms, one, most)]
     keys, lines, rows = {(line.scene.scope, line.id) for line in found}, list[Message](), LineRows()

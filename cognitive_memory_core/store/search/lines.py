@@ -55,7 +55,7 @@ LineKey = tuple[Scope, str]  # a message id is unique in its scope only
 class LineSearch:
     """A question to the log: at most ``limit`` lines that the read filter admits.
 
-    ``asides`` are terms of little weight; ``window`` and ``people`` are those that the question names. The
+    ``asides`` are terms of little weight; ``windows`` and ``people`` are those that the question names. The
     ``candidates`` that share most words with the question are scored, with ``reach`` lines before and after each.
     """
 
@@ -66,7 +66,7 @@ class LineSearch:
     candidates: int
     reach: int
     asides: frozenset[str] = frozenset()
-    window: Interval | None = None
+    windows: Sequence[Interval] = ()
     people: frozenset[str] = frozenset()
     asks_number: bool = False
     decay: Decay | None = None
@@ -338,7 +338,7 @@ def found_lines(
 
 def _candidates(lines: LineRows, search: LineSearch, scores: Array) -> Array:
     """Return the best rows; beside them the best of the time, and of each person, that the question names."""
-    more, narrow = min(NARROWED, search.candidates), search.read_filter.narrowed(search.window, search.people)
+    more, narrow = min(NARROWED, search.candidates), search.read_filter.narrowed(search.windows, search.people)
     found = [_best(scores * lines.admitted(one), more) for one in narrow]
     return np.unique(np.concatenate((_best(scores, search.candidates), *found)))
 
@@ -393,7 +393,7 @@ def _replies(lines: LineRows, lends: Scores, window: Array) -> Scores:
 def _factors(lines: LineRows, search: LineSearch, window: Array, relevance: Scores) -> Mapping[str, Scores]:
     """Return what multiplies each line's relevance: the people, number and time asked for, and seed 001's decay."""
     one, at_us = np.ones(len(window)), lines.at_us.values[window]
-    inside = lines.said_in(search.window)[window] if search.window is not None else one
+    inside = np.any([lines.said_in(time)[window] for time in search.windows], axis=0) if search.windows else one
     named = np.isin(lines.people.values[window], [lines.number_of(who) for who in search.people])
     return {
         "people": one + PERSON * named / max(len(search.people), 1),

@@ -29,6 +29,7 @@ from .time_rules import (
     today,
     weekday_of_month,
     whole_year,
+    years_from_now,
 )
 from .time_spans import DAY, WEEK, TimeSpan, day, days, monday_of, month, week, weekend, written
 from .vocabulary import PARTS_OF_DAY, STEPS, UNITS, WEEKDAYS
@@ -51,7 +52,8 @@ _UNSAID_DAY = (  # 十二月二十五, and 三月五 only where it cannot be a n
 _IN_MONTH = (
     f"(?: ?(?:(?P<d>{_ARABIC_DAY}|{_CN_DAY}) ?[日号]|(?P<unsaid>{_UNSAID_DAY})"
     f"|(?P<bare>{_ARABIC_DAY})(?![0-9年月个%万元块人次点]|[.:][0-9]))"
-    f"(?:[到至~—、-](?P<d2>{_ARABIC_DAY})(?![0-9月年点]|[.:][0-9])[日号]?)?|{_MONTH_PART})?"
+    f"(?:[到至~—、-](?P<d2>{_ARABIC_DAY})(?![0-9月年点]|[.:][0-9])[日号]?)?|{_MONTH_PART}"
+    f"|的?(?P<end>头|最后)(?P<n>几|[0-9]{{1,2}}|{_CN}{{1,2}})天)?"
 )
 _CALENDAR_YEAR = "(?<![0-9])(?P<y>[0-9]{4}|[零一二三四五六七八九]{4}) ?年"
 _SHORT_YEAR = "(?<![0-9])(?P<y>[0-9]{2})年"
@@ -101,7 +103,7 @@ _OTHER_WORDS = (  # 晚上周杰伦, 以后天天, 日本周边: the character b
     "|如今|当今|至今|迄今"
 )
 _LOOK_ALIKES = (  # words and names that contain a time word
-    "后天(?:性|免疫|形成|培养|努力|习得|因素)|明日方舟|明日香|今日头条|今日说法|昨日重现|昨日青空|明天会更好|明天系"
+    "[今明后]天见(?![面到过了我你您他她它一])[一-龥]{0,3}[店馆]|后天(?:性|免疫|形成|培养|努力|习得|因素)|明日方舟|明日香|今日头条|今日说法|昨日重现|昨日青空|明天会更好|明天系"
     "|五月天|六月雪|七月与安生|十月革命|八月长安|四月是你的谎言|三月的狮子|十月怀胎|周一围|周末愉快|三月兔|今日份"
     f"|(?:十[一二]?|[一二三四五六七八九])月(?!{_UNSAID_DAY}){_CN_DAY}(?![日号月十一二三四五六七八九])"
     "|(?<!大)年初[一二三四五六]|现在(?:时态?|完成时|进行时|分词)|回头(?:客|率|路|草|是岸|看(?!看)|一看|想想)|改日期"
@@ -148,7 +150,7 @@ CHINESE: tuple[Rule, ...] = (
     ),
     rule("habit", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}[到至~—-]{_WEEK_WORD}?(?P<till>[一二三四五六日天])", _weekdays),
     rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", some_weekday),
-    rule("open", f"{_ALONE}周末", some_weekend),
+    rule("open", f"{_ALONE}周末(?!尾(?!声))", some_weekend),
     rule("relative", f"(?P<which>上上|上|这|本|下下|下)[一1]?个?月的?{_NTH}", weekday_of_month),
     rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}的?{_NTH}", weekday_of_month),
     rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}的?{_NTH}", weekday_of_month),
@@ -163,6 +165,12 @@ CHINESE: tuple[Rule, ...] = (
     ),
     rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}{_IN_MONTH}", date_or_month),
     rule("absolute", f"{_SHORT_YEAR}{_MONTH}{_IN_MONTH}", date_or_month),
+    rule(
+        "absolute",
+        f"{_SHORT_YEAR}(?P<part>[初底末](?![一二三次始级薪层线])|[春夏秋冬][天季]|[上下]半年)",
+        whole_year,
+    ),
+    rule("relative", f"{_RELATIVE_YEAR}的?这个?时候", years_from_now),
     rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}{_IN_MONTH}", date_or_month),
     rule("yearless", f"{_MONTH}(?![球亮饼台嫂]){_IN_MONTH}", date_or_month),
     rule("absolute", f"{_CALENDAR_YEAR}(?![代级制薪龄]){_YEAR_PART}", whole_year),

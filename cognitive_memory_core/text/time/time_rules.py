@@ -41,6 +41,7 @@ _SPANS: dict[Unit, timedelta] = {
     "month": 30 * DAY,
     "year": 365 * DAY,
 }
+_FEW_DAYS = 5  # 头几天
 _LONG = {"month": 1, "year": 12}  # months
 
 
@@ -179,8 +180,12 @@ def numbered_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 
 def date_or_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read a day, several days or the whole of a month: 3月4日, 去年三月底, 3月4到6号, march 3rd, 2024-03."""
+    """Read a day, several days or the whole of a month: 3月4日, 三月底, 3月4到6号, 三月头几天, march 3rd, 2024-03."""
     numbered = said(match, "d", "unsaid", "bare")
+    if end := said(match, "end"):
+        first, count = month_said(match, frame), _FEW_DAYS if match["n"] == "几" else number(match["n"])
+        last, further = shifted(first, 1) - DAY, (count - 1) * DAY
+        return days(first, min(first + further, last)) if end == "头" else days(max(last - further, first), last)
     if not numbered:
         return month(month_said(match, frame), part_of(match, "part", "third"))
     if said(match, "which"):
@@ -196,6 +201,12 @@ def whole_year(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 2024年夏天, 去年, in 2023; a part of a year alone is of this year."""
     named = year_of(match, frame)
     return year(frame.today.year if named is None else named, part_of(match))
+
+
+def years_from_now(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 去年这个时候: about a month around this day of that year."""
+    when = shifted(frame.today, 12 * YEARS[match["ry"]])
+    return replace(days(when - 15 * DAY, when + 15 * DAY), text=f"{when.year}年{when.month}月左右")
 
 
 def quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:

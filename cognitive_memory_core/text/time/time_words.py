@@ -110,49 +110,59 @@ def _mentioned(text: str) -> tuple[Mention, ...]:
 def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> Interval | None:
     """Return the window that a query names, in the zone of ``reference``; None if it names none.
 
-    The first time expression counts. A second one that is joined to it ends the window (3月1日到3月5日, 三月底四月初);
-    with "and" (上周一和上周五) the window reaches from the first to the second, with "or" (上周还是上个月) the second
-    is ignored. "Before" a date means the month up to it, "before" another day the week up to it; "after" a day means
-    from then up to now. A month, date or weekday without a year is the latest one, today included. Hours beside a day
-    narrow it; hours alone are on the latest day on which they have begun, or on the next one if the clause looks ahead.
-    A time word that is one of the ``names`` of people is ignored. Raises BadArgument for a reference without a zone.
+    Of several windows (:func:`time_windows`) it is the one from the first to the last.
+    """
+    found = time_windows(text, reference, names)
+    return Interval(min(one.start for one in found), max(one.stop for one in found)) if found else None
+
+
+def time_windows(text: str, reference: datetime, names: Collection[str] = ()) -> tuple[Interval, ...]:
+    """Return the windows that a query names, in the zone of ``reference``.
+
+    The first time expression counts. One joined to it ends the window (3月1日到3月5日, 三月底四月初), one with "and"
+    (上周一和上周五) is a window of its own, one with "or" (上周还是上个月) is ignored. "Before" a date means the month
+    up to it, "before" another day the week up to it; "after" a day means from then up to now. A month, date or weekday
+    without a year is the latest one, today included. Hours beside a single day narrow it; hours alone are on the latest
+    day on which they have begun, or on the next one if the clause looks ahead. A time word that is one of the ``names``
+    of people is ignored. Raises BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
     try:
-        found = _window(text, reference.replace(tzinfo=None), names)
+        found = _windows(text, reference.replace(tzinfo=None), names)
     except OverflowError:  # beside the first or the last day of the calendar
-        return None
-    if found is None:
-        return None
-    start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (found.start, found.stop))
-    return Interval(start, stop) if EARLIEST <= start < stop <= LATEST else None
+        return ()
+    zoned = [tuple(end.replace(tzinfo=reference.tzinfo) for end in (one.start, one.stop)) for one in found]
+    return tuple(Interval(start, stop) for start, stop in zoned if EARLIEST <= start < stop <= LATEST)
 
 
-def _window(text: str, now: datetime, names: Collection[str]) -> TimeSpan | None:
+def _windows(text: str, now: datetime, names: Collection[str]) -> list[TimeSpan]:
     read = folded(text[:READ])
-    asked = (
+    asked = [
         (mention, _bounded(time_span, mention, read, now))
         for mention in _mentions(text)
         if text[mention.start : mention.stop] not in names
         if (time_span := _asked(mention, text, now))
-    )
-    first, second = next(asked, None), next(asked, None)
-    if first is None:
+    ]
+    if not asked:
         leans = ((match, _tense(read, match.start(), match.end())) for match in hours_in(read))
-        return next((found for match, lean in leans if (found := latest(match, now, ahead=lean == "ahead"))), None)
-    mention, time_span = first
-    if second:
-        other, last = second
-        between = text[mention.stop : other.start]
-        if _JOINED.fullmatch(between) or (not between and time_span.stop == last.start):
-            if last.stop <= time_span.start and other.kind in ("yearless", "open"):
-                last = other.at(time_span.start + 364 * DAY) or last  # the next one after the first
-            return TimeSpan(time_span.start, last.stop) if last.stop > time_span.start else _hull(time_span, last)
-        if _AS_WELL_AS.fullmatch(between):
-            return _hull(time_span, last)
-    if time_span == mention.at(now):
-        return narrowed(time_span, read, mention.start, mention.stop, mention.part)
-    return time_span
+        return [found for match, lean in leans if (found := latest(match, now, ahead=lean == "ahead"))][:1]
+    before, time_span = asked[0]
+    windows = [time_span]
+    for mention, found in asked[1:]:
+        first, last, between = windows[-1], found, text[before.stop : mention.start]
+        if _JOINED.fullmatch(between) or (not between and first.stop == last.start):
+            if last.stop <= first.start and mention.kind in ("yearless", "open"):
+                last = mention.at(first.start + 364 * DAY) or last  # the next one after the first
+            is_backwards = last.stop <= first.start
+            windows[-1] = TimeSpan(*((last.start, first.stop) if is_backwards else (first.start, last.stop)))
+        elif _AS_WELL_AS.fullmatch(between):
+            windows.append(last)
+        else:
+            break
+        before = mention
+    if before is asked[0][0] and time_span == before.at(now):
+        return [narrowed(time_span, read, before.start, before.stop, before.part)]
+    return windows
 
 
 def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[Mention, str]]:
@@ -236,10 +246,6 @@ def _bounded(time_span: TimeSpan, mention: Mention, read: str, now: datetime) ->
         return time_span
     is_numbered = any(map(str.isdecimal, mention.text)) or "月" in mention.text or "号" in mention.text
     return TimeSpan(first.replace(day=1) if is_numbered and first.day > 1 else first - WEEK, first)
-
-
-def _hull(first: TimeSpan, second: TimeSpan) -> TimeSpan:
-    return TimeSpan(min(first.start, second.start), max(first.stop, second.stop))
 
 
 def _tense(text: str, start: int, stop: int) -> Lean | None:

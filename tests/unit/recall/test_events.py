@@ -145,7 +145,7 @@ async def test_a_question_without_a_word_finds_nothing():
 
 async def test_where_and_who_are_for_models_only():
     """A model embeds a short question with its place and people, and the hashing embedder only the question."""
-    query = Query("茶呢\n群聊 读书会 阿棠", ("茶呢",), None, "茶呢")
+    query = Query("茶呢\n群聊 读书会 阿棠", ("茶呢",), (), "茶呢")
     for name, text in (("", "茶呢"), ("bge-m3", "茶呢\n群聊 读书会 阿棠")):
         embedder = CountingEmbedder()
         settings = Live(Settings.from_mapping({"models": {"embedding": {"model_name": name}}}))
@@ -184,7 +184,7 @@ async def test_time_named_and_newness_order_the_hits():
     old = replace(TEA, id="old", text="阿棠去年喜欢白茶", happened_at=NOON - timedelta(days=400))
     words = ListedWords([(TEA, 3.0), (old, 3.0)])
     retriever = a_retriever(words=words, vectors=ListedVectors())
-    past = replace(ASKED, window=Interval(NOON - timedelta(days=500), NOON - timedelta(days=300)))
+    past = replace(ASKED, windows=(Interval(NOON - timedelta(days=500), NOON - timedelta(days=300)),))
     assert ids(await search(retriever)) == ["tea", "old"]
     assert ids(await search(retriever, query=past)) == ["old", "tea"]
     with_absolute_text = await search(retriever, decay=Decay(14.0, 0.2, 0.0))
@@ -234,7 +234,7 @@ OLD, ELSEWHOSE = replace(LONGER, happened_at=NOON - timedelta(days=30)), replace
 @pytest.mark.parametrize("leg", ["vectors", "words"])
 @pytest.mark.parametrize(
     ("inside", "named"),
-    [(OLD, {"window": THEN}), (ELSEWHOSE, {"people": frozenset({"2000007"})})],
+    [(OLD, {"windows": (THEN,)}), (ELSEWHOSE, {"people": frozenset({"2000007"})})],
     ids=["time", "person"],
 )
 async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
@@ -278,7 +278,7 @@ async def test_more_is_asked_for_only_where_something_may_be_missing(many, insid
 async def test_what_is_asked_for_more_is_bounded_and_narrower():
     """Additional searches cover the time and at most three people, forty rows each, without repetition."""
     rows = [(an_event(f"茶{number}", id=f"e{number}"), 3.0) for number in range(MAX_CANDIDATES + 1)]
-    asked = replace(ASKED, window=THEN, people=PEOPLE)
+    asked = replace(ASKED, windows=(THEN,), people=PEOPLE)
     for read_filter, readings in (
         (ReadFilter(GROUP), 2 + NAMED),
         (ReadFilter(GROUP, window=Interval(NOON - timedelta(days=99), NOON + timedelta(days=1))), 1 + NAMED),
@@ -300,7 +300,7 @@ async def test_what_was_found_twice_is_one_candidate():
     then = replace(rows[0][0], text="阿棠喜欢喝茶", happened_at=NOON - timedelta(days=30))
     words = Matching([(then, 15.0), *rows[1:]])
     retriever = a_retriever(words=words, vectors=ListedVectors())
-    once, twice = [await search(retriever, query=replace(ASKED, window=window)) for window in (None, THEN)]
+    once, twice = [await search(retriever, query=replace(ASKED, windows=windows)) for windows in ((), (THEN,))]
     assert len(words.asked) == 3
     assert ids(twice)[0] == "e0"
     known = {hit.event.id: hit.relevance for hit in once.hits}
@@ -318,7 +318,7 @@ async def test_a_leg_that_fails_on_the_way_keeps_what_it_has():
 
     rows = [(an_event(f"阿棠喜欢什么茶{number}", id=f"e{number}"), 3.0) for number in range(20)]
     retriever = a_retriever(words=Failing(rows), vectors=ListedVectors())
-    found = await search(retriever, query=replace(ASKED, window=THEN))
+    found = await search(retriever, query=replace(ASKED, windows=(THEN,)))
     assert (len(found.hits), found.degraded) == (5, ("lexical",))
 
 
@@ -382,7 +382,7 @@ async def test_a_reranker_sees_the_best_candidates_each_once():
     twin = (replace(rows[0][0], id="twin"), 8.5)
     then = (replace(rows[9][0], happened_at=NOON - timedelta(days=30)), 2.0)
     judge = Judge([0.5] * 4)
-    asked = replace(ASKED, terms=("茶",), window=Interval(NOON - timedelta(days=31), NOON - timedelta(days=29)))
+    asked = replace(ASKED, terms=("茶",), windows=(Interval(NOON - timedelta(days=31), NOON - timedelta(days=29)),))
     words = ListedWords([rows[0], twin, *rows[1:3], then])
     retriever = a_retriever(words=words, vectors=ListedVectors(), reranker=judge, rerank_candidate_multiplier=2)
     found = await search(retriever, query=asked, top_k=4)
@@ -409,7 +409,7 @@ async def test_whom_the_question_names_comes_first():
         assert ids(await search(a_retriever(words=words, vectors=ListedVectors()), query=query)) == order
 
 
-WHO = Query("我是谁", ("我是", "是谁"), None, "我是谁", True, frozenset({"2000001"}))
+WHO = Query("我是谁", ("我是", "是谁"), (), "我是谁", True, frozenset({"2000001"}))
 
 
 class KnownEvents(ListedEvents):

@@ -200,7 +200,7 @@ async def test_inside_the_time_that_the_question_names_comes_first() -> None:
     hits = await found(ledger, query)
     assert texts(hits)[0] == "在学陶艺"
     assert len(hits) == 3
-    assert texts(await found(ledger, replace(query, window=None)))[0] != "在学陶艺"
+    assert texts(await found(ledger, replace(query, windows=())))[0] != "在学陶艺"
 
 
 async def test_whom_the_question_names_comes_first() -> None:
@@ -218,9 +218,9 @@ async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -
     apart = [a_line("早", minutes) for minutes in (-30 * 24 * 60 + 60, -2 * 24 * 60) for _ in range(OF_SEARCH.around)]
     ledger = await a_log(*crowd, *apart, a_line(late, -24 * 60), a_line(hers, -30 * 24 * 60, MAN))
     query = query_of("学陶艺", OPERATOR, NOON)
-    yesterday = query_of("昨天", GROUP, NOON).window
+    (yesterday,) = query_of("昨天", GROUP, NOON).windows
     assert not {late, hers} & set(texts(await found(ledger, query, top_k=120)))
-    named = texts(await found(ledger, replace(query, window=yesterday), top_k=5))
+    named = texts(await found(ledger, replace(query, windows=(yesterday,)), top_k=5))
     assert (named[0], len(named)) == (late, 5)
     assert hers not in named
     spoken = texts(await found(ledger, replace(query, people=frozenset({"2000002"})), top_k=5))
@@ -241,14 +241,14 @@ def test_what_the_tool_narrows_the_question_does_not_widen(
 ) -> None:
     """A time or person given to the search is not widened by those in the question."""
     read_filter, window = ReadFilter(GROUP, **narrowing), Interval(NOON - timedelta(days=1), NOON)
-    searches = list(read_filter.narrowed(window, {"2000001", "2000002"}))
+    searches = list(read_filter.narrowed([window], {"2000001", "2000002"}))
     assert sorted((one.user_id, one.window is not None) for one in searches) == sorted(asked)
     assert all(one.window in (read_filter.window, read_filter.window or window) for one in searches)
 
 
 def test_a_crowd_of_names_asks_a_few_times() -> None:
     """A question that names very many people makes only a few searches."""
-    assert len(list(ReadFilter(GROUP).narrowed(None, [*map(str, range(100, 200))]))) == NAMED
+    assert len(list(ReadFilter(GROUP).narrowed((), [*map(str, range(100, 200))]))) == NAMED
 
 
 FAILURES: list[Exception | None] = [
@@ -329,7 +329,7 @@ async def test_a_line_of_the_time_named_is_found_behind_many_better_ones() -> No
     outside = [a_line(f"陶艺 烘焙 面条 {number}", -60 * 24 * number) for number in range(2, 82)]
     ledger = await a_log(*outside, a_line("陶艺 烘焙"))
     window = Interval(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
-    query = Query("陶艺 烘焙 面条", ("陶艺", "烘焙", "面条"), window)
+    query = Query("陶艺 烘焙 面条", ("陶艺", "烘焙", "面条"), (window,))
     assert texts(await found(ledger, query, top_k=5))[0] == "陶艺 烘焙"
 
 

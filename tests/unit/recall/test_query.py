@@ -43,7 +43,7 @@ def test_the_question_is_the_content_of_the_frame_or_the_text(text, said):
 def test_a_frame_without_content_asks_nothing():
     """A frame with empty content, as of a picture, gives an empty query."""
     query = query_of('<message id="1"><content> </content></message>', GROUP, NOON)
-    assert (query.text, query.terms, query.window) == ("", (), None)
+    assert (query.text, query.terms, query.windows) == ("", (), ())
 
 
 def test_only_the_first_characters_are_read():
@@ -133,24 +133,33 @@ def test_lone_common_characters_of_a_batch_are_no_words():
 def test_a_member_called_weekend_is_no_window():
     """In a place where somebody is called 周末, that word is no time."""
     asked = "周末说了什么"
-    assert query_of(asked, GROUP, NOON).window is not None
-    assert query_of(asked, GROUP, NOON, Names.of([Person("2000009", "周末")])).window is None
-    assert query_of(asked, GROUP, NOON, Names.of([Person("2000009", "小满")])).window is not None
+    assert query_of(asked, GROUP, NOON).windows
+    assert not query_of(asked, GROUP, NOON, Names.of([Person("2000009", "周末")])).windows
+    assert query_of(asked, GROUP, NOON, Names.of([Person("2000009", "小满")])).windows
 
 
 def test_the_time_named_becomes_the_window():
     """A named time becomes the window, in the zone of the reference."""
-    window = query_of("昨天谁说要请客", GROUP, NOON).window
-    assert window is not None
+    (window,) = query_of("昨天谁说要请客", GROUP, NOON).windows
     assert NOON - timedelta(days=1) in window
     assert NOON not in window
-    assert query_of("谁说要请客", GROUP, NOON).window is None
+    assert not query_of("谁说要请客", GROUP, NOON).windows
+
+
+def test_each_time_named_is_a_window():
+    """Several days named in one question are a window each, and the days between them lie in none."""
+    windows = query_of("三月一号、三月三号和去年五月谁请客了", GROUP, NOON).windows
+    assert [(one.start.date().isoformat(), one.stop - one.start) for one in windows] == [
+        ("2026-03-01", timedelta(days=1)),
+        ("2026-03-03", timedelta(days=1)),
+        ("2025-05-01", timedelta(days=31)),
+    ]
 
 
 def test_a_time_beside_the_question_is_no_window():
     """A time counts only in the sentences that ask, if there are others beside them."""
-    assert query_of("今天天气真不错。我真正想问的是，谁说要请客？", GROUP, NOON).window is None
-    asked, alone = (query_of(text, GROUP, NOON).window for text in ("今天好冷。昨天谁说要请客？", "昨天谁说要请客？"))
+    assert not query_of("今天天气真不错。我真正想问的是，谁说要请客？", GROUP, NOON).windows
+    asked, alone = (query_of(text, GROUP, NOON).windows for text in ("今天好冷。昨天谁说要请客？", "昨天谁说要请客？"))
     assert asked == alone is not None
 
 
@@ -158,7 +167,7 @@ def test_a_time_beside_the_question_is_no_window():
 def test_a_time_to_come_is_no_window(text):
     """A time in the future gives no window, because nothing was said then."""
     assert time_window(text, NOON) is not None
-    assert query_of(text, GROUP, NOON).window is None
+    assert not query_of(text, GROUP, NOON).windows
 
 
 @pytest.mark.parametrize(
@@ -167,14 +176,14 @@ def test_a_time_to_come_is_no_window(text):
 def test_a_time_that_has_begun_is_a_window(text):
     """A time that has begun gives a window, even if it is not over."""
     reference = NOON + timedelta(hours=8)
-    assert query_of(text, GROUP, reference).window == time_window(text, reference) is not None
+    assert query_of(text, GROUP, reference).windows == (time_window(text, reference),)
 
 
 def test_a_time_begins_before_it_is_asked_for():
     """A time that begins at this very moment has not begun."""
     midnight = NOON - timedelta(hours=12)
-    assert query_of("今天谁请客", GROUP, midnight).window is None
-    assert query_of("今天谁请客", GROUP, midnight + timedelta(microseconds=1)).window is not None
+    assert not query_of("今天谁请客", GROUP, midnight).windows
+    assert query_of("今天谁请客", GROUP, midnight + timedelta(microseconds=1)).windows
 
 
 KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜航船",))))

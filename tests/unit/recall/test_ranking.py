@@ -131,11 +131,11 @@ def test_the_time_named_comes_first_without_dropping_the_rest():
     window = Interval(NOON - timedelta(days=7), NOON)
     old = a_hit(0.9, "很久以前", happened_at=NOON - timedelta(days=30))
     then = a_hit(0.4, "上周", happened_at=NOON - timedelta(days=3))
-    hits = weighed([old, then], window, NOBODY)
+    hits = weighed([old, then], [window], NOBODY)
     assert texts(hits) == ["上周", "很久以前"]
     assert hits[1].score == pytest.approx(0.27)
     assert hits[1].relevance == 0.9
-    assert weighed([old, then], None, NOBODY) == [old, then]
+    assert weighed([old, then], (), NOBODY) == [old, then]
 
 
 def test_a_window_without_hits_is_ignored():
@@ -143,27 +143,27 @@ def test_a_window_without_hits_is_ignored():
     old = a_hit(0.5, "很久以前", happened_at=NOON - timedelta(days=90))
     older = a_hit(0.4, "更久以前", happened_at=NOON - timedelta(days=99))
     window = Interval(NOON - timedelta(days=9), NOON)
-    assert weighed([old, older], window, NOBODY) == [old, older]
+    assert weighed([old, older], [window], NOBODY) == [old, older]
 
 
 def test_new_is_lifted_by_the_formula():
     """The score is relevance * (1 + boost * 0.5 ** (age / half_life))."""
     hit = a_hit(0.5, happened_at=NOON - timedelta(days=10))
-    assert weighed([hit], None, NOBODY, DECAY, NOON)[0].score == pytest.approx(0.5 * 1.1)
-    assert weighed([hit], None, NOBODY, None, NOON)[0].score == 0.5
+    assert weighed([hit], (), NOBODY, DECAY, NOON)[0].score == pytest.approx(0.5 * 1.1)
+    assert weighed([hit], (), NOBODY, None, NOON)[0].score == 0.5
 
 
 def test_newness_reorders_the_relevant_only():
     """Of two equal hits the newer comes first; below the floor age changes nothing."""
     old, new = (a_hit(0.5, name, happened_at=NOON - timedelta(days=days)) for name, days in (("旧", 90), ("新", 1)))
-    assert texts(weighed([old, new], None, NOBODY, DECAY, NOON)) == ["新", "旧"]
-    assert weighed([a_hit(0.34)], None, NOBODY, DECAY, NOON)[0].score == 0.34
+    assert texts(weighed([old, new], (), NOBODY, DECAY, NOON)) == ["新", "旧"]
+    assert weighed([a_hit(0.34)], (), NOBODY, DECAY, NOON)[0].score == 0.34
 
 
 @pytest.mark.parametrize("days", [-36_500.0, -1.0, 0.0, 1.0, 36_500.0])
 def test_newness_stays_in_its_bounds_when_the_clock_jumps(days):
     """The gain of a recent hit stays between 0 and the boost for any distant past or future."""
-    scores = [weighed([a_hit(0.9)], None, NOBODY, DECAY, NOON + timedelta(days=one))[0].score for one in (days, -1)]
+    scores = [weighed([a_hit(0.9)], (), NOBODY, DECAY, NOON + timedelta(days=one))[0].score for one in (days, -1)]
     assert 0.9 <= scores[0] <= scores[1] == pytest.approx(0.9 * 1.2)
 
 
@@ -194,9 +194,9 @@ def test_diversity_chooses_on_the_decayed_score():
     """Diversification uses the score after decay and time, so that it does not undo them."""
     old = a_hit(0.50, "旧的说法", happened_at=NOON - timedelta(days=365))
     new = a_hit(0.48, "另一件事", happened_at=NOON)
-    assert texts(diversified(weighed([old, new], None, NOBODY, DECAY, NOON), 0.3, 2)) == ["另一件事", "旧的说法"]
+    assert texts(diversified(weighed([old, new], (), NOBODY, DECAY, NOON), 0.3, 2)) == ["另一件事", "旧的说法"]
     first = a_hit(0.9, "最像的", happened_at=NOON)
-    assert texts(diversified(weighed([first, old, new], None, NOBODY, DECAY, NOON), 0.3, 3)) == [
+    assert texts(diversified(weighed([first, old, new], (), NOBODY, DECAY, NOON), 0.3, 3)) == [
         "最像的",
         "另一件事",
         "旧的说法",
@@ -225,7 +225,7 @@ def test_whom_the_question_names_is_lifted_softly():
     """A hit by or about the people whom the question names is raised by how many it matches; none is dropped."""
     said, spoken_of = a_hit(0.5, "甲", sender_id="1"), a_hit(0.5, "乙", sender_id="9", subjects=("1", "8"))
     both, other = a_hit(0.5, "丙", sender_id="1", subjects=("2",)), a_hit(0.7, "丁", sender_id="9")
-    hits = weighed([said, spoken_of, both, other], None, frozenset({"1", "2"}))
+    hits = weighed([said, spoken_of, both, other], (), frozenset({"1", "2"}))
     assert [(hit.event.text, hit.score) for hit in hits] == [
         ("丁", 0.7),
         ("丙", pytest.approx(0.575)),
@@ -282,9 +282,9 @@ def test_an_event_whose_line_was_found_too_is_raised():
     """Two searches are two witnesses: a source line's score raises an event, never above 1, and changes no other."""
     told, alone = a_hit(0.3, "甲", message_ids=("1",)), a_hit(0.4, "乙", message_ids=("2",))
     lines = {line_key(told.event.scope.key, "1"): 0.5, line_key(PRIVATE.scope.key, "2"): 1.0}
-    hits = weighed([alone, told], None, NOBODY, lines=lines)
+    hits = weighed([alone, told], (), NOBODY, lines=lines)
     assert texts(hits) == ["甲", "乙"]
     assert [hit.score for hit in hits] == pytest.approx([0.65, 0.4])
     above_all = {line_key(told.event.scope.key, "1"): 3.0}
-    assert [hit.score for hit in weighed([told], None, NOBODY, lines=above_all)] == pytest.approx([1.0])
-    assert weighed([alone, told], None, NOBODY) == [alone, told]
+    assert [hit.score for hit in weighed([told], (), NOBODY, lines=above_all)] == pytest.approx([1.0])
+    assert weighed([alone, told], (), NOBODY) == [alone, told]

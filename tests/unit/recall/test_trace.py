@@ -27,7 +27,7 @@ ASKED = Query(
     SAID,
     tuple(query_terms(SAID)),
     people=frozenset({"2000001"}),
-    window=Interval(NOON, NOON + timedelta(days=1)),
+    windows=(Interval(NOON, NOON + timedelta(days=1)),),
 )
 DECAY = Decay(14.0, 0.2, 0.1)
 

@@ -57,6 +57,12 @@ def window(text: str, at: datetime = NOON) -> str | None:
         ("明天有什么安排", "2026-03-05"),
         ("大后天", "2026-03-07"),
         ("今明两天", "2026-03-04 2026-03-05"),
+        ("二月头几天我们在干嘛", "2026-02-01 2026-02-05"),
+        ("二月最后三天谁来了", "2026-02-26 2026-02-28"),
+        ("上个月的头一天", "2026-02-01"),
+        ("去年这个时候在忙什么", "2025-02-17 2025-03-19"),
+        ("25年底的账", "2025-11-01 2025-12-31"),
+        ("去年三八节送了什么", "2025-03-08"),
         ("今早", "03-04 05:00 03-04 12:00"),
         ("昨晚谁迟到了", "03-03 17:00 03-04 05:00"),
         ("昨天下午", "03-03 12:00 03-03 19:00"),
@@ -198,6 +204,8 @@ def test_window(text: str, expected: str) -> None:
         "you may do it",
         "every Friday",
         "https://example.com/docs/page?id=42",
+        "明天见书店在哪",
+        "老周末尾说了什么",
     ],
 )
 def test_no_window(text: str) -> None:
@@ -228,11 +236,11 @@ def test_a_word_that_begins_with_the_middle_is_no_middle_of_a_month(word: str) -
         ("三月底五月初", "2026-03-21 2026-03-31"),
         ("五月初四月底", "2026-05-01 2026-05-10"),
         ("昨天前天", "2026-05-19"),
-        ("前天昨天今天", "2026-05-18 2026-05-19"),
+        ("前天昨天今天", "2026-05-18 2026-05-20"),
     ],
 )
 def test_two_expressions_that_touch_are_one(text: str, expected: str) -> None:
-    """Two adjacent expressions form one window if one ends where the other begins; otherwise the first counts."""
+    """Adjacent expressions form one window if each ends where the next begins; otherwise the first counts."""
     assert window(text, datetime(2026, 5, 20, 12, tzinfo=SHANGHAI)) == expected
 
 
