@@ -468,8 +468,8 @@ class FileProfiles:
         profile, others = self._without_gone(past.profile), past.file.others
         if profile == past.profile:
             return past
-        data = ProfileFile(tidy(profile), others).written()
-        return _CurrentFile(data, ProfileFile(replace(tidy(profile), version=version_of(data)), others))
+        data = codec.ProfileFile(tidy(profile), others).written()
+        return _CurrentFile(data, codec.ProfileFile(replace(tidy(profile), version=codec.version_of(data)), others))
 
     def _copy_damaged(self, location: ProfileLocation) -> Path:
         """Copy a file to a name derived from its modification time; move it if it is not a regular file."""
