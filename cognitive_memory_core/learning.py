@@ -18,7 +18,7 @@ from .evolution.suggesting import Suggesting
 from .forgetting import ErasureSurroundings, EventCorrecting, EventForgetting, PermanentErasure, Purge
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
-from .historian.neighbours import DialogueContext, RepeatedEvents
+from .historian.neighbours import JobReader
 from .historian.pipeline import Pipeline
 from .historian.profile_indexer import ProfileIndexer, taken_in
 from .historian.rewriter import BackedHistorian, BackedMerger, ModelHistorian
@@ -146,14 +146,11 @@ class Learning:
             Pipeline(
                 historian=self.historian,
                 events=ledger.events,
-                log=ledger.log,
                 memos=opened.memos,
                 name_observer=opened.name_observer,
                 consent=opened.consent,
-                neighbourhood=RepeatedEvents(ledger.facts, ledger.corpora),
-                surroundings=DialogueContext(ledger.log, ledger.events, opened.consent),
+                reader=JobReader(ledger, opened.consent, live, asks_model=bool(self.chat_breakers)),
                 settings=live,
-                asks_model=bool(self.chat_breakers),
             ),
             live,
             on_stored=self.note_stored,

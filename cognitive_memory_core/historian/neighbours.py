@@ -1,109 +1,215 @@
-"""What a job is read beside: events that it may repeat or change, earlier lines, and lines that it answers."""
+"""What a job is read beside, all of one snapshot of the ledger, in one trip to a reading thread.
+
+These are people, events that it may repeat or change, earlier lines, and lines that it answers.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
 from functools import lru_cache
-from typing import Protocol
 
 from ..consent import Consent
 from ..domain.event import Event, Statement
 from ..domain.message import Message
-from ..domain.people import JobContext
+from ..domain.people import JobContext, Person
 from ..domain.read_filter import ReadFilter
-from ..domain.turn import Dialogue, Turn, shortened_line
+from ..domain.scope import Scene
+from ..domain.turn import Dialogue, Job, Turn, shortened_line
 from ..errors import UnavailableError
+from ..settings import Live, Settings
+from ..store.database.table import Snapshot
 from ..store.events import EventLedger
 from ..store.facts import FactBook
+from ..store.ledger import Ledger
 from ..store.messages import MessageLog
+from ..store.names import NameBook
 from ..text.caches import cleared_on_erasure
 from ..text.characters import folded
-from ..text.names import MYSELF
+from ..text.names import MYSELF, clean_name
 from ..text.names_and_quotations import TextMask, named
 from ..text.statements.lexicon import is_leaning_word, sightings
 from ..text.terms import query_terms
 from ..text.time.time_words import mentions
+from .checks import called
 
+KNOWN_PEOPLE = 200  # people whose names are searched for in the text
 MOST_NEAR = 8  # neighbours shown to a model
 LOOKED_AT = 12  # events per search; in private some of them are of groups
 SEARCHED = 20  # texts of a job that are searched for
 LEAST_COMMON = 2  # terms that an event has in common with a text that has so many
 NEAR = 0.15  # least share of a text's terms that an event must have to count as near
+NEWEST = 3  # events of the place, shown whatever they are about; more where fewer others are near
+EARLIER = 6  # lines before a dialogue
+WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
+EARLIER_LENGTH = 80  # characters of one of them
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
-class EventSearch(Protocol):
-    """The word search, reduced to the one method that this module calls."""
+@dataclass(frozen=True)
+class Surroundings:
+    """A job's work without hidden lines, and what it is read beside.
 
-    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return events with any of the terms, best first, with their scores."""
-        ...
+    ``before`` maps each observation to the event made from an equal, earlier one of the same person in this place. The
+    others are ``asked``, and those of which a model may make a better statement than the rules did.
+    """
+
+    is_done: bool
+    work: Turn | Dialogue
+    job_context: JobContext
+    asked: Sequence[str] = ()
+    before: Mapping[str, Event] = field(default_factory=dict[str, Event])
 
 
 @dataclass(frozen=True)
-class RepeatedEvents:
-    """Finds the events that a job may repeat; if a store is unavailable, it finds none."""
+class JobReader:
+    """Reads the surroundings of jobs; neighbours and earlier lines only if a model will be asked.
 
-    facts: FactBook
-    lexical: EventSearch
+    Events and lines that cannot be read are left out.
+    """
 
-    async def found_before(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
-        """Map each observation to the event made from an equal, earlier one of the same person in this place, if any.
+    ledger: Ledger
+    consent: Consent
+    settings: Live[Settings]
+    asks_model: bool = True
 
-        Only observations that mean the same on any day are looked up: 明天去北京 said twice means two trips.
-        """
-        scene = turn.scene
-        asked = [text for text in dict.fromkeys(turn.observations) if is_timeless(text, names)]
-        if not asked:
-            return {}
+    async def surroundings(self, job: Job) -> Surroundings:
+        """Read what surrounds a job whose work was admitted by consent."""
+        found = await self.ledger.database.read(self._read, job)
+        self.ledger.corpora.load()
+        return found
+
+    def _read(self, connection: Snapshot, job: Job) -> Surroundings:
+        work = _without_hidden_lines(connection, job.work)
+        scene, people = work.scene, self._people(connection, work)
+        speaker = next((one for one in people if one.id == scene.user_id), None)
+        job_context = JobContext(
+            job.happened_at.astimezone(self.settings.current.zone),
+            job.scope,
+            clean_name(scene.group_name),
+            speaker or Person(scene.user_id, clean_name(scene.user_name)),
+            tuple(people),
+            job_id=job.id,
+        )
+        asked = work.observations if isinstance(work, Turn) else ()
+        alone = Surroundings(EventLedger.done(connection, job.id), work, job_context, asked)
+        if alone.is_done:
+            return alone
         try:
-            found = await self.facts.events_of_observations(scene.scope, scene.user_id, asked)
+            with self.ledger.database.failed_reads:
+                return self._beside(connection, alone)
         except UnavailableError:
-            return {}
-        read_filter = ReadFilter(scene, without=frozenset(without))
-        return {
-            text: event
-            for text, event in found.items()
-            if event.person == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
-        }
+            return alone
 
-    async def near(
-        self, work: Turn | Dialogue, without: Collection[str], names: Collection[str] = ()
-    ) -> tuple[Event, ...]:
-        """Return the events of the same place that are most similar to a work, best first.
+    def _people(self, connection: Snapshot, work: Turn | Dialogue) -> list[Person]:
+        """Return the participants and those last seen in the place, by their usual names."""
+        here, known = {scene.user_id for scene in scenes_of(work)}, NameBook.people(connection, work.scene.scope)
+        present = [person for person in known if person.id in here]
+        return list({person.id: person.as_usual() for person in (*present, *known[:KNOWN_PEOPLE])}.values())
+
+    def _beside(self, connection: Snapshot, alone: Surroundings) -> Surroundings:
+        work, job_context = alone.work, alone.job_context
+        names, read_filter = called(job_context), ReadFilter(work.scene, without=self.consent.opted_out)
+        before = _events_before(connection, work, names, read_filter) if isinstance(work, Turn) else {}
+        known = {text for text, event in before.items() if event.is_absolute or not self.asks_model}
+        asked = [text for text in alone.asked if text not in known]
+        if self.asks_model:
+            texts = _texts(work) if isinstance(work, Dialogue) else [(text, "") for text in asked]
+            near = self._near(connection, texts[:SEARCHED], names, read_filter)
+            if isinstance(work, Dialogue) and work.messages:
+                near = _with_newest(connection, near, read_filter)
+                answered, earlier = self._lines_beside(connection, work)
+                job_context = replace(job_context, answered=answered, earlier=earlier)
+            job_context = replace(job_context, neighbours=tuple(map(self.consent.redacted, near)))
+        return replace(alone, job_context=job_context, asked=asked, before=before)
+
+    def _near(
+        self, connection: Snapshot, texts: Iterable[tuple[str, str]], names: Collection[str], read_filter: ReadFilter
+    ) -> list[Event]:
+        """Return the events of the same place that are most similar to one of the texts, best first.
 
         Times and people's names do not count. What the sender of a line said themselves is near by one word in common,
         since they may change it.
         """
-        read_filter = ReadFilter(work.scene, without=frozenset(without))
         found: dict[str, tuple[float, Event]] = {}
-        for text, voice in _texts(work):
-            for nearness, event in await self._nearby_events(text, voice, names, read_filter):
-                if event.scope == work.scene.scope and nearness > found.get(event.id, (0.0, event))[0]:
-                    found[event.id] = (nearness, event)
+        for text, voice in texts:
+            terms = _terms_of(text, _present(text, names))
+            fewest = max(min(LEAST_COMMON, len(terms)), NEAR * len(terms))
+            for event, _ in self.ledger.corpora.found_events(connection, terms, read_filter, LOOKED_AT):
+                common = _common_count(terms, event, names)
+                is_near = common >= (1 if voice and event.sender_id == voice else fewest)
+                if is_near and event.scope == read_filter.scene.scope:
+                    nearest = found.get(event.id, (0.0, event))[0]
+                    found[event.id] = max(common / len(terms), nearest), event
         best = sorted(found.values(), key=lambda pair: -pair[0])
-        return tuple(event for _, event in best[:MOST_NEAR])
+        return [event for _, event in best[:MOST_NEAR]]
 
-    async def _nearby_events(
-        self, text: str, voice: str, names: Collection[str], read_filter: ReadFilter
-    ) -> list[tuple[float, Event]]:
-        terms = _terms_of(text, _present(text, names))
-        if not terms:
-            return []
-        try:
-            rows = await self.lexical.events(terms, read_filter, LOOKED_AT)
-        except UnavailableError:
-            return []
-        fewest = max(min(LEAST_COMMON, len(terms)), NEAR * len(terms))
-        common = ((_common_count(terms, event, names), event) for event, _ in rows if read_filter.admits(event))
-        return [
-            (number / len(terms), event)
-            for number, event in common
-            if number >= (1 if voice and event.sender_id == voice else fewest)
-        ]
+    def _lines_beside(
+        self, connection: Snapshot, dialogue: Dialogue
+    ) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+        """Return the lines that a dialogue answers, and those before it, redacted and shortened for a prompt."""
+        scope, first = dialogue.scene.scope, min(line.sent_at for line in dialogue.messages)
+        wanted = {line.reply_to for line in dialogue.messages if line.reply_to} - {
+            line.id for line in dialogue.messages
+        }
+        answered = MessageLog.find(connection, scope, wanted) if wanted else []
+        recent = MessageLog.recent(connection, scope, EARLIER, before=first)
+        earlier = (line for line in recent if first - line.sent_at <= WITHIN)
+        return tuple(filter(None, map(self._shown, answered))), tuple(filter(None, map(self._shown, earlier)))
+
+    def _shown(self, line: Message) -> Message | None:
+        """Return a line redacted and shortened; None if its sender opted out or was erased."""
+        if line.scene.user_id in self.consent.opted_out or self.consent.is_erased(line.scene, line.sent_at):
+            return None
+        cut = shortened_line(self.consent.redacted(line), EARLIER_LENGTH)
+        return cut if isinstance(cut, Message) else None
+
+
+def scenes_of(work: Turn | Dialogue) -> list[Scene]:
+    """Return the scene of each person who takes part in a job; of the person whose turn it is, the turn's."""
+    lines = work.recent_messages if isinstance(work, Turn) else work.messages
+    people = {line.scene.user_id: line.scene for line in lines if isinstance(line, Message) and not line.is_bot}
+    return list((people | {work.scene.user_id: work.scene}).values())
+
+
+def _without_hidden_lines(connection: Snapshot, work: Turn | Dialogue) -> Turn | Dialogue:
+    """Return the work without hidden lines, and a turn whose source lines are all hidden without observations."""
+    if isinstance(work, Dialogue):
+        return replace(work, messages=MessageLog.shown(connection, work.messages))
+    lines = [line for line in work.recent_messages if isinstance(line, Message)]
+    shown = MessageLog.shown(connection, lines)
+    if len(shown) < len(lines):
+        recent = [line for line in work.recent_messages if isinstance(line, str) or line in shown]
+        work = replace(work, recent_messages=recent)
+    sources = [Message(one, work.scene, "", _UNKNOWN) for one in work.message_ids]
+    return replace(work, observations=()) if sources and not MessageLog.shown(connection, sources) else work
+
+
+def _events_before(
+    connection: Snapshot, turn: Turn, names: Collection[str], read_filter: ReadFilter
+) -> dict[str, Event]:
+    """Map observations to the events made from equal, earlier ones of the same person in this place.
+
+    Only observations that mean the same on any day are looked up: 明天去北京 said twice means two trips.
+    """
+    scene = turn.scene
+    asked = [text for text in dict.fromkeys(turn.observations) if is_timeless(text, names)]
+    found = FactBook.events_of_observations(connection, scene.scope, scene.user_id, asked) if asked else {}
+    return {
+        text: event
+        for text, event in found.items()
+        if event.person == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
+    }
+
+
+def _with_newest(connection: Snapshot, near: Sequence[Event], read_filter: ReadFilter) -> list[Event]:
+    """Return events with the newest ones of the place."""
+    known, recent = {event.id for event in near}, EventLedger.recent(connection, read_filter, MOST_NEAR)
+    added = [event for event in recent if event.scope == read_filter.scene.scope and event.id not in known]
+    return [*near[: MOST_NEAR - len(added[:NEWEST])], *added][:MOST_NEAR]
 
 
 def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
@@ -166,64 +272,7 @@ def _present(text: str, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name in text))
 
 
-def _texts(work: Turn | Dialogue) -> list[tuple[str, str]]:
-    """Return the texts of a job that are searched for, each with who said it; "" for an observation."""
-    if isinstance(work, Turn):
-        return [(text, "") for text in work.observations[:SEARCHED]]
-    said = ((line.text, line.sender_id) for line in work.messages if line.sender_id)
-    return sorted(dict.fromkeys(said), key=lambda one: len(one[0]), reverse=True)[:SEARCHED]
-
-
-EARLIER = 6  # lines before a dialogue
-WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
-EARLIER_LENGTH = 80  # characters of one of them
-NEWEST = 3  # events of the place, shown whatever they are about; more where fewer others are near
-
-
-@dataclass(frozen=True)
-class DialogueContext:
-    """Adds to a job context the earlier lines and the events to which its dialogue may refer.
-
-    If a store is unavailable, nothing is added.
-    """
-
-    log: MessageLog
-    events: EventLedger
-    consent: Consent
-
-    async def around(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
-        """Return the job context with earlier lines, lines that the dialogue answers, and the place's newest events."""
-        try:
-            earlier = await self._earlier(dialogue)
-            answered = await self._answered(dialogue)
-            newest = await self._newest(dialogue)
-        except UnavailableError:
-            return job_context
-        added = [event for event in newest if event not in job_context.neighbours]
-        near = job_context.neighbours[: MOST_NEAR - len(added[:NEWEST])]
-        neighbours = (*near, *added)[:MOST_NEAR]
-        return replace(job_context, earlier=earlier, answered=answered, neighbours=neighbours)
-
-    async def _earlier(self, dialogue: Dialogue) -> tuple[Message, ...]:
-        first = min(line.sent_at for line in dialogue.messages)
-        found = await self.log.recent(dialogue.scene.scope, EARLIER, before=first)
-        near = (line for line in found if first - line.sent_at <= WITHIN)
-        return tuple(line for line in map(self._shown, near) if line is not None)
-
-    async def _answered(self, dialogue: Dialogue) -> tuple[Message, ...]:
-        here = {line.id for line in dialogue.messages}
-        wanted = {line.reply_to for line in dialogue.messages if line.reply_to} - here
-        found = await self.log.find(dialogue.scene.scope, wanted) if wanted else []
-        return tuple(line for line in map(self._shown, found) if line is not None)
-
-    async def _newest(self, dialogue: Dialogue) -> list[Event]:
-        read_filter = ReadFilter(dialogue.scene, without=frozenset(self.consent.opted_out))
-        found = await self.events.recent(read_filter, MOST_NEAR)
-        return [event for event in found if event.scope == dialogue.scene.scope]
-
-    def _shown(self, line: Message) -> Message | None:
-        """Return a line redacted and shortened for the prompt; None if its sender opted out or was erased."""
-        if line.scene.user_id in self.consent.opted_out or self.consent.is_erased(line.scene, line.sent_at):
-            return None
-        cut = shortened_line(self.consent.redacted(line), EARLIER_LENGTH)
-        return cut if isinstance(cut, Message) else None
+def _texts(dialogue: Dialogue) -> list[tuple[str, str]]:
+    """Return the lines of a dialogue, the longest first, each with who said it."""
+    said = ((line.text, line.sender_id) for line in dialogue.messages if line.sender_id)
+    return sorted(dict.fromkeys(said), key=lambda one: len(one[0]), reverse=True)

@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Generic, TypeVar
 
 from .. import sentences
 from ..domain.event import Statement, duplicate_key, exchange
@@ -35,56 +34,6 @@ from .rules import may_be_worth_remembering
 from .statements import Judged, as_noted, as_said, judged, quotes_of
 
 KEPT_JOBS = 64  # jobs; many more than run at once
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class _Thought(Generic[T]):
-    work: Turn | Dialogue
-    people: frozenset[str]
-    content: T
-
-
-class Progress(Generic[T]):
-    """Results by job, in memory, for the last :data:`KEPT_JOBS` jobs.
-
-    A result is not returned if, since it was kept, the job's text changed or a person in it was erased.
-    """
-
-    def __init__(self) -> None:
-        """Start empty; :func:`clear_caches` clears it after an erasure."""
-        self._thoughts: OrderedDict[str, _Thought[T]] = OrderedDict()
-        register_cache(self)
-
-    def find(self, work: Turn | Dialogue, job_context: JobContext) -> T | None:
-        """Return the result kept for a job; None if there is none, or if it is no longer valid."""
-        thought = self._thoughts.get(job_context.job_id)
-        if thought is None or thought.work != work or not thought.people <= _people(job_context):
-            return None
-        return thought.content
-
-    def keep(self, work: Turn | Dialogue, job_context: JobContext, content: T) -> None:
-        """Keep a job's result, replacing the former one; a job without an id is not kept."""
-        if not job_context.job_id:
-            return
-        self._thoughts[job_context.job_id] = _Thought(work, _people(job_context), content)
-        self._thoughts.move_to_end(job_context.job_id)
-        while len(self._thoughts) > KEPT_JOBS:
-            self._thoughts.popitem(last=False)
-
-    def forget(self, job_id: str) -> None:
-        """Drop the result of a job that is done."""
-        self._thoughts.pop(job_id, None)
-
-    def clear_caches(self) -> None:
-        """Drop all results, so that jobs repeat their model calls."""
-        self._thoughts.clear()
-
-
-def _people(job_context: JobContext) -> frozenset[str]:
-    return frozenset(person.id for person in job_context.people)
-
-
 log = logging.getLogger(__name__)
 
 
@@ -95,6 +44,7 @@ class _Work:
     ``calls`` counts the calls to the model so far.
     """
 
+    job: Turn | Dialogue
     given: GivenLines
     notes: dict[int, str]
     job_context: JobContext
@@ -102,6 +52,11 @@ class _Work:
     calls: int = 0
     answers: dict[int, StatementAnswer] = field(default_factory=dict[int, StatementAnswer])
     judged: dict[int, Judged] = field(default_factory=dict[int, Judged])
+
+    @property
+    def people(self) -> set[str]:
+        """The ids of the people of the job."""
+        return {one.id for one in self.job_context.people}
 
     @property
     def open(self) -> list[int]:
@@ -143,7 +98,11 @@ class _Work:
 
 
 class ModelHistorian:
-    """Rewrites and triages with chat models. If a job fails after an answer, the answer is kept for its next try."""
+    """Rewrites and triages with chat models.
+
+    What the last :data:`KEPT_JOBS` jobs have come to is kept in memory, so that a job that fails after an answer does
+    not ask again; not if its text changed, or a person in it was erased.
+    """
 
     def __init__(
         self,
@@ -162,25 +121,29 @@ class ModelHistorian:
         self._prompts = prompts
         self._settings = settings
         self._tally = tally or Untallied()
-        self._progress: Progress[_Work] = Progress()
+        self._kept: OrderedDict[str, _Work] = OrderedDict()
+        register_cache(self)
+
+    def clear_caches(self) -> None:
+        """Drop what jobs have come to: erased people may be in it."""
+        self._kept.clear()
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Rewrite each observation as a statement that cites lines of the turn; equal ones give equal statements.
 
         An observation that the model refuses, or words wrongly to the end, is kept as the bot's note.
         """
-        work = self._progress.find(turn, job_context) or _work_of(turn, job_context)
+        work = self._found(turn, job_context) or _work_of(turn, job_context)
         work.job_context = replace(work.job_context, is_last_try=job_context.is_last_try)
         try:
-            await self._ask_until_done(work, turn)
+            await self._ask_until_done(work)
         except PermanentError as refusal:  # perhaps of another person's line, and not of the observations
             _warn(job_context, described(refusal))
             work.given, work.job_context = GivenLines(()), replace(work.job_context, neighbours=())
             try:
-                await self._ask_until_done(work, turn)
+                await self._ask_until_done(work)
             except PermanentError as again:
                 _warn(job_context, described(again))
-        self._progress.forget(job_context.job_id)
         texts = {duplicate_key(note): self._stated(work, number, turn) for number, note in work.notes.items()}
         return [texts[duplicate_key(observation)] for observation in turn.observations]
 
@@ -188,7 +151,7 @@ class ModelHistorian:
         """Return what is worth remembering as statements, each with the lines on which it rests."""
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
             return []
-        work = self._progress.find(dialogue, job_context)
+        work = self._found(dialogue, job_context)
         if work is None:
             triaged, job_context = await self._triaged(dialogue, job_context)
             given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
@@ -198,22 +161,35 @@ class ModelHistorian:
             if len(cited) < len(triaged.observations):  # invented, or said by the bot
                 _warn(job_context, sentences.log.UNCITED.format(count=len(triaged.observations) - len(cited)))
             answers = [replace(one, number=number) for number, one in enumerate(cited, 1)]
-            work = _Work(given, {answer.number: "" for answer in answers}, job_context, calls=1)
+            work = _Work(dialogue, given, {answer.number: "" for answer in answers}, job_context, calls=1)
             await self._take(work, answers)
-        await self._ask_until_done(work, dialogue)
-        self._progress.forget(job_context.job_id)
+            self._keep(work)
+        await self._ask_until_done(work)
         return _found(work, self._settings.current.historian.min_confidence)
 
-    async def _ask_until_done(self, work: _Work, job: Turn | Dialogue) -> None:
+    def _found(self, job: Turn | Dialogue, job_context: JobContext) -> _Work | None:
+        work = self._kept.get(job_context.job_id)
+        is_valid = work is not None and work.job == job and work.people <= {one.id for one in job_context.people}
+        return work if is_valid else None
+
+    def _keep(self, work: _Work) -> None:
+        """Keep what a job has come to; a job without an id is not kept."""
+        if work.job_context.job_id:
+            self._kept[work.job_context.job_id] = work
+            self._kept.move_to_end(work.job_context.job_id)
+            if len(self._kept) > KEPT_JOBS:
+                self._kept.popitem(last=False)
+
+    async def _ask_until_done(self, work: _Work) -> None:
         """Ask until every text passes or the tries are used up.
 
         An error of the first call is raised, except for a bad or late answer on the job's last try; after one of a
         later call the texts so far stand, unless the model cannot be reached.
         """
         tries = self._settings.current.historian.rewrite_max_retry + 1
-        source = job.source_message if isinstance(job, Turn) else ""
+        source = work.job.source_message if isinstance(work.job, Turn) else ""
         while work.open and work.calls < tries:
-            self._progress.keep(job, work.job_context, work)
+            self._keep(work)
             lines = work.given.numbered
             ask = await asyncio.to_thread(
                 self._prompts.rewrite, work.tasks(), work.job_context, source=source, lines=lines
@@ -301,7 +277,7 @@ def _work_of(turn: Turn, job_context: JobContext) -> _Work:
     for observation in turn.observations:
         notes.setdefault(duplicate_key(observation), observation)
     given = GivenLines(tuple(_lines_of(turn, job_context)))
-    return _Work(given, dict(enumerate(notes.values(), 1)), job_context, force=turn.force)
+    return _Work(turn, given, dict(enumerate(notes.values(), 1)), job_context, force=turn.force)
 
 
 def _lines_of(turn: Turn, job_context: JobContext) -> list[Message | str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.end_summaries import MemoWriter
-from cognitive_memory_core.historian.neighbours import DialogueContext, RepeatedEvents
+from cognitive_memory_core.historian.neighbours import JobReader
 from cognitive_memory_core.historian.pipeline import Pipeline
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import Ledger
@@ -18,13 +18,12 @@ from .sightings import sightings_of
 def a_pipeline(ledger: Ledger, historian: Any, **parts: Any) -> Pipeline:
     """Return a pipeline over a ledger; ``parts`` replace its own ones."""
     consent = parts.pop("consent", None) or Consent(ledger.consent, ledger.names)
+    settings = Live(Settings(timezone="Asia/Shanghai"))
     own = {
         "events": ledger.events,
-        "log": ledger.log,
         "memos": MemoWriter(ledger.notes, NoMirror()),
         "name_observer": sightings_of(ledger),
-        "neighbourhood": RepeatedEvents(ledger.facts, ledger.corpora),
-        "surroundings": DialogueContext(ledger.log, ledger.events, consent),
-        "settings": Live(Settings(timezone="Asia/Shanghai")),
+        "reader": JobReader(ledger, consent, settings, asks_model=parts.pop("asks_model", True)),
+        "settings": settings,
     }
     return Pipeline(historian=historian, consent=consent, **{**own, **parts})

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue
-from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.neighbours import EARLIER, MOST_NEAR, NEWEST, DialogueContext
+from cognitive_memory_core.domain.turn import Dialogue, Job
+from cognitive_memory_core.historian.neighbours import EARLIER, MOST_NEAR, NEWEST, JobReader
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
@@ -23,7 +21,6 @@ from tests.support.ledgers import Ledger, a_ledger, later
 
 TANG, QI = Person("2000001", "阿棠"), Person("2000002", "老齐")
 OTHER = Scene.group("10001", "2000002", user_name="老齐", group_name="读书会")
-JOB_CONTEXT = JobContext(NOON.astimezone(SHANGHAI), GROUP.scope, "读书会", TANG, (TANG, QI), job_id="job")
 
 
 def at(minutes: float, text: str, scene: Scene = GROUP, **fields: Any) -> Message:
@@ -31,11 +28,12 @@ def at(minutes: float, text: str, scene: Scene = GROUP, **fields: Any) -> Messag
     return a_message(text, scene, later(minutes=minutes), **fields)
 
 
-async def around(ledger: Ledger, *window: Message, job_context: JobContext = JOB_CONTEXT) -> JobContext:
+async def around(ledger: Ledger, *window: Message) -> JobContext:
     """Look round a window."""
     consent = Consent(ledger.consent, ledger.names)
     await consent.load()
-    return await DialogueContext(ledger.log, ledger.events, consent).around(Dialogue(GROUP, window), job_context)
+    job = Job("job", Dialogue(GROUP, window), window[-1].sent_at)
+    return (await JobReader(ledger, consent, Live(Settings())).surroundings(job)).job_context
 
 
 async def test_the_last_lines_before_the_window() -> None:
@@ -76,37 +74,30 @@ async def test_what_was_stored_here_last() -> None:
     """The newest events of the place are neighbours, whoever said them; the nearest keep most of the room."""
     ledger = a_ledger()
     newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, NEWEST + 3)]
-    await ledger.events.commit(a_draft(*newest, an_event("别处", OTHER_GROUP)))
-    near = tuple(an_event(f"像的{number}") for number in range(MOST_NEAR))
-    found = await around(ledger, at(0, "行"), job_context=JobContext(NOON, GROUP.scope, "", TANG, (), near))
-    assert found.neighbours[: MOST_NEAR - NEWEST] == near[: MOST_NEAR - NEWEST]
-    assert [event.text for event in found.neighbours[MOST_NEAR - NEWEST :]] == ["新事1", "新事2", "新事3"]
+    near = [an_event(f"乌龙茶的故事{number}", happened_at=later(hours=-50)) for number in range(MOST_NEAR)]
+    await ledger.events.commit(a_draft(*newest, *near, an_event("别处", OTHER_GROUP)))
+    found = [event.text for event in (await around(ledger, at(0, "乌龙茶的故事"))).neighbours]
+    assert all(text.startswith("乌龙茶") for text in found[: MOST_NEAR - NEWEST])
+    assert found[MOST_NEAR - NEWEST :] == ["新事1", "新事2", "新事3"]
 
 
 async def test_newest_events_fill_the_room() -> None:
     """What a line changes may share no word with it: where few events are near, more of the newest are neighbours."""
     ledger = a_ledger()
     newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, MOST_NEAR + 3)]
-    await ledger.events.commit(a_draft(*newest))
-    found = await around(
-        ledger, at(0, "行"), job_context=JobContext(NOON, GROUP.scope, "", TANG, (), (an_event("像的"),))
-    )
-    assert [event.text for event in found.neighbours] == ["像的", *(f"新事{number}" for number in range(1, MOST_NEAR))]
+    await ledger.events.commit(a_draft(*newest, an_event("乌龙茶的故事", happened_at=later(hours=-50))))
+    found = (await around(ledger, at(0, "乌龙茶的故事"))).neighbours
+    assert [event.text for event in found] == ["乌龙茶的故事", *(f"新事{number}" for number in range(1, MOST_NEAR))]
 
 
-async def test_a_log_that_is_away_takes_nothing() -> None:
-    """Without the log a dialogue is judged by itself."""
-
-    class Away:
-        """A log that cannot be read."""
-
-        async def recent(self, *_: object, before: datetime | None = None) -> list[Message]:
-            """Refuse."""
-            raise UnavailableError(str(before))
-
-    ledger: Any = a_ledger()
-    ledger.log = Away()
-    assert await around(ledger, at(0, "行")) == JOB_CONTEXT
+async def test_nobody_who_left_is_named_by_the_newest() -> None:
+    """The newest events are shown without the names of people who opted out, as the near ones are."""
+    ledger = a_ledger()
+    await ledger.names.note(OTHER.scope, OTHER.user_id, "老齐", NOON)
+    await ledger.consent.opt_out(OTHER.user_id, NOON)
+    await ledger.events.commit(a_draft(an_event("阿棠(2000001)和老齐去爬山", happened_at=later(hours=-1))))
+    (event,) = (await around(ledger, at(0, "行"))).neighbours
+    assert "老齐" not in event.text
 
 
 async def test_nothing_new_rests_on_what_was_seen_already() -> None:

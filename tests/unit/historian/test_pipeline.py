@@ -216,7 +216,7 @@ async def test_a_dialogue_has_neighbours_too() -> None:
 async def test_without_a_model_nobody_looks_for_neighbours() -> None:
     """Without a model, no related events are searched for."""
     ledger, listening = a_ledger(), Listening()
-    pipeline = replace(pipeline_over(ledger, Fuse(0), listening), asks_model=False)
+    pipeline = a_pipeline(ledger, listening, asks_model=False)
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
     await pipeline.process(a_job("阿棠很喜欢乌龙茶"))
     assert listening.job_context[1].neighbours == ()
@@ -326,32 +326,9 @@ async def test_a_commit_that_fails_costs_no_second_call() -> None:
     pipeline, chat = with_model(ledger, statements(TEA))
     pipeline = replace(pipeline, events=Crashing(ledger.events, fuse))
     job = a_job("阿棠喜欢乌龙茶")
-    fuse.left = 3  # two checks for done, then the commit
+    fuse.left = 1  # before the commit
     with pytest.raises(StorageRefused):
         await pipeline.process(job)
     await pipeline.process(job)
     assert chat.calls == 1
     assert len(await texts_of(ledger)) == 1
-
-
-class Forgetful:
-    """An event ledger that never reports a job as done."""
-
-    def __init__(self, events: Any) -> None:
-        """Wrap a ledger."""
-        self.commit = events.commit
-
-    async def done(self, _: str) -> bool:
-        """Return False."""
-        return False
-
-
-async def test_a_job_that_was_stored_is_let_go_of() -> None:
-    """The kept answer of a job is removed once it is stored."""
-    ledger = a_ledger()
-    pipeline, chat = with_model(ledger, *[statements("阿棠(2000001)2026年3月5日去北京")] * 2)
-    pipeline = replace(pipeline, events=Forgetful(ledger.events))  # type: ignore[arg-type]  # a part of the port
-    job = a_job("明天去北京")
-    await pipeline.process(job)
-    await pipeline.process(job)
-    assert chat.calls == 2

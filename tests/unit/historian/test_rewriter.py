@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,6 +18,7 @@ from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.text.caches import clear_caches
 from tests.support.clock import NOON
 from tests.support.puppet import REWRITE, TRIAGE, Part, Puppet, Question, shaped, statement
 
@@ -155,3 +157,18 @@ async def test_a_triage_is_not_paid_twice() -> None:
     del model.refuses[REWRITE]
     (found,) = await reader.triage(Dialogue(GROUP, LINES), JOB_CONTEXT)
     assert (found.text, model.count(TRIAGE)) == ("小北(2000002)对花生过敏", 1)
+
+
+async def test_what_is_kept_of_a_job_goes_with_an_erasure() -> None:
+    """A job that is tried again costs no second call, unless its text changed or somebody was erased meanwhile."""
+    model = saying(statement(1, "小北(2000002)对花生过敏", [BEI.id], BEI.id, lines=[3]))
+    reader, dialogue = historian(model), Dialogue(GROUP, LINES)
+    for _ in range(2):
+        (found,) = await reader.triage(dialogue, JOB_CONTEXT)
+    assert (found.text, model.count(TRIAGE)) == ("小北(2000002)对花生过敏", 1)
+    await reader.triage(dialogue, replace(JOB_CONTEXT, people=JOB_CONTEXT.people[:1]))
+    clear_caches()
+    await reader.triage(dialogue, JOB_CONTEXT)
+    assert model.count(TRIAGE) == 3
+    await reader.triage(Dialogue(GROUP, LINES[2:]), JOB_CONTEXT)
+    assert model.count(TRIAGE) == 4
