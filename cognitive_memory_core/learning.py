@@ -229,8 +229,9 @@ class Learning:
     def learning_loops(self) -> list[BackgroundLoop]:
         """The loops that run while the memory forms new memories, beside those of worker and merging."""
         own = self.takeover.loop, self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
-        reconciler = self.opened.reconciler
-        return [*own, *(loop for loop in (reconciler and reconciler.loop, self.opened.embedding.loop) if loop)]
+        opened = self.opened
+        others = opened.reconciler and opened.reconciler.loop, opened.embedding.loop, opened.reranking.loop
+        return [*own, *(loop for loop in others if loop)]
 
     def start(self) -> None:
         """Start the background loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""

@@ -89,10 +89,14 @@ class Opened:
         self.meter = SpendingMeter(ledger.accounts, clock, settings.zone)
         stack.push_async_callback(self.meter.flush)
         await self.meter.load()
-        self.embedding = await embedding_of(settings, ledger, self.meter, stack, clock=clock, given=embedder)
+        self.embedding = await embedding_of(
+            settings, ledger, self.meter, stack, clock=clock, data_dir=data_dir, given=embedder
+        )
         self.embedder = self.embedding.embedder
         ledger.corpora.follow(self.embedder.fingerprint)
-        self.reranking = await reranking_of(settings.models.rerank, self.meter, stack, reranker)
+        self.reranking = await reranking_of(
+            settings.models.rerank, self.meter, stack, data_dir=data_dir, given=reranker
+        )
         self.queue = await FileQueue.open(
             data_dir / "queues", settings.queue, clock, disk=self.disk, horizon=self.watch.horizon
         )

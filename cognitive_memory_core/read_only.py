@@ -150,7 +150,9 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
     async with AsyncExitStack() as stack:
         ledger = await Ledger.open(data_dir / LEDGER, read_only=True)
         stack.push_async_callback(ledger.close)
-        embedding = await embedding_of(settings, ledger, _Uncounted(), stack, clock=SystemClock(), given=None)
+        embedding = await embedding_of(
+            settings, ledger, _Uncounted(), stack, clock=SystemClock(), data_dir=data_dir, given=None
+        )
         ledger.corpora.follow(embedding.embedder.fingerprint)
         reader = MemoryReader(ledger, embedding.embedder, settings, data_dir)
         await reader.load()

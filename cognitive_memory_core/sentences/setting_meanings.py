@@ -39,8 +39,12 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "models.embedding.query_instruction": ("加在问题前面的话", "put before a question"),
     "models.embedding.document_instruction": ("加在记忆前面的话", "put before a memory"),
     "models.embedding.local": (
-        "没有填模型名时在本机算向量：auto 用自带的句向量模型，hash 不用模型（省 120 MB 内存）",
-        'without a name, on this machine: "auto" is the installed encoder, "hash" no model (120 MB less)',
+        "没有填模型名时在本机算向量：auto 用自带的句向量模型，hash 不用模型（省 120 MB 内存），或 fastembed 的模型名",
+        "on this machine without a name: auto, the installed encoder; hash, no model (120 MB less); a name of fastembed",
+    ),
+    "models.embedding.local_path": (
+        "这个模型的文件在哪个文件夹；空着就用 cognitive-memory download 下载的",
+        "folder of that model's files; blank: what cognitive-memory download fetched",
     ),
     "models.embedding.batch_size": ("一次请求几条", "texts of a request"),
     "models.embedding.price": ("每百万 token 的价钱", "price of a million tokens"),
@@ -50,6 +54,14 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     ),
     "models.rerank.api_key": ("密钥；本地服务可以空着", "its key; may be blank for a local server"),
     "models.rerank.model_name": ("模型名；空着就不重排", "its name; blank: no reranking"),
+    "models.rerank.local": (
+        "没有填模型名时在本机重排：fastembed 的模型名，例如 BAAI/bge-reranker-base",
+        "without a name, on this machine: a name of fastembed's, such as BAAI/bge-reranker-base",
+    ),
+    "models.rerank.local_path": (
+        "这个模型的文件在哪个文件夹；空着就用下载的",
+        "folder of that model's files; blank: what was downloaded",
+    ),
     "models.rerank.price": ("每百万 token 的价钱", "price of a million tokens"),
     "query.auto_top_k": ("每轮自动想起几条", "events recalled by themselves in a turn"),
     "query.auto_messages_k": ("每轮自动引用几句聊天原话，0 不引用", "lines of the log quoted by themselves in a turn"),

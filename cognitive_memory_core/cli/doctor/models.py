@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
 
 from ... import sentences
 from ...errors import CognitiveMemoryError
 from ...lost_ledger import LEDGER
+from ...models import named
 from ...models.client import ModelClient
 from ...models.embedding import OpenAIEmbedder
 from ...models.local import local_embedder
@@ -16,6 +18,7 @@ from ...ports.models import is_hashing
 from ...read_only import opened_reader
 from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
 from ...vectors.chroma.store import server_refusal
+from ..bot_directory import BotDirectory
 from .findings import ExaminedBot, Finding
 from .storage import dimensions_changed
 
@@ -31,10 +34,12 @@ async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
     settings = examined.configuration.settings
     if not settings.models.historian.model_name:
         yield Finding("hint", sentences.doctor.NO_MODEL, sentences.doctor.NO_MODEL_ADVICE)
-    if not settings.models.embedding.model_name:
-        used = await asyncio.to_thread(local_embedder, settings.models.embedding)
-        template = sentences.doctor.HASHING if is_hashing(used) else sentences.doctor.ENCODER
-        yield Finding("fine", template)
+    for wanted in (settings.models.embedding, settings.models.rerank):
+        if not wanted.model_name and "/" in wanted.local:
+            yield await asyncio.to_thread(_named_model, wanted.local, wanted.local_path, examined.bot)
+    if not settings.models.embedding.model_name and "/" not in settings.models.embedding.local:
+        used = await asyncio.to_thread(local_embedder, settings.models.embedding, Path())
+        yield Finding("fine", sentences.doctor.HASHING if is_hashing(used) else sentences.doctor.ENCODER)
     for finding in _half_set(settings.models):
         yield finding
     if examined.is_offline:
@@ -46,6 +51,17 @@ async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
         yield await _embedding(examined, settings)
     if _is_whole(settings.models.rerank):
         yield await _rerank(settings.models.rerank)
+
+
+def _named_model(name: str, local_path: str, bot: BotDirectory) -> Finding:
+    """Look for the files of a model of this machine; blocking."""
+    try:
+        data_dir = bot.data_dir
+    except CognitiveMemoryError:  # no bot has run yet
+        data_dir = Path()
+    if refusal := named.refusal(name, named.folder_of(name, local_path, data_dir)):
+        return Finding("fault", sentences.doctor.LOCAL_MODEL_REFUSED.format(name=name), refusal)
+    return Finding("fine", sentences.doctor.LOCAL_MODEL.format(name=name))
 
 
 def _is_whole(wanted: AnyModel) -> bool:
