@@ -16,7 +16,7 @@ from .parser import DONE, Parser, Subcommand, console
 def declare(parser: Parser) -> None:
     """Add the arguments of ``cognitive-memory download``."""
     declare_directory(parser)
-    parser.options.add_argument("names", nargs="*", metavar="NAME", help=sentences.command_line.DOWNLOAD_NAMES)
+    parser.options.add_argument("names", nargs="*", metavar="NAME", help=sentences.command_line.DOWNLOAD_ARGUMENT)
 
 
 async def _download(arguments: argparse.Namespace, bot: BotDirectory) -> int:

@@ -45,7 +45,7 @@ MIGRATE_GROUP_OPTION = "没写明在哪里的短记和置顶，放到这个群"
 MIGRATE_USER_OPTION = "没写明在哪里的短记和置顶，放到和这个人的私聊"
 MIGRATE_AGENT_OPTION = "搬给哪个机器人的记忆（默认是设置里的 agent；设了 isolate_bots=true 时写机器人的账号）"
 DOWNLOAD_SUMMARY = "下载在本机运行的向量模型、重排模型（可以和机器人同时用）"
-DOWNLOAD_NAMES = "模型名；不写就是设置里的"
+DOWNLOAD_ARGUMENT = "模型名；不写就是设置里的"
 NOTHING_TO_DOWNLOAD = (
     "设置里没有要下载的模型：写上名字，例如 cognitive-memory download BAAI/bge-small-zh-v1.5"
     "（或先在 .env 里写 COGNITIVE_MEMORY__MODELS__EMBEDDING__LOCAL）"

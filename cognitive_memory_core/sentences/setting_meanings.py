@@ -40,7 +40,7 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "models.embedding.document_instruction": ("加在记忆前面的话", "put before a memory"),
     "models.embedding.local": (
         "没有填模型名时在本机算向量：auto 用自带的句向量模型，hash 不用模型（省 120 MB 内存），或 fastembed 的模型名",
-        "on this machine without a name: auto, the installed encoder; hash, no model (120 MB less); a name of fastembed",
+        "on this machine without a name: auto, the installed encoder; hash, no model (120 MB less); or fastembed's",
     ),
     "models.embedding.local_path": (
         "这个模型的文件在哪个文件夹；空着就用 cognitive-memory download 下载的",

@@ -40,9 +40,8 @@ def write_reranker(folder: Path) -> Path:
 
 def _write_tokenizer(folder: Path) -> dict[str, int]:
     folder.mkdir(parents=True, exist_ok=True)
-    characters = sorted(
-        set("".join(pair.question + pair.statement for pair in shipped())) | set("橘猫狗茶水谁家有宠物养了一只")
-    )
+    known = "".join(pair.question + pair.statement for pair in shipped())
+    characters = sorted(set(known + "橘猫狗茶水谁家有宠物养了一只"))
     vocabulary = {token: number for number, token in enumerate([_PADDING, _UNKNOWN, *characters])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token=_UNKNOWN))
     tokenizer.pre_tokenizer = Split(Regex("."), "isolated")
@@ -55,9 +54,8 @@ def _write_tokenizer(folder: Path) -> dict[str, int]:
 def _write_model(path: Path, table: np.ndarray, *, keeps_axis: bool) -> None:
     """Write a model whose output is the sum of the table's rows of all tokens that are no padding."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"]) for name in ("input_ids", "attention_mask")
-    ]
+    names = "input_ids", "attention_mask"
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"]) for name in names]
     shape = ["b", 1, table.shape[1]] if keeps_axis else ["b", table.shape[1]]
     output = helper.make_tensor_value_info("output", TensorProto.FLOAT, shape)
     nodes = [
