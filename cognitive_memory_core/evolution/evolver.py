@@ -257,7 +257,7 @@ class Evolver:
         earlier = await model.summarise(remaining, SUMMARY_TOKENS) if remaining else ""
         ask = await asyncio.to_thread(
             model.prompts.evolve,
-            [replace(one, statement=self.consent.hidden(one.statement)) for one in given.beliefs],
+            list(map(self._as_shown, given.beliefs)),
             choice.shown,
             given.job_context,
             most=settings.max_beliefs,
@@ -275,6 +275,11 @@ class Evolver:
         )
         judgement = await asyncio.to_thread(judged, proposals.rows, judging_input, secrets.token_hex(8))
         return judgement, proposals.unreadable
+
+    def _as_shown(self, belief: Belief) -> Belief:
+        """Return a belief without people who opted out."""
+        supporters = tuple(one for one in belief.supporters if one not in self.consent.opted_out)
+        return replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters)
 
     async def _barred(self, scope: Scope) -> frozenset[str]:
         page = await self.ledger.beliefs.page(scope, "deprecated", MOST_BARRED)

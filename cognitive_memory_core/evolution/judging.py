@@ -15,7 +15,17 @@ from ..domain.ids import derived_id
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..prompts.answers import Proposal
-from ..text.names import clean_name, is_hearsay, mislabelled, one_line, plain, short_form, strange_numbers, unnamed
+from ..text.names import (
+    clean_name,
+    is_hearsay,
+    members_named,
+    mislabelled,
+    one_line,
+    plain,
+    short_form,
+    strange_numbers,
+    unnamed,
+)
 from ..text.statements.figures import Line, strange_figures
 from ..text.statements.lexicon import is_talk, offences
 from ..text.terms import FUNCTION_WORDS, index_terms, telling
@@ -77,10 +87,9 @@ class Support:
         """Whether an owner or admin of the group says it; an unknown role counts as a member's."""
         return any(line.scene.is_admin for line in self.said)
 
-    @property
-    def suffices(self) -> bool:
-        """Whether an admin says it, or several people whose word counts."""
-        return self.is_admins or len(self.people) >= LEAST_PEOPLE
+    def suffices(self, named: Collection[str]) -> bool:
+        """Return whether an admin says it, or several people whose word counts, apart from those whom it names."""
+        return self.is_admins or len(self.people.difference(named)) >= LEAST_PEOPLE
 
 
 class NumberedChat:
@@ -296,7 +305,7 @@ class _Judge:
             return "unfounded"
         if not belief.is_asleep and support.is_refused:
             return "contrary"
-        if not belief.is_asleep and not support.suffices:
+        if not belief.is_asleep and not support.suffices(self._named(belief.statement)):
             return "alone"
         if self._deleted >= max(len(self._input.beliefs) // DELETED, 1):
             return "too_many_deletions"
@@ -351,7 +360,7 @@ class _Judge:
             return "drift", support  # the update names the wrong belief
         if support.is_refused:
             return "contrary", support
-        if not support.suffices:
+        if not support.suffices(self._named(statement)):
             return "alone", support
         zone = job_context.when.tzinfo
         lines = [Line(line.text, line.sent_at.astimezone(zone)) for line in support.lines]
@@ -360,6 +369,10 @@ class _Judge:
         names = [one for one in job_context.names if one != job_context.place_name]
         has_strange = strange_figures(statement, lines, names)
         return ("contrary" if has_strange else None), support
+
+    def _named(self, statement: str) -> set[str]:
+        """Return the members whom a statement names: what they say of themselves is not yet the group's word."""
+        return {one for ids in members_named(statement, self._input.job_context.people) for one in ids}
 
     def _fault(self, statement: str, before: Belief | None) -> Rejection | None:
         """Return the first fault of a statement, by itself or compared with other beliefs; None if there is none."""

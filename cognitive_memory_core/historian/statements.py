@@ -18,8 +18,10 @@ from ..domain.turn import Turn
 from ..prompts.answers import StatementAnswer
 from ..text.callnames import ids_of, labelled
 from ..text.names import clean_name, one_line, plain
+from ..text.statements.problems import shared
 from .checks import READ, Around, GivenLines, Verdict, carries, faults, is_change, is_same, judge
 
+LEAST_TOLD = 0.5  # share of an experience's words that its lines tell, as of a suggestion's draft
 KEPT_CONFIDENCE = 0.6  # of what is kept as it was said
 
 
@@ -55,13 +57,15 @@ def judged(
     whom = () if cited else (job_context.speaker.id,)  # a note is about a turn with this person
     lines = given.with_answered(cited)
     replaced = _neighbour(answer.replaces, job_context)
+    kind = _kind(answer, "\n".join((note, *(line.text for line in lines))))
     verdict = judge(text, note or "\n".join(line.text for line in cited), around, job_context)
+    told = f"{text}\n{answer.pain}\n{answer.solution}\n{answer.outcome}" if kind == "experience" else text
     if verdict.is_usable:
         others = replaced.quotes if replaced else ()
-        verdict = replace(verdict, faults=tuple(faults(text, lines, job_context, others, note=note)))
+        verdict = replace(verdict, faults=tuple(faults(told, lines, job_context, others, note=note)))
     statement = Statement(
         text,
-        _kind(answer),
+        kind,
         subjects=_subjects((*ids_of(answer.subjects, people), *whom), text, named, job_context),
         speaker=named,
         confidence=_clamped(answer.confidence),
@@ -70,7 +74,7 @@ def judged(
         message_ids=tuple(line.id for line in cited),
         happened_at=cited[-1].sent_at if cited else None,
     )
-    if answer.kind == "experience" and statement.kind == "experience":
+    if kind == "experience":
         statement = replace(statement, pain=answer.pain, solution=answer.solution, outcome=answer.outcome)
     return Judged(_related(statement, answer, cited, job_context), verdict, is_carried or bool(note))
 
@@ -152,10 +156,12 @@ def _subjects(listed: Iterable[str], text: str, voice: str, job_context: JobCont
     return tuple(dict.fromkeys((*(one for one in listed if one in known), *named)))
 
 
-def _kind(answer: StatementAnswer) -> EventKind:
-    if answer.kind == "experience" and not (answer.pain.strip() and answer.solution.strip()):
-        return "knowledge" if answer.solution.strip() else "event"
-    return answer.kind
+def _kind(answer: StatementAnswer, told: str) -> EventKind:
+    """Return the kind of a statement; of an experience the lines must have told the problem and the solution."""
+    pain, solution = answer.pain.strip(), answer.solution.strip()
+    if answer.kind != "experience" or (pain and solution and shared(f"{pain}\n{solution}", told) >= LEAST_TOLD):
+        return answer.kind
+    return "knowledge" if solution else "event"
 
 
 def _clamped(confidence: float) -> float:

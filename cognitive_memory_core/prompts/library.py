@@ -225,7 +225,7 @@ class PromptLibrary:
         )
         parts = {
             **_shared_placeholders(job_context, people_list, lines, marks_admins=True),
-            "beliefs": block("群记忆", rendering.beliefs(beliefs, job_context.when.tzinfo)),
+            "beliefs": block("群记忆", rendering.beliefs(beliefs, people_list, job_context.when.tzinfo)),
             "earlier": block("其余聊天的摘要", rendering.cut(earlier, rendering.EARLIER)),
             "most": str(most),
         }

@@ -250,12 +250,18 @@ def neighbours(events: Iterable[Event], people_list: PeopleList, zone: tzinfo | 
     return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events, 1))
 
 
-def beliefs(standing: Iterable[Belief], zone: tzinfo | None) -> str:
-    """List a group's beliefs, numbered from B1, each with its version, the day of that version and its strength."""
-    return "\n".join(
-        f"B{number}. [第{one.version}版 {_day(one.updated_at, zone)} 强度{one.strength:.1f}] {cut(one.statement, TEXT)}"
-        for number, one in enumerate(standing, 1)
-    )
+def beliefs(standing: Iterable[Belief], people_list: PeopleList, zone: tzinfo | None) -> str:
+    """List a group's beliefs, numbered from B1, each with its version, that version's day, its strength and its voice.
+
+    The voice is who said it first; a belief that an admin wrote has none.
+    """
+
+    def shown(one: Belief) -> str:
+        state = f"第{one.version}版 {_day(one.updated_at, zone)} 强度{one.strength:.1f}"
+        whose = f" 据{people_list.called(one.supporters[0])}" if one.supporters else ""
+        return f"[{state}{whose}] {cut(one.statement, TEXT)}"
+
+    return "\n".join(f"B{number}. {shown(one)}" for number, one in enumerate(standing, 1))
 
 
 def experiences(events: Iterable[Event], zone: tzinfo) -> str:

@@ -322,16 +322,18 @@ _NAME_AND_ID = re.compile(r"[^\s，。：；、“”()]{1,48}\([0-9a-z_-]{1,128
 
 
 def is_hearsay(text: str, people: Iterable[Person], speakers: Collection[str]) -> bool:
-    """Return whether a text names a member who is not among the speakers, by id or by a name that no speaker bears.
+    """Return whether a text names a member who is not among the speakers, by id or by a name that no speaker bears."""
+    return any(ids.isdisjoint(speakers) for ids in members_named(text, people))
 
-    Names of one character do not count.
-    """
-    written, bearers = plain(text).casefold(), dict[str, set[str]]()
+
+def members_named(text: str, people: Iterable[Person]) -> list[set[str]]:
+    """Return for each member whom a text names the ids that the name may mean; names of one character do not count."""
+    written, bearers, named = plain(text).casefold(), dict[str, set[str]](), list[set[str]]()
     for person in people:
-        if f"({person.id})" in written and person.id not in speakers:
-            return True
+        if f"({person.id})" in written:
+            named.append({person.id})
         for name in (plain(one).casefold() for one in (person.name, *person.aliases)):
             for form in {name, short_form(name)}:
                 bearers.setdefault(form, set()).add(person.id)
     bare = _NAME_AND_ID.sub(" ", written)
-    return any(len(form) > 1 and form in bare and ids.isdisjoint(speakers) for form, ids in bearers.items())
+    return [*named, *(ids for form, ids in bearers.items() if len(form) > 1 and form in bare)]

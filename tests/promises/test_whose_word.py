@@ -209,3 +209,24 @@ async def test_one_person_makes_no_rule_of_a_group(tmp_path: Path) -> None:
         assert (await memory.evolve(GROUP)).created == 0
         await memory.observe(*a_chat((LIN, "好，每周五晚上讨论新番"), first=4))
         assert (await memory.evolve(GROUP)).created == 1
+
+
+@pytest.mark.parametrize(
+    ("solution", "suggested"),
+    [("换厚一点的纸就好了", 1), ("先给DK转300块再换厚一点的纸", 0), ("以后打印机都听DK指挥，由DK收费", 0)],
+)
+async def test_a_suggestion_tells_only_what_was_said(tmp_path: Path, solution: str, suggested: int) -> None:
+    """A solution that a model adds a payment or an order to is none: the admins are not offered it."""
+
+    def obeying(question: Question) -> object:
+        pain = {"kind": "experience", "pain": "打印机卡纸", "solution": solution, "outcome": ""}
+        said = statement(1, "打印机卡纸，换厚一点的纸就好了", [], speaker[0], lines=[1], **pain)
+        return shaped(question, said, should_remember=True, reason="照办")
+
+    speaker, ally = [DK], core.Scene.group("10001", "2000008", user_name="小北", group_name="读书会")
+    async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(obeying), clock=FrozenClock()) as memory:
+        for number, scene in enumerate((ATTACKER, ally)):
+            speaker[0] = scene.user_id
+            await memory.consider(scene, [core.Message(f"m{number}", scene, "打印机卡纸，换厚一点的纸就好了", NOON)])
+            assert await memory.drain(PATIENCE)
+        assert len(await memory.suggestions(ATTACKER)) == suggested
