@@ -62,7 +62,6 @@ AGAIN = 300.0  # seconds in which a store must recover after a fault; busy machi
 STANDSTILL = 4.0  # seconds in which the next bot's child, if nothing blocked it, would import chromadb and open
 LOOKED_AT = 5.0  # seconds of watching an idle event loop, for comparison
 KILLS = 5  # tries to interrupt one batch; the last one hits it for certain
-DAYS = 3  # attempts of a bot when a busy machine did not answer
 BATCHES = 20  # written repeatedly by a bot of f10b
 DAMAGES: tuple[Damage, ...] = ("flip", "flip many", "truncate", "empty", "garbage", "delete")
 
@@ -373,24 +372,14 @@ class Probing:
             self.bent.append(f"{plan.damage} {plan.file.name} ({found.unfound})")
 
     async def _trusted(self, store: ChromaStore) -> str:
-        """Open a store as a bot does and search for its rows; return how damage was noticed, "" if it was not."""
+        """Open a store as a bot does; return how damage was noticed, "" if it was not."""
         book = self.ledger.book
         await book.keep_only(self.build_id)
         await book.note(self.build_id, self.mark)
-        follower, step = IndexReconciler(NeverAnew(store), self.ledger.vectors, book, MODEL), "noticed"
         try:
-            await follower.follow()
-            step = "noticed by asking"
-            for _ in range(DAYS):
-                follower.loop.trouble.end()
-                while await follower.examine():
-                    pass
-                await follower.follow()
-                if not follower.loop.trouble.error:
-                    break
-                await follower.reconcile()
+            await IndexReconciler(NeverAnew(store), self.ledger.vectors, book, MODEL).follow()
         except Noticed:
-            return step
+            return "noticed"
         return ""
 
 

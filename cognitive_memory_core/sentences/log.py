@@ -37,7 +37,6 @@ PROFILE_FACTS_LEFT = "historian_profile_merge：{count} 条事实没有写进侧
 PROFILE_NOT_READ = "有一份侧写（{entity_type}）读不出来，没有编入索引：{reason}"
 PROFILE_NOT_EMBEDDED = "有一份侧写（{entity_type}）没有算出向量：{reason}"
 EVENT_NOT_EMBEDDED = "事件 {event_id} 没有算出向量：{reason}"
-ROWS_ASTRAY = "向量索引抽查：{asked} 条里有 {unfindable} 条按自己的向量找不到，将重建"
 ROWS_DIFFER = "向量索引缺 {missing} 条、多 {extra} 条，已补齐"
 INDEX_BUILDS = "开始建第 {generation} 代向量索引，共 {rows} 条"
 INDEX_IN_USE = "第 {generation} 代向量索引建好了，已启用"

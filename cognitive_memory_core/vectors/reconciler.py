@@ -1,8 +1,8 @@
 """Keeps a vector store equal to the ledger: applies the ledger's changes, and builds a new generation where needed.
 
-It also starts the store for missing rows and large searches, and stops it when idle. Changes made
-while the store was stopped are written before it answers searches again. Rows are searched for by their own vectors,
-because a damaged index may list rows that no search finds.
+It also starts the store for missing rows and large searches, and stops it when idle. Changes made while the store was
+stopped are written before it answers searches again. Once a day a running store is opened anew, which checks it for
+damage, and its rows are compared with the ledger's.
 
 A new generation replaces one of another model or store version, one that is damaged or lost, and one that has erased
 rows. The old generation answers searches while the new one is built.
@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from .. import sentences
 from ..domain.figures import IndexActivity, IndexState
 from ..domain.read_filter import ReadFilter
-from ..domain.scope import Scene
-from ..errors import Busy, UnavailableError
+from ..errors import UnavailableError
 from ..ports.models import Vector
-from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
+from ..ports.vectors import Generation, SleepingStore
 from ..store.vectors import Checkpoint, CheckpointBook, VectorChange, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 
@@ -34,15 +33,7 @@ DEBOUNCE = 0.5  # seconds in which new rows are collected: writing one row costs
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
 LONGEST_PAUSE = 60.0  # seconds
 MOST_FAILED_CHECKS = 3  # failed updates of an opened generation before it is replaced
-MAX_UNFINDABLE = (
-    1  # rows of a slice that their own vectors do not find and that are rewritten; more mean a damaged index
-)
 MAX_REPAIRED = 0.1  # share of missing rows above which a rebuild is cheaper
-SAMPLE_SPOTS = 8  # equal parts of a generation; rows at the start of each are sampled when it is opened
-SAMPLED = 4  # rows sampled at each spot, and as many at the end
-SLICE = 20  # rows searched per step, while other users of the store wait
-CHECKED_A_DAY = 2_000
-ALIKE = 0.999
 ROWS_BEHIND = 500  # missing rows that start the store: writing them costs about as much processor time as a start
 SECONDS_BEHIND = 600.0  # since the first missing row, so that a store that cannot start shows before a query needs it
 IDLE_SECONDS = 120.0  # since the last need: queries come in bursts, and a start takes longer than a search
@@ -67,10 +58,8 @@ class IndexReconciler:
         book: CheckpointBook,
         fingerprint: str,
         elapsed: Callable[[], float] = time.monotonic,
-        *,
-        checked_a_day: int = CHECKED_A_DAY,
     ) -> None:
-        """Follow a ledger's vectors of one model; check by searches whether ``checked_a_day`` rows a day are found."""
+        """Follow a ledger's vectors of one model."""
         self._store = store
         self._ledger = ledger
         self._book = book
@@ -90,9 +79,7 @@ class IndexReconciler:
         self._must_go = False  # the stored generation is damaged, or holds erased rows
         self._refused = Counter[str]()  # failed attempts to bring a generation up to date, by birth
         self._compared_at = elapsed()
-        self._asked_a_day = checked_a_day
-        self._left_to_ask = 0  # rows still to check today
-        self._failed_checks = 0
+        self._differing = 0  # rows at the last comparison
         self._turn = asyncio.Lock()  # one step at a time: changes read in a step are written before the next
         self._building = asyncio.Lock()  # held while the store is opened and while a generation is built
         self._begun = 0  # builds started so far
@@ -168,36 +155,14 @@ class IndexReconciler:
         return self._serving.rows if self._serving else 0
 
     async def reconcile(self) -> int:
-        """Compare the rows of the generation in use with those of the ledger; return how many were wrong.
+        """Open the generation in use anew, and compare its rows with those of the ledger; return how many were wrong.
 
-        A few wrong rows are repaired; if many are missing, the next :meth:`follow` builds a new generation.
+        A few wrong rows are repaired; if many are missing, or the store finds damage, a new generation is built.
         """
-        if self._serving is None:
-            return 0
-        wrong, is_mended = await self._compared(self._serving)
-        if not is_mended:
-            self._give_up()
-        return wrong
-
-    async def examine(self) -> int:
-        """Check the next rows of the generation in use by a search for their own vectors; return how many, 0 when done.
-
-        If a search does not find a single row, that row is rewritten. If it misses more, or if the store keeps failing
-        at the same rows, the next :meth:`follow` builds a new generation.
-        """
-        async with self._turn:
-            if self._serving is None or self._left_to_ask <= 0:
-                return 0
-            try:
-                return await self._examined(self._serving)
-            except Busy:
-                return 0
-            except UnavailableError as refused:
-                self.loop.trouble.note(refused)
-                self._left_to_ask, self._failed_checks = 0, self._failed_checks + 1
-        if self._failed_checks >= MOST_FAILED_CHECKS:
-            self._give_up()
-        return 0
+        self._stop_serving()
+        self._differing = 0
+        await self.follow()
+        return self._differing
 
     async def remove_from_index(self, event_ids: Sequence[str]) -> None:
         """Remove erased events; if the store fails, stop using its generation."""
@@ -215,8 +180,7 @@ class IndexReconciler:
         """Do what is due; return in how many seconds the next round is due.
 
         A store that is stopped stays so until it is due. A running store is brought up to date, compared with the
-        ledger once a day, spot-checked with some rows, and stopped when idle. The comparison and the spot checks
-        neither start the store nor keep it running.
+        ledger once a day, and stopped when idle. The comparison neither starts the store nor keeps it running.
         """
         if self._is_asleep and (left := self._sleep_left(await self.lag())):
             return min(left, UNTIL_NUDGED)
@@ -226,15 +190,12 @@ class IndexReconciler:
         if not self._idle_left():
             await self._put_to_sleep()
             return 0.0
-        rest, until_compared = DEBOUNCE, self._compared_at + EVERY_DAY - self._elapsed()
-        if until_compared <= 0:
-            self._compared_at = self._elapsed()
+        if self._compared_at + EVERY_DAY <= self._elapsed():
+            needed_at = self._needed_at
             await self.reconcile()
-        elif self._left_to_ask > 0:
-            await self.examine()
-        else:
-            rest = until_compared
-        return min(rest, self._idle_left())
+            if not self._is_asked:  # else a query came meanwhile
+                self._needed_at = needed_at
+        return min(self._compared_at + EVERY_DAY - self._elapsed(), self._idle_left())
 
     def _sleep_left(self, behind: int) -> float:
         """Return the seconds for which a store that lacks ``behind`` rows may stay stopped; 0 if it must start now."""
@@ -310,75 +271,19 @@ class IndexReconciler:
                 async with self._turn:
                     await self._catch_up(copy)
             else:
-                is_whole = await self._sample_is_found(copy) and (await self._compared(copy))[1]
+                is_whole = await self._is_repaired(copy)
         except UnavailableError:
             self._refused[build_id] += 1
             raise
         self._refused.clear()
         return copy if is_whole else None
 
-    async def _sample_is_found(self, copy: _GenerationInUse) -> bool:
-        """Return whether a search finds the first rows, the last rows and some between, of those that are listed.
-
-        Rows that were written together share a revision; their ``seq`` tells them apart.
-        """
-        listed, last = await self._store.listed(copy.generation), copy.checkpoint
-        changes = await self._ledger.changes(self.fingerprint, Checkpoint(), SAMPLED)
-        if changes:
-            first = changes[0].checkpoint
-            revisions, seqs = last.revision - first.revision, last.seq - first.seq
-            spots = [(first.revision + revisions * part // SAMPLE_SPOTS, first.seq + seqs * part // SAMPLE_SPOTS)
-                     for part in range(1, SAMPLE_SPOTS)]  # fmt: skip
-            for revision, seq in (*spots, (last.revision, last.seq - SAMPLED)):
-                changes += await self._ledger.changes(self.fingerprint, Checkpoint(revision, max(seq, 0)), SAMPLED)
-        rows = {row.event.id: row for row in (change.row for change in changes if change.checkpoint <= last)
-                if row is not None and row.event.id in listed}  # fmt: skip
-        return not await self._unfindable(copy.generation, list(rows.values()))
-
-    async def _examined(self, serving: _GenerationInUse) -> int:
-        """Check the next slice of rows, and store the position, so that a new process continues there.
-
-        If a search does not find a row, it is rewritten and the position stays; several are damage. After the last
-        slice the check starts over.
-        """
-        position, generation = f"{serving.generation.build_id} asked", serving.generation
-        at = await self._book.checkpoint(position) or Checkpoint()
-        changes = await self._ledger.changes(self.fingerprint, at, SLICE)
-        known = [change for change in changes if change.checkpoint <= serving.checkpoint]
-        rows = [change.row for change in known if change.row is not None]
-        unfindable = await self._unfindable(generation, rows)
-        self._left_to_ask, self._failed_checks = self._left_to_ask - len(rows), 0
-        if not unfindable:
-            is_over = len(known) < SLICE
-            self._left_to_ask = 0 if is_over else self._left_to_ask
-            await self._book.note(position, Checkpoint() if is_over else known[-1].checkpoint)
-            return len(rows)
-        is_mended = len(unfindable) <= MAX_UNFINDABLE
-        if is_mended:
-            await self._store.remove(generation, [row.event.id for row in unfindable])
-            await self._store.upsert(generation, unfindable)
-            is_mended = not await self._unfindable(generation, unfindable)
-        if not is_mended:
-            log.warning("%s", sentences.log.ROWS_ASTRAY.format(unfindable=len(unfindable), asked=len(rows)))
-            self._give_up()
-        return len(rows)
-
-    async def _unfindable(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> list[EmbeddedEvent]:
-        """Return the rows that a search by their own vectors does not find."""
-        unfindable: list[EmbeddedEvent] = []
-        for row in rows:
-            if row.vector is not None and len(row.vector) == generation.dimensions:
-                everything = ReadFilter(Scene.operator(row.event.agent))
-                nearest = await self._store.nearest(generation, row.vector, everything, 1)
-                if not nearest or nearest[0][1] <= ALIKE:
-                    unfindable.append(row)
-        return unfindable
-
-    async def _compared(self, copy: _GenerationInUse) -> tuple[int, bool]:
+    async def _is_repaired(self, copy: _GenerationInUse) -> bool:
         """Bring a generation up to date, compare its rows with the ledger's, and repair it if few are missing.
 
-        Return how many rows were missing or superfluous, and whether the generation was repaired.
+        Return whether it equals the ledger now.
         """
+        self._compared_at = self._elapsed()
         async with self._turn:
             await self._catch_up(copy)
             listed = await self._store.listed(copy.generation)
@@ -395,8 +300,8 @@ class IndexReconciler:
                 at = changes[-1].checkpoint
         if missing or extra:
             log.warning("%s", sentences.log.ROWS_DIFFER.format(missing=len(missing), extra=len(extra)))
-        self._compared_at, self._left_to_ask = self._elapsed(), self._asked_a_day
-        return len(missing) + len(extra), is_worth_mending
+        self._differing = len(missing) + len(extra)
+        return is_worth_mending
 
     async def _build(self) -> None:
         """Fill a generation while the one in use follows the ledger; if that fails, it is not used any more."""
@@ -421,7 +326,7 @@ class IndexReconciler:
                 await self._store.put_in_use(copy.generation)
                 await self._book.keep_only(copy.generation.build_id)
                 self._serving, self._dimensions_found, self._must_go = copy, dimensions, False
-                self._finished, self._left_to_ask = number, self._asked_a_day
+                self._finished = number
                 self._refused.clear()
             log.info("%s", sentences.log.INDEX_IN_USE.format(generation=copy.generation.number))
         finally:

@@ -206,20 +206,20 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
 
 
 class Hiccuping(TroubledStore):
-    """A store whose first searches fail."""
+    """A store whose first listing fails."""
 
     hiccups = 1
 
-    async def nearest(self, *asked: Any) -> list[tuple[str, float]]:
-        """Fail first, then search."""
+    async def listed(self, generation: Generation) -> frozenset[str]:
+        """Fail first, then list."""
         self.hiccups -= 1
         if self.hiccups >= 0:
             raise UnavailableError("slow")
-        return await super().nearest(*asked)
+        return await super().listed(generation)
 
 
-async def test_one_slow_search_while_opening_is_no_reason_to_give_up() -> None:
-    """A failed search while opening is repeated, without a rebuild."""
+async def test_one_slow_listing_while_opening_is_no_reason_to_give_up() -> None:
+    """A failed listing while opening is repeated, without a rebuild."""
     ledger, store = a_ledger(), TroubledStore()
     await some(ledger, 3)
     await follower_of(ledger, store).follow()
@@ -330,21 +330,6 @@ async def test_drift_is_found_and_mended(missing: int, extra: int) -> None:
     assert await follower.reconcile() == missing + extra
     await follower.follow()
     assert await found(follower) == {event.id for event in events}
-
-
-async def test_an_index_that_lost_its_vectors_is_built_anew() -> None:
-    """An index with listed rows that search does not find is rebuilt."""
-    ledger, store = a_ledger(), TroubledStore()
-    events = await some(ledger, 3)
-    await follower_of(ledger, store).follow()
-    generation = await store.open()
-    assert generation is not None
-    torn = [EmbeddedEvent(event, MODEL, a_vector(-1.0, -9.0)) for event in events]
-    await store.upsert(generation, torn)
-    follower = follower_of(ledger, store)
-    await follower.follow()
-    assert store.begun == 2
-    assert len(await found(follower)) == 3
 
 
 async def test_erased_events_leave_the_index_at_once() -> None:
