@@ -281,9 +281,11 @@ class Generations:
         return [(row, float(far)) for row, far in zip(found["ids"][0], found["distances"][0], strict=True)]
 
     def _events(self, generation: Generation) -> Any:
-        """Return the events of a generation; refuses one that is not open, was removed, or was replaced."""
+        """Return the events of a generation; refuses one that is not open here, was removed, or was replaced."""
         opened, events = self._opened.get(generation.number, (None, None))
-        if opened is None or opened.build_id != generation.build_id or not self._stored.is_there(generation.number):
+        if opened is None:
+            raise Refusal("closed")
+        if opened.build_id != generation.build_id or not self._stored.is_there(generation.number):
             raise Refusal("gone")
         return events
 

@@ -74,9 +74,12 @@ class ProcessDied(UnavailableError):
 
 
 class RequestRefused(UnavailableError):
-    """The process answered that it cannot do it; ``why`` is a reason of :class:`.Refusal`."""
+    """The process cannot do it; ``why`` is a reason of :class:`.Refusal`."""
 
-    why = ""
+    def __init__(self, why: str, message: str = "") -> None:
+        """Keep both."""
+        super().__init__(message)
+        self.why = why
 
 
 class ChildProcess:
@@ -159,7 +162,6 @@ class ChromaProcess:
         self._settled: int | None = None  # memory in bytes right after opening, from which growth is measured
         self._is_closed = False
         self._ending: asyncio.Future[int | None] | None = None
-        self.incarnation = 0  # how many processes were started
         self.last_error = ""
 
     @property
@@ -255,7 +257,6 @@ class ChromaProcess:
         pause = self._start_at - time.monotonic()
         if pause > 0:
             raise UnavailableError(self.last_error, retry_after=pause)
-        self.incarnation += 1
         self._settled = None
         try:
             child = await in_daemon_thread(self._start_child)
@@ -305,9 +306,7 @@ class ChromaProcess:
             "gone": words.GENERATION_GONE,
             "foreign": words.VECTOR_STORE_FOREIGN.format(database=detail),
         }
-        refused = RequestRefused(told.get(why) or why_failed(detail))
-        refused.why = why
-        raise refused
+        raise RequestRefused(why, told.get(why) or why_failed(detail))
 
     def _note_crash(self, reason: str) -> float:
         """Note why the process is not ready; return the seconds until it may be started again."""

@@ -40,7 +40,6 @@ class ChromaStore:
         """Initialise without touching the disk."""
         self._place, self._bounds = Place.of(folder, settings), bounds or Bounds()
         self._process = ChromaProcess(self._place, self._bounds)
-        self._open: dict[int, tuple[int, str]] = {}  # by number: in which process, and the build id
         self._opening: dict[int, asyncio.Task[Generation | None]] = {}
         self._crashes: Counter[tuple[int, str]] = Counter()  # in a row, by number and request
 
@@ -61,13 +60,11 @@ class ChromaStore:
         await self._swept()
         begun = Generation(**await self._process.write("begin", fingerprint=fingerprint, dimensions=dimensions))
         self._crashes = Counter({at: times for at, times in self._crashes.items() if at[0] != begun.number})
-        self._open[begun.number] = (self._process.incarnation, begun.build_id)
         return begun
 
     async def put_in_use(self, generation: Generation) -> None:
         """Search in this generation from now on, and delete all others."""
         await self._asked(generation, "put_in_use")
-        self._open = {number: opened for number, opened in self._open.items() if number == generation.number}
         await self._swept()
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
@@ -123,34 +120,29 @@ class ChromaStore:
             pass
 
     async def _asked(self, generation: Generation, name: str, *, is_search: bool = False, **arguments: Any) -> Any:
-        """Return the answer to a request about a generation, which is opened first where necessary."""
+        """Return the answer to a request about a generation; a process that was restarted opens it first."""
         at, ask = (generation.number, name), self._process.search if is_search else self._process.write
-        await self._ensure_open(generation, is_search=is_search)
+        if is_search and self._process.pid is None:  # a search does not wait for the start
+            self._opening_of(generation.number)
+            raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
         try:
             answer = await ask(name, generation=generation, **arguments)
         except ProcessDied as died:
             self._crashes[at] += not died.is_hung  # a hang may be another process's lock and is no sign of damage
             raise
         except RequestRefused as refused:
-            if refused.why != "gone" or self._open.pop(generation.number, None) is None:
+            if refused.why != "closed":
                 raise
-            return await self._asked(generation, name, is_search=is_search, **arguments)  # of a process that restarted
+            opening = self._opening_of(generation.number)
+            if is_search:
+                raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY) from None
+            if await asyncio.shield(opening) != generation:
+                raise UnavailableError(sentences.storage_errors.GENERATION_GONE) from None
+            return await self._asked(generation, name, **arguments)
         self._crashes.pop(at, None)
         if self._process.pid is None:  # it was ended because its memory had grown
-            for number in self._open:
-                self._opening_of(number)
+            self._opening_of(generation.number)
         return answer
-
-    async def _ensure_open(self, generation: Generation, *, is_search: bool) -> None:
-        here = (self._process.incarnation, generation.build_id)
-        if self._process.pid is not None and self._open.get(generation.number) == here:
-            return
-        opening = self._opening_of(generation.number)
-        await asyncio.wait({opening}, timeout=self._process.queueing_left() if is_search else None)
-        if not opening.done():
-            raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
-        if opening.result() != generation:
-            raise UnavailableError(sentences.storage_errors.GENERATION_GONE)
 
     def _opening_of(self, number: int) -> asyncio.Task[Generation | None]:
         """Return the task that opens a generation, which all who need it share and none of them cancels."""
@@ -172,12 +164,7 @@ class ChromaStore:
                     raise
                 continue
             self._crashes.pop((number, "open"), None)
-            self._open.pop(number, None)
-            if found is None:
-                return None
-            opened = Generation(**found)
-            self._open[number] = (self._process.incarnation, opened.build_id)
-            return opened
+            return found and Generation(**found)
         self._process.reset_restart_pause()
         return None
 
