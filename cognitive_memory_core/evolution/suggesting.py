@@ -28,7 +28,7 @@ from ..store.events import EventLedger
 from ..text.failures import described
 from ..text.names import one_line
 from ..text.statements.lexicon import offences
-from ..text.statements.problems import ProblemReading, asks, failed, has_steps, shared, steps_of, uses_tool, worked
+from ..text.statements.problems import ProblemReading, has_steps, shared, steps_of, uses_tool
 from .beliefs import OPERATOR, group_of
 from .evolver import AWAY, EvolverModel
 from .judging import first_strength
@@ -63,24 +63,16 @@ class RecurringProblem:
 
     @property
     def kind(self) -> SuggestionKind:
-        """The kind of the solutions: "workflow" if at least half list steps, else "skill" or "faq".
-
-        It is "skill" if most use a tool and the problem is not put as a question.
-        """
+        """The kind of the solutions: "workflow" if at least half list steps, "skill" if most use a tool, else "faq"."""
         solved = [one.solution for one in self.events if one.solution]
         if solved and sum(map(has_steps, solved)) * 2 >= len(solved):
             return "workflow"
-        is_tool = sum(map(uses_tool, solved)) * 2 > len(solved)
-        return "skill" if is_tool and not asks(self.best.pain) else "faq"
+        return "skill" if sum(map(uses_tool, solved)) * 2 > len(solved) else "faq"
 
     @property
     def best(self) -> Event:
-        """The experience to quote, with a solution if any has one.
-
-        One whose solution worked comes first, then one that is not known to have failed; of several the newest.
-        """
-        solved = [one for one in self.events if one.solution] or self.events
-        return max(solved, key=lambda one: (worked(one.outcome), not failed(one.outcome), one.happened_at))
+        """The experience to quote: the newest with a solution, whose outcome stands beside it; else the newest."""
+        return max(self.events, key=lambda one: (bool(one.solution), one.happened_at))
 
 
 def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[RecurringProblem]:
@@ -147,7 +139,7 @@ def drafted_by_rules(pattern: RecurringProblem) -> str:
     """Return a draft of one line in the words of the best experience, at most as long as a belief may be."""
     best = pattern.best
     steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
-    said = sentences.suggestions.draft(pattern.kind, best.pain, steps, best.outcome if worked(best.outcome) else "")
+    said = sentences.suggestions.draft(pattern.kind, best.pain, steps, best.outcome)
     return one_line(said, STATEMENT_LENGTH)
 
 

@@ -26,13 +26,6 @@ _TOOL = re.compile(
     r"`[^`]+`|(?<![a-z0-9])(?:[a-z][a-z0-9_.-]*\s+(?:-{1,2}[a-z][\w-]*|install|run|pull|push|update|add|config)"
     r"|[a-z_]+\([^)]*\)|--[a-z-]+)|脚本|写(?:了|个|一个)?(?:程序|宏|工具|机器人)|自动化|定时任务"
 )
-_QUESTION = re.compile(r"怎么|如何|为什么|为啥|哪(?:里|儿|个|些)|什么|谁|多少|吗|呢|不知道|[?？]")
-_WORKED = re.compile(
-    "好了|解决|成功|可以了|能用了|正常|恢复|搞定|有效|(?<![a-z])(?:works?|worked|fixed|solved)(?![a-z])"
-)
-_FAILED = re.compile(
-    "没(?:用|好|效|解决|成功)|不行|无效|还是(?:不|没)|失败|(?<![a-z])(?:failed|broken|useless)(?![a-z])"
-)
 _LEAST_STEP = 2  # characters
 
 
@@ -71,11 +64,6 @@ def shared(text: str, told: str) -> float:
     return _weight(terms & frozenset(query_terms(_AGAIN.sub("", _LABEL.sub("", told))))) / whole if whole else 0.0
 
 
-def asks(problem: str) -> bool:
-    """Return whether a problem is put as a question, so that an answer solves it."""
-    return bool(_QUESTION.search(problem[:_READ]))
-
-
 def uses_tool(solution: str) -> bool:
     """Return whether a solution is a command, a script or a program."""
     return bool(_TOOL.search(folded(solution[:_READ])))
@@ -90,17 +78,6 @@ def steps_of(solution: str) -> list[str]:
     """Split a solution into its steps."""
     parts = (part.strip(" ，,；;。.、：:") for part in _STEP_ENDS.split(solution[:_READ]))
     return [part.removeprefix("先") for part in parts if len(part) >= _LEAST_STEP]
-
-
-def worked(outcome: str) -> bool:
-    """Return whether an outcome states success."""
-    said = folded(outcome[:_READ])
-    return bool(_WORKED.search(said)) and not failed(outcome)
-
-
-def failed(outcome: str) -> bool:
-    """Return whether an outcome states failure."""
-    return bool(_FAILED.search(folded(outcome[:_READ])))
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
