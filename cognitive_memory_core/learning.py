@@ -20,7 +20,7 @@ from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
 from .historian.neighbours import JobReader
 from .historian.pipeline import Pipeline
-from .historian.profile_indexer import ProfileIndexer, taken_in
+from .historian.profile_indexer import ProfileIndexer
 from .historian.rewriter import BackedHistorian, BackedMerger, ModelHistorian
 from .historian.rules import RuleHistorian, RuleMerger
 from .historian.upkeep import IntegrityWatch, LogPruning
@@ -130,9 +130,7 @@ class Learning:
             EntityMerge(
                 merger=self.merger,
                 store=opened.profiles,
-                index=ledger.profiles,
-                book=ledger.facts,
-                names=ledger.names,
+                ledger=ledger,
                 settings=live,
                 clock=clock,
                 name_of=self._name_of,
@@ -364,7 +362,7 @@ class Learning:
 
     async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
         for key in keys:
-            await taken_in(self.opened.profiles, self.opened.ledger.profiles, key)
+            await self.opened.ledger.profiles.take_in(key, self.opened.profiles.read)
         self.opened.name_observer.forget(keys)
         self.opened.profile_reader.forget()
 

@@ -25,7 +25,6 @@ from .domain.scope import Scene, Scope
 from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, NotPermitted, UnknownEvent, UnknownPin
 from .evolution.beliefs import group_of
-from .historian.profile_indexer import taken_in
 from .opened import Opened
 from .ports.clock import Clock
 from .recall.recall import SearchResult
@@ -137,7 +136,7 @@ class ProfileHistory:
         restored = await self.store.restore(
             key, revision_id, self._opened.clock.now(), await _remover(key, self.events)
         )
-        await taken_in(self.store, self._opened.ledger.profiles, key)
+        await self._opened.ledger.profiles.take_in(key, self.store.read)
         self.reader.forget()
         self._opened.on_restored()
         return self.access.redacted(restored)

@@ -365,7 +365,7 @@ async def _merged_at_once(seed: int) -> Met:
         store = _Watched(data, KEEP, clock, SHANGHAI, disk=disk)
         ledger = await Ledger.open(data / "ledger.db", clock=clock)
         mergers = [_SlowMerger(), _SlowMerger()]
-        tables = (ledger.profiles, ledger.facts, ledger.names, live, clock)
+        tables = (ledger, live, clock)
         idle: Any = {"name_of": lambda _: "", "is_left_out": lambda _: False, "on_written": lambda: None}
         mergings = [ProfileMerging(EntityMerge(merger, store, *tables, **idle)) for merger in mergers]
         for merging in mergings:

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -23,15 +23,16 @@ from ..ports.clock import Clock
 from ..ports.models import MergeInput, Merger
 from ..profiles.files import FileProfiles, Overtaken
 from ..settings import Live, ProfileSettings, Settings
+from ..store.database.table import Snapshot
 from ..store.facts import FactBook, PendingFacts
+from ..store.ledger import Ledger
 from ..store.names import NameBook
 from ..store.profiles import ProfileIndex
-from ..tasks import BackgroundLoop, ErrorState, both, completed, latest
+from ..tasks import BackgroundLoop, ErrorState, completed, latest
 from ..text.failures import described
 from ..text.names import clean_name
 from ..text.statements.withdrawn_claims import WithdrawnClaim
 from .page import Page
-from .profile_indexer import taken_in
 
 FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
 PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one
@@ -42,13 +43,7 @@ _LONGEST_DELAY = 1e8  # seconds; a longer delay would overflow a date
 
 
 def due_at(
-    waiting: PendingFacts,
-    settings: ProfileSettings,
-    now: datetime,
-    *,
-    is_first: bool,
-    skips_waiting: bool,
-    is_learning: bool = False,
+    waiting: PendingFacts, settings: ProfileSettings, now: datetime, *, skips_waiting: bool, is_learning: bool = False
 ) -> datetime:
     """Return when the facts of one profile are due; stored instants in the future count as past.
 
@@ -57,8 +52,15 @@ def due_at(
     hurried facts wait for the end of the pause after a failure. ``is_learning`` says that jobs are waiting: then facts
     wait a few seconds even without a delay.
     """
-    least = LEARNING_DELAY if is_learning else 0.0
-    delay = _delay(waiting, settings, least, is_first=is_first, skips_waiting=skips_waiting)
+    delay = min(settings.merge_delay_seconds, _LONGEST_DELAY)
+    if waiting.is_first:
+        delay = min(delay, FIRST_DELAY)
+    elif delay and waiting.facts < settings.merge_min_facts:
+        delay = max(delay, LONGEST_WAIT)
+    if skips_waiting or waiting.withdrawn or waiting.facts >= settings.merge_max_facts:
+        delay = 0.0
+    elif is_learning:
+        delay = max(delay, LEARNING_DELAY)
     ready = now if waiting.since > now else waiting.since + timedelta(seconds=delay)
     failed_at = waiting.failed_at
     if failed_at is None or failed_at > now:
@@ -70,18 +72,6 @@ def due_at(
 def pause_after(failures: int) -> float:
     """Return the pause in seconds after ``failures`` failures in a row."""
     return PAUSES[min(max(failures, 1), len(PAUSES)) - 1]
-
-
-def _delay(
-    waiting: PendingFacts, settings: ProfileSettings, least: float, *, is_first: bool, skips_waiting: bool
-) -> float:
-    if skips_waiting or waiting.withdrawn or waiting.facts >= settings.merge_max_facts:
-        return 0.0
-    delay = min(settings.merge_delay_seconds, _LONGEST_DELAY)
-    if is_first:
-        return max(min(delay, FIRST_DELAY), least)
-    is_enough = waiting.facts >= settings.merge_min_facts or not delay
-    return max(delay if is_enough else max(delay, LONGEST_WAIT), least)
 
 
 AT_ONCE = 4  # a merge takes up to this many times merge_max_facts
@@ -99,9 +89,7 @@ class EntityMerge:
 
     merger: Merger
     store: FileProfiles
-    index: ProfileIndex
-    book: FactBook
-    names: NameBook
+    ledger: Ledger
     settings: Live[Settings]
     clock: Clock
     name_of: Callable[[ProfileKey], str]
@@ -112,36 +100,46 @@ class EntityMerge:
         """Merge the waiting facts into their profile; errors of merger and stores are raised and lose no fact.
 
         Lines of withdrawn facts go first, without a model; what else these lines said is merged again. A file is
-        written before its facts are recorded as merged, so that an interrupted merge is repeated. ``on_last_call`` is
-        called after the last model call, before the profile is written.
+        written before its facts are recorded as merged, so that an interrupted merge is repeated, as is one whose file
+        somebody else wrote meanwhile. ``on_last_call`` is called after the last model call, before the profile is
+        written.
         """
-        facts, known = await both(self.book.facts(key, self._at_once), self._known_name(key))  # one trip reads both
-        if any(fact.is_withdrawn for fact in facts) and not self.is_left_out(key):
-            await self._repeated(partial(self._withdraw, key, facts))
-            facts = await self.book.facts(key, self._at_once)
-        new = [fact for fact in facts if not fact.is_withdrawn]
-        if new and not self.is_left_out(key):
-            await self._repeated(partial(self._merge, key, new, known, on_last_call))
-
-    @property
-    def _at_once(self) -> int:
-        return min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
-
-    async def _repeated(self, write: Callable[[], Awaitable[None]]) -> None:
-        """Write a profile, again if somebody else wrote it meanwhile."""
         for tries_left in reversed(range(TRIES)):
             try:
-                return await write()
+                return await self._merge(key, on_last_call)
             except Overtaken:
                 if not tries_left:
                     raise
         return None
 
-    async def _withdraw(self, key: ProfileKey, facts: Sequence[Fact]) -> None:
+    async def _merge(self, key: ProfileKey, on_last_call: Callable[[], None]) -> None:
+        if self.is_left_out(key):
+            return
+        old = await self.store.find(key)
+        found = await self.ledger.database.read(self._read, key, old)
+        if any(fact.is_withdrawn for fact in found.facts):
+            await self._withdraw(key, old, found.facts)
+            old = await self.store.find(key)
+            found = await self.ledger.database.read(self._read, key, old)
+        if found.facts:
+            await self._add(key, old, found, on_last_call)
+
+    def _read(self, connection: Snapshot, key: ProfileKey, old: Profile | None) -> _Waiting:
+        """Read the waiting facts, those that the profile's lines rest on, and the people of a group, or the person."""
+        at_once = min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
+        kind, place_id = ("group", key.group_id) if key.group_id else ("private", key.user_id)
+        of_person = [key.user_id] if key.user_id else []
+        return _Waiting(
+            FactBook.facts(connection, key, at_once),
+            FactBook.told(connection, key, {one for ids in old.sources.values() for one in ids} if old else ()),
+            NameBook.people(connection, Scope(key.agent, kind, place_id), of_person),
+        )
+
+    async def _withdraw(self, key: ProfileKey, old: Profile | None, facts: Sequence[Fact]) -> None:
         """Remove what withdrawn facts said: lines by their events, and lines without events by their words."""
-        gone, old = [fact for fact in facts if fact.is_withdrawn], await self.store.find(key)
+        gone = [fact for fact in facts if fact.is_withdrawn]
         if old is None:
-            return await self.book.mark_merged(key, gone)
+            return await self._keep(key, None, gone)
         profile = old.without_events({fact.event_id for fact in gone})
         page = Page(profile, is_group=key.entity_type == "group")
         but = (*(fact.text for fact in facts if not fact.is_withdrawn), old.name, key.group_id, key.user_id)
@@ -151,24 +149,23 @@ class EntityMerge:
         again = {one for ids in old.sources.values() for one in ids} - standing
         return await completed(self._keep(key, self._changed(old, page, "", gone), gone, again))
 
-    async def _merge(
-        self, key: ProfileKey, facts: Sequence[Fact], known: str, on_last_call: Callable[[], None]
+    async def _add(
+        self, key: ProfileKey, old: Profile | None, found: _Waiting, on_last_call: Callable[[], None]
     ) -> None:
-        old, is_group, settings = await self.store.find(key), key.entity_type == "group", self.settings.current
+        """Merge new facts into a profile."""
+        facts, is_group, settings = found.facts, key.entity_type == "group", self.settings.current
+        known = next((clean_name(person.name) for person in found.people), "") if not is_group else ""
         name = known or clean_name(self.name_of(key)) or (old.name if old else "")
         page, now = Page(old, is_group=is_group), self.clock.now().astimezone(settings.zone)
-        of_lines = page.sources.values()
-        standing = {one.event_id: one for one in await self.book.told(key, {one for ids in of_lines for one in ids})}
-        told = [[standing[one] for one in ids if one in standing] for ids in of_lines]
-        people = await self.names.people(Scope(key.agent, "group", key.group_id)) if is_group else ()
-        person = Person(key.group_id if is_group else key.user_id, name)
-        merged = await self.merger.merge(
-            MergeInput(person, facts, [one for one in told if one], people, is_group=is_group), now
-        )
+        standing = {one.event_id: one for one in found.told}
+        told = [[standing[one] for one in ids if one in standing] for ids in page.sources.values()]
+        person, people = Person(key.group_id if is_group else key.user_id, name), found.people if is_group else ()
+        given = MergeInput(person, facts, [one for one in told if one], people, is_group=is_group)
+        merged = await self.merger.merge(given, now)
         if self.is_left_out(key):  # the person may have opted out during the model call
             return
         page.take(merged)
-        dated = (*standing.values(), *facts)
+        dated = (*found.told, *facts)
         days = {one.event_id: one.happened_at.astimezone(settings.zone).date().isoformat() for one in dated}
         page.shrink(settings.profile.max_chars, days)
         on_last_call()
@@ -185,20 +182,27 @@ class EntityMerge:
     async def _keep(
         self, key: ProfileKey, changed: Profile | None, facts: Sequence[Fact], again: Collection[str] = ()
     ) -> None:
-        if changed:
-            written = await self.store.write(changed)
-            await taken_in(self.store, self.index, key, written)  # includes concurrent writes
-            self.on_written()
-        await self.book.mark_merged(key, facts, again)
+        """Write a profile if it changed; then, in one transaction, copy it to the index and record its facts."""
 
-    async def _known_name(self, key: ProfileKey) -> str:
-        """Return a person's name from the name book, in the place of the profile; "" if none, or for a group."""
-        if key.entity_type == "group":
-            return ""
-        is_member = key.entity_type == "member"
-        place = Scope(key.agent, "group", key.group_id) if is_member else Scope(key.agent, "private", key.user_id)
-        people = await self.names.people(place, [key.user_id])
-        return next((clean_name(person.name) for person in people if person.id == key.user_id), "")
+        def record(connection: Snapshot) -> None:
+            if changed:
+                ProfileIndex.take_in(connection, key, self.store.read)
+            FactBook.mark_merged(connection, key, facts, again)
+
+        if changed:
+            await self.store.write(changed)
+        await self.ledger.database.write(record)
+        if changed:
+            self.on_written()
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """The facts that wait for a profile, those that its lines rest on, and the people of its place."""
+
+    facts: Sequence[Fact]
+    told: Sequence[Fact]
+    people: Sequence[Person]
 
 
 def _newest_source(facts: Sequence[Fact], old: Profile) -> str:
@@ -370,10 +374,9 @@ class ProfileMerging:
         self._looked_at, was_woken = self._elapsed(), self._skips_waiting
         waiting = await self._waiting()
         now, in_work = self._entity.clock.now(), self._running_keys()
-        stored_keys = await self._entity.index.stored_keys([one.key for one in waiting])
-        is_learning = self._is_learning()
+        profile, is_learning = self._entity.settings.current.profile, self._is_learning()
         when = {
-            one.key: self._due_at(one, now, stored_keys, is_learning=is_learning)
+            one.key: due_at(one, profile, now, skips_waiting=self._skips_waiting, is_learning=is_learning)
             for one in waiting
             if one.key not in in_work
         }
@@ -389,15 +392,8 @@ class ProfileMerging:
                 self.trouble.end()
         return bool(due)
 
-    def _due_at(
-        self, one: PendingFacts, now: datetime, stored_keys: Collection[ProfileKey], *, is_learning: bool
-    ) -> datetime:
-        is_first = one.key not in stored_keys
-        profile = self._entity.settings.current.profile
-        return due_at(one, profile, now, is_first=is_first, skips_waiting=self._skips_waiting, is_learning=is_learning)
-
     async def _waiting(self) -> Sequence[PendingFacts]:
-        return [one for one in await self._entity.book.waiting() if not self._entity.is_left_out(one.key)]
+        return [one for one in await self._entity.ledger.facts.waiting() if not self._entity.is_left_out(one.key)]
 
     def _running_keys(self) -> set[ProfileKey]:
         return {*self._hands.values(), *(key for key, _ in self._ended)}
@@ -442,7 +438,7 @@ class ProfileMerging:
             self._unlucky.add(key)
             self._pause_for_outage(error)
         else:
-            await self._entity.book.fail(key, _described(error), self._entity.clock.now())
+            await self._entity.ledger.facts.fail(key, _described(error), self._entity.clock.now())
             fields = log_fields("profile", place=Scope(key.agent, "group", key.group_id) if key.group_id else None)
             log.warning("historian_profile_merge %s: %s", _described_key(key), _described(error), extra=fields)
             self.trouble.tell(_described(error), is_logged=True)

@@ -16,7 +16,6 @@ from ..store.names import Alias, NameBook
 from ..store.profiles import ProfileIndex
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, ErrorState
 from ..text.names import clean_name
-from .profile_indexer import taken_in
 
 REMEMBERED = 20_000  # names
 
@@ -69,7 +68,7 @@ class Renaming:
     async def _rename(self, key: ProfileKey, name: str) -> None:
         profile = await self.store.find(key)
         if profile and profile.name != name and await self.store.rename(key, name):
-            await taken_in(self.store, self.index, key)
+            await self.index.take_in(key, self.store.read)
         self.trouble.end()
 
 

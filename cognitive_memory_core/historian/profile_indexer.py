@@ -20,7 +20,6 @@ log = logging.getLogger(__name__)
 BATCH = 16
 SKIPPED_FOR = 3600.0  # seconds
 READ_AGAIN = 300.0  # seconds until an unreadable profile is read again
-TRIES = 3  # attempts while a profile keeps changing
 REFUSALS = (PermanentError, BadAnswer, BadArgument)  # errors that a single profile may cause
 
 
@@ -84,7 +83,7 @@ class ProfileIndexer:
         try:
             profile = await self._store.find(key)
             if profile is None or profile.version != known:
-                await taken_in(self._store, self._index, key)
+                await self._index.take_in(key, self._store.read)
         except UnavailableError as refused:
             if key not in self._unread:
                 said = sentences.log.PROFILE_NOT_READ.format(entity_type=key.entity_type, reason=described(refused))
@@ -136,24 +135,6 @@ class ProfileIndexer:
                 kind, reason = profile.key.entity_type, described(refused)
                 log.warning("%s", sentences.log.PROFILE_NOT_EMBEDDED.format(entity_type=kind, reason=reason))
                 self._refused[profile.key, profile.version] = self._elapsed() + SKIPPED_FOR
-
-
-async def taken_in(
-    store: FileProfiles, index: ProfileIndex, key: ProfileKey, written: Profile | None = None
-) -> Profile | None:
-    """Copy one profile from store to index and return it; if the store has none, remove it from the index.
-
-    A profile that changes during the call is copied again. ``written`` is the profile if the caller has just written
-    it.
-    """
-    profile = written or await store.find(key)
-    for _ in range(TRIES):
-        await (index.put(profile) if profile else index.remove([key]))
-        now = await store.find(key)
-        if now == profile and (now is None or profile is None or now.version == profile.version):
-            break
-        profile = now
-    return profile
 
 
 def words_of(profile: Profile) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -47,7 +47,8 @@ _OF_NOBODY_OUT = (
 class PendingFacts:
     """How many facts wait for one profile and since when; ``attempts`` counts its failed merges, ``error`` is the last.
 
-    ``withdrawn`` counts the withdrawn facts among them: while there are any, the profile is not shown.
+    ``withdrawn`` counts the withdrawn facts among them: while there are any, the profile is not shown. ``is_first``
+    tells that there is no profile yet.
     """
 
     key: ProfileKey
@@ -57,6 +58,7 @@ class PendingFacts:
     failed_at: datetime | None = None
     error: str = ""
     withdrawn: int = 0
+    is_first: bool = field(default=True, compare=False)
 
 
 class FactBook(Table):
@@ -71,15 +73,18 @@ class FactBook(Table):
         fact that is no longer valid waits as a withdrawn one, until its removal is recorded.
         """
         query = (
-            f"SELECT {_KEY}, f.facts, f.since_us, coalesce(m.attempts, 0), m.failed_us, coalesce(m.error, ''), f.gone"
+            f"SELECT {_KEY}, f.facts, f.since_us, coalesce(m.attempts, 0), m.failed_us, coalesce(m.error, ''), f.gone,"
+            " p.seq IS NULL"
             f" FROM (SELECT {_KEY}, count(*) AS facts, sum(f.merged) AS gone, min(f.noted_us) AS since_us,"
             f" min(f.seq) AS first FROM {_WITH_EVENTS} WHERE {_waiting(connection)} GROUP BY {_KEY}) f"
-            " LEFT JOIN merge_failures m USING (agent, entity_type, group_id, user_id) ORDER BY f.since_us, f.first"
+            " LEFT JOIN merge_failures m USING (agent, entity_type, group_id, user_id)"
+            " LEFT JOIN profiles p USING (agent, entity_type, group_id, user_id) ORDER BY f.since_us, f.first"
         )
-        return [
-            PendingFacts(ProfileKey(*key), facts, instant_of(since), attempts, at and instant_of(at), error, gone)
-            for *key, facts, since, attempts, at, error, gone in connection.execute(query)
-        ]
+        found: list[PendingFacts] = []
+        for *key, facts, since, attempts, at, error, gone, is_first in connection.execute(query):
+            noted, failed = instant_of(since), at and instant_of(at)
+            found.append(PendingFacts(ProfileKey(*key), facts, noted, attempts, failed, error, gone, bool(is_first)))
+        return found
 
     @reads
     def facts(self, connection: Connection, key: ProfileKey, limit: int) -> list[Fact]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -67,6 +67,18 @@ class ProfileIndex(Table):
     """A searchable copy of the profiles. The profile files are the source of truth."""
 
     @writes
+    def take_in(self, connection: Connection, key: ProfileKey, read: Callable[[ProfileKey], Profile | None]) -> None:
+        """Copy a profile that was just written or removed.
+
+        It is read with ``read`` in the writing thread, so that whoever copies last copies the last content.
+        """
+        profile = read(key)
+        if profile is None:
+            ProfileIndex.remove(connection, [key])
+        else:
+            ProfileIndex.put(connection, profile)
+
+    @writes
     def put(self, connection: Connection, profile: Profile) -> None:
         """Insert or replace a profile; its vector is kept if its text is unchanged."""
         row = connection.execute(f"SELECT seq FROM profiles WHERE {OF_KEY}", key_values(profile.key)).fetchone()
@@ -128,15 +140,6 @@ class ProfileIndex(Table):
         """Return the version of every indexed profile."""
         rows = connection.execute(f"SELECT {', '.join(KEY)}, version FROM profiles")
         return {ProfileKey(*key): version for *key, version in rows}
-
-    @reads
-    def stored_keys(self, connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-        """Return which of the keys are indexed; the cost grows with ``keys``, not with the index."""
-        of_key = " AND ".join(f"p.{name} = json_extract(k.value, '$[{at}]')" for at, name in enumerate(KEY))
-        query = f"SELECT k.key FROM json_each(?) k CROSS JOIN profiles p WHERE {of_key}"
-        asked: list[ProfileKey] = list(keys)
-        rows = connection.execute(query, (json.dumps([key_values(key) for key in asked]),))
-        return frozenset(asked[int(row[0])] for row in rows)
 
 
 def reword(connection: Connection, seq: int, profile: Profile) -> None:

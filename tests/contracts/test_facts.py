@@ -16,7 +16,7 @@ from cognitive_memory_core.text.safety.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import MODEL, Ledger, a_fact, a_vector, committed, later
+from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, committed, later
 
 ME = ProfileKey.member("10001", "2000001")
 OTHER = Scene.group("10001", "2000002")
@@ -60,6 +60,17 @@ async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: Fro
         PendingFacts(ME, 2, later(seconds=60)),
         PendingFacts(theirs, 1, later(seconds=120)),
     ]
+
+
+async def test_it_is_told_who_has_no_profile_yet(ledger: Ledger) -> None:
+    """Of profiles with waiting facts, those are told apart that do not exist yet, for this agent."""
+    await learned(ledger, "甲", scene=OTHER)
+    await learned(ledger, "乙")
+    assert [one.is_first for one in await ledger.facts.waiting()] == [True, True]
+    await ledger.profiles.put(a_profile(ME))
+    await ledger.profiles.put(a_profile(replace(ME, agent="another", user_id="2000002")))
+    assert [(one.key, one.is_first) for one in await ledger.facts.waiting()][1] == (ME, False)
+    assert (await ledger.facts.waiting())[0].is_first
 
 
 async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:

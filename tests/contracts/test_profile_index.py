@@ -55,16 +55,6 @@ async def test_a_profile_comes_back_as_it_was_put(ledger: Ledger) -> None:
         assert (await indexed(ledger))[0].profile.version == profile.version
 
 
-async def test_it_is_told_who_has_a_profile(ledger: Ledger) -> None:
-    """The index reports which of the given keys have a profile, for this agent only."""
-    assert await ledger.profiles.stored_keys([ME]) == frozenset()
-    await taken_in(ledger, *map(a_profile, (ME, MEMBER, THERE)))
-    assert await ledger.profiles.stored_keys([ME, MEMBER, OTHER, HERE, *FOREIGN]) == {ME, MEMBER}
-    await ledger.profiles.remove([ME])
-    assert await ledger.profiles.stored_keys(KEYS) == {MEMBER, THERE}
-    assert await ledger.profiles.stored_keys([]) == frozenset()
-
-
 async def test_what_is_removed_is_found_no_more(ledger: Ledger) -> None:
     """A removed profile is not found, removing a missing one has no effect, and a new one starts without a vector."""
     profile = a_profile(ME)

@@ -72,9 +72,7 @@ class World:
         self.entity = EntityMerge(
             self.merger,
             self.profiles,
-            self.ledger.profiles,
-            self.ledger.facts,
-            self.ledger.names,
+            self.ledger,
             self.settings,
             self.clock,
             name_of=lambda key: self.group_name if key.entity_type == "group" else "",

@@ -25,8 +25,8 @@ def wait_of(
     **fields: Any,
 ) -> float:
     """Return the seconds from noon until facts that wait since noon are due."""
-    waiting = PendingFacts(KEY, facts, fields.pop("since", NOON), **fields)
-    due = due_at(waiting, settings or ProfileSettings(), NOON, is_first=first, skips_waiting=skips_waiting)
+    waiting = PendingFacts(KEY, facts, fields.pop("since", NOON), is_first=first, **fields)
+    due = due_at(waiting, settings or ProfileSettings(), NOON, skips_waiting=skips_waiting)
     return (due - NOON).total_seconds()
 
 

@@ -18,6 +18,7 @@ from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefus
 from cognitive_memory_core.historian.merging import ProfileMerging
 from cognitive_memory_core.profiles.files import Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
+from cognitive_memory_core.store.facts import FactBook, PendingFacts
 from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE
 from tests.support.waiting import until
@@ -100,25 +101,6 @@ async def test_a_call_to_wake_ends_when_nothing_waits() -> None:
     assert world.merger.merged[1][2] == ["乙", "丙", "丁"]
 
 
-async def test_the_index_is_asked_once_a_look_for_those_who_wait() -> None:
-    """Each round makes one query for existing profiles, about those with waiting facts only."""
-    world, asked = World(), list[list[ProfileKey]]()
-
-    class Counting:
-        """An index that must not be read completely."""
-
-        async def stored_keys(self, keys: list[ProfileKey]) -> frozenset[ProfileKey]:
-            """Count the query."""
-            asked.append(keys)
-            return await world.ledger.profiles.stored_keys(keys)
-
-    keys = [ProfileKey.member("10001", str(2000000 + number)) for number in range(20)]
-    for key in keys:
-        await world.tell(key, "甲")
-    await ProfileMerging(replace(world.entity, index=Counting()))._finds_due()
-    assert asked == [keys]
-
-
 async def test_who_has_a_profile_from_before_the_start_waits_the_whole_delay() -> None:
     """After a restart, facts of a person with a profile wait for the full delay."""
     world = World()
@@ -160,16 +142,17 @@ async def test_many_jobs_make_few_looks_for_facts() -> None:
     """While jobs wait, the ledger is not searched for due profiles after each of them, and the next look finds all."""
     world, looks, now = World(), list[int](), [100.0]
 
-    class Counting:
-        """An index that counts the looks."""
+    class Counting(FactBook):
+        """Facts that count the looks."""
 
-        async def stored_keys(self, keys: list[ProfileKey]) -> frozenset[ProfileKey]:
+        async def waiting(self) -> list[PendingFacts]:
             """Count a look."""
-            looks.append(len(keys))
-            return await world.ledger.profiles.stored_keys(keys)
+            found = await super().waiting()
+            looks.append(len(found))
+            return found
 
-    entity = replace(world.entity, index=Counting())
-    merging = ProfileMerging(entity, elapsed=lambda: now[0], is_learning=lambda: True)
+    world.ledger.facts = Counting(world.ledger.database)
+    merging = ProfileMerging(world.entity, elapsed=lambda: now[0], is_learning=lambda: True)
     for user_id in ("2000001", "2000002", "2000003"):
         await world.tell(ProfileKey.user(user_id), "甲")
         merging.nudge()
@@ -378,6 +361,10 @@ class Away:
         self._refuse()
         return await self._book.waiting()
 
+    async def waiting_now(self) -> Any:
+        """Answer in any case."""
+        return await self._book.waiting()
+
     async def fail(self, *arguments: Any) -> None:
         """Raise, or record the failure."""
         self._refuse()
@@ -393,8 +380,8 @@ async def test_a_ledger_that_is_away_ends_nothing() -> None:
     """The loop continues after ledger failures and records failed merges later."""
     seconds = [0.0]
     world = World()
-    book = Away(world.ledger.facts)
-    merging = ProfileMerging(replace(world.entity, book=book), elapsed=lambda: seconds[0])
+    world.ledger.facts = book = Away(world.ledger.facts)
+    merging = ProfileMerging(world.entity, elapsed=lambda: seconds[0])
 
     def react(_: Person) -> None:
         book.failures = 1
@@ -408,7 +395,7 @@ async def test_a_ledger_that_is_away_ends_nothing() -> None:
         async def is_noted() -> bool:
             seconds[0] += 10.0
             merging.wake_now()
-            return bool((await world.ledger.facts.waiting())[0].attempts)
+            return bool((await book.waiting_now())[0].attempts)
 
         await until(is_noted)
         world.clock.advance(seconds=61)

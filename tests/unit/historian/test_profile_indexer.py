@@ -116,10 +116,9 @@ async def test_a_profile_that_changes_while_it_is_taken_in_ends_right() -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(world.index, name)
 
-        async def put(self, profile: Any) -> None:
-            if "乌龙" in profile.summary:
-                await world.portray(1, "改喝红茶了。")
-            await world.index.put(profile)
+        async def take_in(self, key: Any, read: Any) -> None:
+            await world.portray(1, "改喝红茶了。")
+            await world.index.take_in(key, read)
 
     await ProfileIndexer(world.store, Racing(), world.model).refresh()
     standing = await world.store.find(key)
