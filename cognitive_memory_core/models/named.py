@@ -10,10 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from .. import sentences
 from ..errors import BadArgument, UnavailableError
+from ..store.numpy_on_use import np
 
 Kind = Literal["embedding", "rerank"]
 FOLDER = "models"  # in the data directory

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Annotated, Any, cast
 
 import orjson
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
 from .. import sentences
 from ..disk import MAX_BYTES
@@ -69,7 +69,7 @@ def moment(instant: int) -> datetime:
 VERSION = 1
 SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/Shanghai
 Body = dict[str, Any]  # a JSON object, before it is a Job
-_TURN, _DIALOGUE = TypeAdapter(Turn), TypeAdapter(Dialogue)
+_adapter = lru_cache(TypeAdapter[Turn | Dialogue])  # built for the first job, too
 _EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
 _DIALOGUE_FIELDS: tuple[str, ...] = ("messages",)  # in every file of a dialogue
 _TURN_FIELDS = ("memo", "observations", "message_ids")  # in every file of a turn
@@ -93,7 +93,7 @@ def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     lines = "messages" if body.get("kind") == "dialogue" else "recent_messages"
     if isinstance(fields.get(lines), list):
         fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
-    work = (_DIALOGUE if lines == "messages" else _TURN).validate_python(fields)
+    work = _adapter(Dialogue if lines == "messages" else Turn).validate_python(fields)
     return Job(job_id, work, head.accepted_at or arrived_at, head.trimmed)
 
 
@@ -139,7 +139,7 @@ def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Jo
     fields["recent_messages"] = _as_list(fields.get("recent_messages"))
     times = (_SEED_INSTANT.validate_python(body.get(name)) for name in _SEED_TIMES)
     fields["happened_at"] = happened_at = next(filter(None, times), None)
-    bounded, trimmed = _TURN.validate_python(fields).within(TurnLimits())
+    bounded, trimmed = _adapter(Turn).validate_python(fields).within(TurnLimits())
     return Job(job_id, bounded, happened_at or arrived_at, trimmed)
 
 
@@ -195,12 +195,14 @@ def _as_seed_instant(value: object) -> object:
 
 
 SeedInstant = Annotated[AwareDatetime | None, BeforeValidator(_as_seed_instant)]
-_SEED_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant)
+_LATE = ConfigDict(defer_build=True)  # built for the first job: an opening need not wait for it
+_SEED_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant, config=_LATE)
 
 
 class JobHead(BaseModel):
     """The fields of a job's JSON object other than those of its turn or dialogue."""
 
+    model_config = _LATE
     accepted_at: AwareDatetime | None = None
     trimmed: bool = False
 
@@ -208,6 +210,7 @@ class JobHead(BaseModel):
 class FailureFile(BaseModel):
     """The fields that are added to the file of a buried job."""
 
+    model_config = _LATE
     error: str = ""
     failed_at: SeedInstant = None
 

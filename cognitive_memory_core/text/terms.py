@@ -15,6 +15,7 @@ from typing import Protocol, cast
 
 from .caches import cleared_on_erasure
 from .characters import CharacterTable
+from .patterns import lazy
 
 # Modern Chinese by descending frequency, with the particles of chat moved to the front.
 COMMON_CHARACTERS = (
@@ -59,7 +60,7 @@ _ENGLISH_FORMULAS = (
     "hi|hello|hey|good (?:morning|afternoon|evening|night)|gm|gn|bye|goodbye|see (?:you|ya)|thanks?|thank you|thx|ty|"
     "welcome|sorry|ok|okay|okk?|sure|got it|yes|yeah|yep|no|nope|nice|great|cool|lol|haha\\w*|wow|congrats"
 )
-_FORMULA = re.compile(
+_FORMULA = lazy(
     f"{'|'.join(sorted(_FORMULAS.split(), key=len, reverse=True))}|(?<![a-z0-9])(?:{_ENGLISH_FORMULAS})(?![a-z0-9])"
     "|^早$|^行$|\\+1|(\\w)\\1{2,}|23{2,}|[\u2600-\u27bf\U0001f000-\U0001faff]",
     re.IGNORECASE,
@@ -215,7 +216,7 @@ _HAN = "\U00020000", "\U000323af"
 _IDEOGRAPHS = "㐀", "鿿"
 _RUNNING_ON = f"々-〇ぁ-ゖゝ-ゟァ-ヺー-ヿㄅ-ㄯㇰ-ㇿ㐀-䶿一-鿿가-힣\uf900-\ufaff{_HAN[0]}-{_HAN[1]}"
 _WORD = f"[^\\W_{_RUNNING_ON}]+"
-_PIECE = re.compile(f"([{_RUNNING_ON}]+)|({_WORD}(?:[-._'@+]{_WORD})*)")
+_PIECE = lazy(f"([{_RUNNING_ON}]+)|({_WORD}(?:[-._'@+]{_WORD})*)")
 _PARTS = re.compile(r"[^\W_]+")
 _CODE = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})|(\d{2,})x(\d{2,})")
 
