@@ -30,7 +30,7 @@ from .ports.vectors import EmbeddedEvent
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
 from .settings import Live, Settings
-from .store.erasure.eraser import ErasedRows, Eraser, EventEraser
+from .store.erasure.eraser import ErasedRows, Eraser
 from .store.events import EventLedger
 from .store.ledger import Ledger
 from .store.names import MOST_NAMES, Alias
@@ -326,7 +326,7 @@ class EventForgetting:
     """
 
     events: EventLedger
-    eraser: EventEraser
+    eraser: Eraser
     around: ErasureSurroundings
     clock: Clock
     horizon: Callable[[], datetime]

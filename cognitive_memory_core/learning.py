@@ -178,7 +178,7 @@ class Learning:
         )
         self.event_forgetting = EventForgetting(
             events=ledger.events,
-            eraser=ledger.event_eraser,
+            eraser=ledger.eraser,
             around=around,
             clock=clock,
             horizon=opened.watch.horizon,
@@ -186,7 +186,7 @@ class Learning:
         )
         self.event_correcting = EventCorrecting(ledger.events, opened.consent, live)
         self.upkeep = LogPruning(ledger.log, live, opened.watch.horizon, self._erase_due)
-        self.integrity = IntegrityWatch(ledger.examiner)
+        self.integrity = IntegrityWatch(ledger.examine)
         self.reporting = Reporting(
             ledger=ledger.quality,
             names=ledger.names,

@@ -89,7 +89,7 @@ class MemoryReader:
 
     async def examine(self, seconds: float) -> LedgerExamination:
         """Find damaged rows of the ledger, for at most ``seconds``."""
-        return await self._ledger.examiner.examine(seconds)
+        return await self._ledger.examine(seconds)
 
     async def report(self, *, days: int) -> QualityReport:
         """Return the quality report of all agents; what the bot counted in the last minute is missing."""
@@ -127,7 +127,7 @@ class MemoryReader:
         Raises BadArgument for a target inside the data directory, StorageRefused.
         """
         target = await asyncio.to_thread(checked_target, path, self._data_dir)
-        settings, events = self._settings.current, self._ledger.event_eraser
+        settings, events = self._settings.current, self._ledger.eraser
         return await exported(
             self._ledger.archive,
             target,

@@ -30,7 +30,7 @@ from .ports.clock import Clock
 from .recall.recall import SearchResult
 from .recall.trace import Explanation
 from .settings import Settings
-from .store.erasure.eraser import EventEraser
+from .store.erasure.eraser import Eraser
 from .store.notes import NoteBook
 from .text.names import clean_text
 from .text.safety.retold_events import without_retold
@@ -114,7 +114,7 @@ class ProfileHistory:
         """Create over what is open."""
         self._opened = opened
         self.store, self.reader, self.access = opened.profiles, opened.profile_reader, opened.access
-        self.events = opened.ledger.event_eraser
+        self.events = opened.ledger.eraser
 
     async def revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
         """Return the past profiles of a group, or of the asker, newest first; raises NotPermitted.
@@ -151,12 +151,12 @@ class ProfileHistory:
             raise NotPermitted(sentences.caller.NOT_YOUR_PROFILE)
 
 
-async def without_forgotten(profile: Profile, events: EventEraser) -> Profile:
+async def without_forgotten(profile: Profile, events: Eraser) -> Profile:
     """Return a present or past profile without what forgotten events stated."""
     return (await _remover(profile.key, events))(profile)
 
 
-async def _remover(key: ProfileKey, events: EventEraser) -> Callable[[Profile], Profile]:
+async def _remover(key: ProfileKey, events: Eraser) -> Callable[[Profile], Profile]:
     """Return a function that removes from this profile the lines of forgotten events, and what else retells them."""
     gone = [event for event in await events.unrepeatable() if key in keys_of(event)]
     return lambda profile: without_retold(profile, gone)
@@ -329,7 +329,7 @@ class Reads:
         self.access, self.names, self.recall, self.tally = opened.access, opened.names, opened.recall, opened.tally
         self.buffer, self.profile_reader, self.beliefs = opened.buffer, opened.profile_reader, opened.beliefs
         self.belief_search, self.event_ledger = opened.belief_search, opened.ledger.events
-        self.event_eraser = opened.ledger.event_eraser
+        self.eraser = opened.ledger.eraser
         self.pinboard, self.history = Pinboard(opened.ledger.notes, opened.clock), ProfileHistory(opened)
         self.listings = Listings(opened)
 
@@ -377,7 +377,7 @@ class Reads:
         if not (scene.user_id and self.access.may_recall(scene)):
             return []
         since = self.beliefs.clock.now() - RESTORABLE
-        found = await self.event_eraser.forgotten(scene.user_id, since)
+        found = await self.eraser.forgotten(scene.user_id, since)
         standing = [replace(event, retired_at=None) for event in found]  # the access check admits no retired ones
         shown = self.access.shown(scene, await self.names.of_events(standing))
         forgotten_at = {event.id: event.retired_at for event in found}

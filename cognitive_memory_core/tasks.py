@@ -8,7 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
 from concurrent.futures import Executor, Future
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -311,20 +311,6 @@ def seen(task: asyncio.Future[Any]) -> None:
     """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()
-
-
-@asynccontextmanager
-async def released_on_failure() -> AsyncGenerator[AsyncExitStack, None]:
-    """Yield an exit stack; if the body fails or is cancelled, close the stack completely before the error is raised.
-
-    If the body of the ``with`` statement succeeds, the caller must close the stack.
-    """
-    stack = AsyncExitStack()
-    try:
-        yield stack
-    except BaseException:
-        await completed(stack.aclose())
-        raise
 
 
 class KeyedLock:

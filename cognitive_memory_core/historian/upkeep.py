@@ -13,7 +13,7 @@ from ..domain.figures import LEDGER_ROWS
 from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..settings import Live, Settings
-from ..store.database.integrity import LedgerExaminer
+from ..store.database.integrity import LedgerExamination
 from ..store.housekeeping import ClockState, ClockStore
 from ..store.messages import MessageLog
 from ..tasks import BackgroundLoop, ErrorState
@@ -187,9 +187,9 @@ class IntegrityWatch:
     Nothing is repaired and nothing stops, because the rest of the ledger works.
     """
 
-    def __init__(self, examiner: LedgerExaminer) -> None:
-        """Create with the examiner of the ledger, which is first called :data:`AFTER` seconds after the loop starts."""
-        self._examiner = examiner
+    def __init__(self, examine: Callable[[float], Awaitable[LedgerExamination]]) -> None:
+        """Create for a ledger; ``examine`` is first called :data:`AFTER` seconds after the loop starts."""
+        self._examine = examine
         self._first_rest = AFTER
         self.trouble = ErrorState(LEDGER_ROWS)
         self.loop = BackgroundLoop("ledger check", self._round)
@@ -203,7 +203,7 @@ class IntegrityWatch:
 
     async def examine(self) -> None:
         """Examine the ledger now; record damage as the error state, which ends if a complete examination finds none."""
-        examined = await self._examiner.examine(LONGEST)
+        examined = await self._examine(LONGEST)
         if examined.damages:
             self.trouble.tell(sentences.storage_errors.rows_damaged(examined.damages))
         elif examined.is_complete:

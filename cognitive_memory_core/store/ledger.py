@@ -16,9 +16,9 @@ from .all_rows import Archive
 from .beliefs import BeliefBook, DecisionBook
 from .consent import ConsentBook, IncognitoBook
 from .database.database import Check, Database
-from .database.integrity import LedgerExaminer
+from .database.integrity import LedgerExamination, examined
 from .database.table import Snapshot
-from .erasure.eraser import Eraser, EventEraser
+from .erasure.eraser import Eraser
 from .events import EventLedger
 from .facts import FactBook
 from .housekeeping import Accounts, CalibrationBook, ClockStore
@@ -49,7 +49,6 @@ class Ledger:
         self.log = MessageLog(database)
         self.notes = NoteBook(database)
         self.clock_book = ClockStore(database)
-        self.examiner = LedgerExaminer(database)
         self.consent = ConsentBook(database)
         self.incognito = IncognitoBook(database)
         self.names = NameBook(database)
@@ -64,7 +63,6 @@ class Ledger:
         self.archive = Archive(database)
         self.calibrations = CalibrationBook(database)
         self.eraser = Eraser(database, self.corpora)
-        self.event_eraser = EventEraser(database, self.corpora)
 
         with ExitStack() as undo:
             undo.callback(database.close_now)
@@ -84,7 +82,7 @@ class Ledger:
 
         def looked_up(connection: Snapshot) -> tuple[set[str], list[Event]]:
             standing = {event.id for event in EventLedger.fetch(connection, named)}
-            return set(named) - standing, EventEraser.unrepeatable(connection)
+            return set(named) - standing, Eraser.unrepeatable(connection)
 
         ids, gone = self.database.read_apart(looked_up)
         return without_retold(profile, gone, ids)
@@ -109,6 +107,10 @@ class Ledger:
                 await completed(ledger.close())
             raise
         return opened[0]
+
+    async def examine(self, seconds: float) -> LedgerExamination:
+        """Find damaged rows, for at most ``seconds``."""
+        return await examined(self.database.path, seconds)
 
     async def close(self) -> None:
         """Wait for running work and close the file, which may be opened again afterwards."""

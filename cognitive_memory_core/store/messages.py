@@ -89,7 +89,7 @@ class MessageLog(Table):
     def shown(self, connection: Connection, messages: Sequence[Message]) -> list[Message]:
         """Return those of the lines that are neither withdrawn nor hidden because they tell a forgotten event.
 
-        The lines need not be in the log; see :class:`EventEraser`.
+        The lines need not be in the log; see :class:`Eraser`.
         """
         return hidden_lines.shown(connection, messages)
 

@@ -177,7 +177,7 @@ async def test_totals_count_what_there_is(ledger: Ledger) -> None:
     """Active events, retired events, messages, memos and pins are counted separately."""
     assert await ledger.archive.totals() == Totals()
     await ledger.archive.import_rows(ROWS)
-    await ledger.event_eraser.forget(EMBEDDED.event.id, NOON)
+    await ledger.eraser.forget(EMBEDDED.event.id, NOON)
     assert await ledger.archive.totals() == Totals(events=1, retired=1, messages=2, memos=1, pins=1)
 
 

@@ -1,4 +1,4 @@
-"""The contract of EventEraser: a forgotten event's lines are hidden until it is restored or erased for good."""
+"""The contract of Eraser: a forgotten event's lines are hidden until it is restored or erased for good."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def told(ledger: Ledger) -> list[Message]:
     """Write lines and an event, then forget the event."""
     await ledger.log.append(LINES)
     await committed(ledger, MOVING)
-    await ledger.event_eraser.forget(MOVING.id, NOON)
+    await ledger.eraser.forget(MOVING.id, NOON)
     return await ledger.log.recent(GROUP.scope, 9)
 
 
@@ -56,7 +56,7 @@ async def test_a_line_that_two_events_hide_waits_for_both(ledger: Ledger) -> Non
     flat = an_event("阿棠(2000001) 在找房子", message_ids=("m-1",))
     await committed(ledger, flat)
     await told(ledger)
-    await ledger.event_eraser.forget(flat.id, NOON)
+    await ledger.eraser.forget(flat.id, NOON)
     await ledger.events.restore(MOVING.id)
     assert await seen(ledger) == {"b-1", "m-2"}
     await ledger.events.restore(flat.id)
@@ -66,7 +66,7 @@ async def test_a_line_that_two_events_hide_waits_for_both(ledger: Ledger) -> Non
 async def test_lines_that_come_later_are_hidden_too(ledger: Ledger) -> None:
     """Lines that arrive after an event was forgotten are hidden too, unless an equal event is active."""
     await committed(ledger, MOVING)
-    await ledger.event_eraser.forget(MOVING.id, NOON)
+    await ledger.eraser.forget(MOVING.id, NOON)
     assert await ledger.log.shown(LINES) == [OTHER]
     await ledger.log.append(LINES)
     assert await seen(ledger) == {"m-2"}
@@ -84,7 +84,7 @@ async def test_an_equal_event_that_stands_shows_the_lines_again(ledger: Ledger) 
     await committed(ledger, again)
     assert await ledger.events.restore(MOVING.id) == again
     assert await seen(ledger) == {"m-1", "b-1", "m-2"}
-    assert await ledger.event_eraser.unrepeatable() == []
+    assert await ledger.eraser.unrepeatable() == []
 
 
 async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: Ledger) -> None:
@@ -94,8 +94,8 @@ async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: L
     await told(ledger)
     await ledger.log.withdraw(GROUP.scope, "w-0", later(minutes=5))
     await ledger.events.retire(retired.id, NOON)
-    assert {event.id for event in await ledger.event_eraser.unrepeatable()} == {MOVING.id, withdrawn.id}
-    expired = await ledger.event_eraser.expired(later(minutes=1))
+    assert {event.id for event in await ledger.eraser.unrepeatable()} == {MOVING.id, withdrawn.id}
+    expired = await ledger.eraser.expired(later(minutes=1))
     assert {event.id for event in expired} == {MOVING.id, retired.id, withdrawn.id}  # the last needs no 30 days
 
 
@@ -105,7 +105,7 @@ async def test_a_corrected_event_is_erased_with_its_lines(ledger: Ledger) -> Non
     await committed(ledger, MOVING)
     new = replace(MOVING, id="new", text="阿棠(2000001) 要搬去厦门")
     await ledger.events.commit(replace(a_draft(new), corrects=MOVING.id))
-    wiped = await ledger.event_eraser.erase([MOVING.id], later(days=31))
+    wiped = await ledger.eraser.erase([MOVING.id], later(days=31))
     assert wiped == ErasedRows(events=1, messages=1, event_ids=(MOVING.id,))
     assert [one.id for one in await ledger.log.recent(GROUP.scope, 9)] == ["m-2"]
     assert await ledger.events.find("new") == new
@@ -117,7 +117,7 @@ async def test_what_is_erased_is_gone_with_its_lines_and_stays_out(ledger: Ledge
     fact = a_fact(MOVING)
     stands = an_event("养猫")
     await ledger.events.commit(replace(a_draft(stands), facts=(a_fact(stands),)))
-    wiped = await ledger.event_eraser.erase([MOVING.id, stands.id, "nobody"], later(days=31))
+    wiped = await ledger.eraser.erase([MOVING.id, stands.id, "nobody"], later(days=31))
     assert wiped == ErasedRows(events=1, messages=2, event_ids=(MOVING.id,))
     assert (await ledger.eraser.purge_due()).erased_at == later(days=31)
     assert await ledger.events.find(MOVING.id) is None
@@ -127,7 +127,7 @@ async def test_what_is_erased_is_gone_with_its_lines_and_stays_out(ledger: Ledge
     await ledger.archive.import_rows([EmbeddedEvent(MOVING), *LINES])
     assert await seen(ledger) == {"m-2"}
     assert await ledger.events.find(MOVING.id) is None
-    assert await ledger.event_eraser.expired(later(days=99)) == []
+    assert await ledger.eraser.expired(later(days=99)) == []
 
 
 @pytest.mark.parametrize("is_purged", [True, False])
@@ -135,8 +135,8 @@ async def test_erasing_nothing_is_due_for_no_purge(ledger: Ledger, is_purged: bo
     """If nothing was erased, no purge becomes due."""
     if is_purged:
         await ledger.eraser.purge(NOON)
-    await ledger.event_eraser.forget("nobody", NOON)
-    assert await ledger.event_eraser.erase(["nobody"], NOON) == ErasedRows()
+    await ledger.eraser.forget("nobody", NOON)
+    assert await ledger.eraser.erase(["nobody"], NOON) == ErasedRows()
     assert (await ledger.eraser.purge_due()).erased_at is None
 
 
@@ -148,18 +148,18 @@ async def test_what_a_person_forgot_is_listed(ledger: Ledger) -> None:
     for event in events.values():
         await committed(ledger, event)
     for minutes, name in enumerate(("tea", "moving", "other", "private")):
-        await ledger.event_eraser.forget(events[name].id, later(minutes=minutes))
-    await ledger.event_eraser.forget(events["admin"].id, later(minutes=9), "other")
+        await ledger.eraser.forget(events[name].id, later(minutes=minutes))
+    await ledger.eraser.forget(events["admin"].id, later(minutes=9), "other")
 
     async def listed(since: float = 0) -> list[str]:
-        found = await ledger.event_eraser.forgotten(MOVING.sender_id, later(minutes=since))
+        found = await ledger.eraser.forgotten(MOVING.sender_id, later(minutes=since))
         assert all(event.retired_at is not None for event in found)
         return [next(name for name, one in events.items() if one.id == event.id) for event in found]
 
     assert await listed() == ["private", "moving", "tea"]
     assert await listed(since=1) == ["private", "moving"]
     await ledger.events.restore(MOVING.id)
-    await ledger.event_eraser.erase([events["tea"].id], later(days=31))
+    await ledger.eraser.erase([events["tea"].id], later(days=31))
     assert await listed() == ["private"]
 
 
@@ -167,12 +167,12 @@ async def test_what_was_corrected_or_withdrawn_is_not_listed(ledger: Ledger) -> 
     """Events that a correction retired, and those all of whose messages were withdrawn, are left out."""
     await ledger.log.append(LINES)
     await committed(ledger, MOVING)
-    await ledger.event_eraser.forget(MOVING.id, NOON)
+    await ledger.eraser.forget(MOVING.id, NOON)
     await ledger.log.withdraw(GROUP.scope, "m-1", later(minutes=1))
     tea = an_event()
     await committed(ledger, tea)
     await ledger.events.retire(tea.id, NOON)
-    assert await ledger.event_eraser.forgotten(MOVING.sender_id, NOON) == []
+    assert await ledger.eraser.forgotten(MOVING.sender_id, NOON) == []
 
 
 async def test_what_is_erased_supports_no_belief(ledger: Ledger) -> None:
@@ -181,6 +181,6 @@ async def test_what_is_erased_supports_no_belief(ledger: Ledger) -> None:
     both, alone = a_belief("多去上海", message_ids=("m-1", "m-2")), a_belief("搬去上海", "b2", message_ids=("m-1",))
     await ledger.beliefs.commit([begun(both), begun(alone)])
     assert (await ledger.beliefs.page(GROUP.scope, "active", 9)).total == 2
-    await ledger.event_eraser.erase([MOVING.id], later(days=31))
+    await ledger.eraser.erase([MOVING.id], later(days=31))
     assert [one.message_ids for one in (await ledger.beliefs.page(GROUP.scope, "active", 9)).beliefs] == [("m-2",)]
     assert [one.id for one in (await ledger.beliefs.page(GROUP.scope, "deprecated", 9)).beliefs] == ["b2"]

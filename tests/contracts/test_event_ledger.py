@@ -277,7 +277,7 @@ async def test_what_was_forgotten_does_not_come_back_from_the_same_messages(ledg
     """A forgotten event does not come back from the same messages; a new message makes a new event."""
     forgotten = an_event("甲", message_ids=("m-1",))
     await committed(ledger, forgotten)
-    await ledger.event_eraser.forget(forgotten.id, NOON)
+    await ledger.eraser.forget(forgotten.id, NOON)
     await committed(ledger, an_event("甲", message_ids=("m-1",)))
     assert await shown(ledger, OPERATOR) == []
     assert (await ledger.archive.totals()).retired == 1

@@ -31,7 +31,7 @@ async def test_events_are_listed_by_place_person_kind_time_and_state(ledger: Led
     gone = an_event("已经忘了", GROUP, happened_at=later(hours=4))
     foreign = an_event("别家的", ANOTHER, happened_at=later(hours=5))
     await ledger.events.commit(a_draft(tea, trip, vague, gone, foreign))
-    await ledger.event_eraser.forget(gone.id, later(hours=6))
+    await ledger.eraser.forget(gone.id, later(hours=6))
 
     async def listed(limit: int = 9, offset: int = 0, **fields: object) -> list[str]:
         found = await ledger.listings.events(AGENT, EventListing(**fields), limit, offset)  # type: ignore[arg-type]

@@ -50,7 +50,7 @@ async def test_a_forgotten_event_is_not_quoted_by_a_case(ledger: Ledger) -> None
     """A case of an event that was forgotten is left out until the event is restored."""
     await ledger.events.commit(a_draft(TEA))
     await ledger.missed.note(CASE)
-    await ledger.event_eraser.forget("tea", NOON)
+    await ledger.eraser.forget("tea", NOON)
     assert await ledger.missed.cases(None, 9) == []
     assert await ledger.events.restore("tea")
     assert [one.wanted for one in await ledger.missed.cases(None, 9)] == [TEA.text]

@@ -260,7 +260,7 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
         belief_search=found,
         clock=FrozenClock(),
         profiles=leaky,
-        ledger=SimpleNamespace(events=leaky, event_eraser=leaky, notes=leaky, listings=None, log=None, missed=None),
+        ledger=SimpleNamespace(events=leaky, eraser=leaky, notes=leaky, listings=None, log=None, missed=None),
     )
     return Reads(opened), consent
 

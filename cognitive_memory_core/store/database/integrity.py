@@ -18,8 +18,8 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from ...errors import UnavailableError
-from ...tasks import completed, seen
-from .database import Database, opened_for_reading
+from ...tasks import seen
+from .database import opened_for_reading
 
 MOST_ROWS = 20  # of each table
 STEPS = 20_000  # instructions of SQLite between two looks at the time
@@ -43,30 +43,20 @@ class LedgerExamination:
     is_complete: bool = True
 
 
-class LedgerExaminer:
-    """Finds rows that are damaged although the file can be read."""
+async def examined(path: Path, seconds: float, rows: Mapping[str, str] = ROWS) -> LedgerExamination:
+    """Find rows that are damaged although the file can be read, for at most ``seconds``; change nothing.
 
-    def __init__(self, database: Database, rows: Mapping[str, str] = ROWS) -> None:
-        """Examine the file of a database; ``rows`` is, by table, an SQL condition that must hold for each row."""
-        self._path = database.path
-        self._rows = rows
-
-    async def examine(self, seconds: float) -> LedgerExamination:
-        """Compare tables with their indexes and rows with themselves, for at most ``seconds``; change nothing."""
-        halt = threading.Event()
-        until = time.monotonic() + seconds
-        work = asyncio.ensure_future(asyncio.to_thread(_examined, self._path, self._rows, until, halt))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            halt.set()
-            await completed(_ended(work))
-            raise
-
-
-async def _ended(work: asyncio.Future[LedgerExamination]) -> None:
-    await asyncio.wait({work})
-    seen(work)
+    Tables are compared with their indexes and rows with themselves: ``rows`` is, by table, an SQL condition that must
+    hold for each row. If the caller is cancelled, the examination has ended when the cancellation is raised.
+    """
+    halt, until = threading.Event(), time.monotonic() + seconds
+    work = asyncio.ensure_future(asyncio.to_thread(_examined, path, rows, until, halt))
+    try:
+        return await asyncio.shield(work)
+    finally:
+        halt.set()
+        await asyncio.wait({work})
+        seen(work)
 
 
 def _examined(path: Path, rows: Mapping[str, str], until: float, halt: threading.Event) -> LedgerExamination:

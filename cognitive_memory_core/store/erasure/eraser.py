@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Protocol
 
 from ... import sentences
 from ...domain.erasure import Tombstones
@@ -28,6 +27,7 @@ from ..facts import FactBook
 from ..messages import drop
 from ..profiles import OF_KEY, key_values, keys_in
 from ..search import words
+from ..search.corpora import Corpora
 from ..search.read_filter_sql import GONE, RESTS_ON_NOTHING
 from .row_deletion import Rewording, delete_events, delete_messages, seqs_of
 
@@ -78,21 +78,20 @@ class ErasedRows:
     beliefs: int = 0
 
 
-class RowCache(Protocol):
-    """A component that caches rows of the database in memory."""
-
-    def clear_caches(self) -> None:
-        """Drop all cached rows."""
-        ...
-
-
 class Eraser(Table):
-    """Permanent erasure. Erased data cannot be read once a method returns; :meth:`purge` removes the bytes."""
+    """Forgetting of single events, and permanent erasure of events, people and places.
 
-    def __init__(self, database: Database, *caches: RowCache) -> None:
-        """Erase from a database; after each erasure the ``caches`` are cleared."""
+    A forgotten event is hidden while it can be restored. Meanwhile no read returns log lines that it was made from or
+    that retell it (:func:`retells`), including lines appended later; :meth:`MessageLog.append` still accepts them.
+    :meth:`EventLedger.restore` shows them again. A line that is appended while an equal event is active is not hidden.
+
+    Erased data cannot be read once a method returns; :meth:`purge` removes the bytes.
+    """
+
+    def __init__(self, database: Database, corpora: Corpora) -> None:
+        """Erase from a database; after each erasure the places in memory are dropped."""
         super().__init__(database)
-        self._caches = caches
+        self._corpora = corpora
         self._erasing = asyncio.Lock()  # an erasure during a purge waits for the purge to end
         self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is being read
 
@@ -170,13 +169,59 @@ class Eraser(Table):
             await self.database.write(copies.drop, deleted)
         return await self.database.read(copies.noted)
 
+    @writes
+    def forget(self, connection: Connection, event_id: str, at: datetime, cause: hidden_lines.Cause = "author") -> None:
+        """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
+        hidden_lines.forget(connection, event_id, at, cause)
+
+    @reads
+    def unrepeatable(self, connection: Connection) -> list[Event]:
+        """Return the events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
+
+        An event is left out if an equal one is active again.
+        """
+        rest = f"WHERE {GONE} AND NOT EXISTS ({hidden_lines.STANDS_AGAIN}) ORDER BY e.seq"
+        return EVENT.found(connection, rest)
+
+    @reads
+    def forgotten(self, connection: Connection, user_id: str, since: datetime) -> list[Event]:
+        """Return a person's restorable events that were forgotten at ``since`` or later, the latest first.
+
+        These are events that the person said and events of their private chats, not corrected or withdrawn ones, nor
+        those that somebody else had forgotten.
+        """
+        found = EVENT.found(
+            connection,
+            "JOIN forgotten f ON f.seq = e.seq WHERE f.cause = 'author' AND (e.sender_id = ?1 OR (e.user_id = ?1 AND"
+            " (e.request_type = 'private' OR (e.sender_id = '' AND e.quotes <> '[]'))))"  # noted by the bot in a turn
+            f" AND NOT ({RESTS_ON_NOTHING}) ORDER BY e.seq DESC",
+            bound(user_id),
+        )
+        recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
+        return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
+
+    @reads
+    def expired(self, connection: Connection, before: datetime) -> list[Event]:
+        """Return the events retired before an instant, and all withdrawn ones that no profile tells any more."""
+        told = "SELECT 1 FROM facts f WHERE f.event_seq = e.seq AND f.merged"
+        over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
+        query = f"SELECT {EVENT.of('e')}, ({over}) FROM events e WHERE e.retired_at IS NOT NULL ORDER BY e.seq"
+        found = [(EVENT.read(row[:-1]), row[-1]) for row in connection.execute(query)]
+        return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
+
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
+        """Erase retired events and the lines hidden because of them; neither can be stored again.
+
+        Active events are skipped. A purge is due afterwards.
+        """
+        return await self._forget(lambda connection: _erase(connection, event_ids, at))
+
     async def _forget(self, work: Callable[[Connection], ErasedRows]) -> ErasedRows:
         async with self._erasing:
             try:
                 return await self.database.write(work)
             finally:
-                for caches in self._caches:
-                    caches.clear_caches()
+                self._corpora.clear_caches()
 
 
 _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
@@ -259,71 +304,6 @@ def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mappi
         event_ids=tuple(event_ids),
         memo_ids=tuple(memo_ids),
     )
-
-
-class EventEraser(Table):
-    """Forgetting of single events: hidden while they can be restored, erased afterwards.
-
-    While an event is forgotten, no read returns log lines that it was made from or that retell it (:func:`retells`),
-    including lines appended later; :meth:`MessageLog.append` still accepts them. :meth:`EventLedger.restore` shows them
-    again. A line that is appended while an equal event is active is not hidden.
-    """
-
-    def __init__(self, database: Database, *caches: RowCache) -> None:
-        """Erase from a database; after each erasure the ``caches`` are cleared."""
-        super().__init__(database)
-        self._caches = caches
-
-    @writes
-    def forget(self, connection: Connection, event_id: str, at: datetime, cause: hidden_lines.Cause = "author") -> None:
-        """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
-        hidden_lines.forget(connection, event_id, at, cause)
-
-    @reads
-    def unrepeatable(self, connection: Connection) -> list[Event]:
-        """Return the events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
-
-        An event is left out if an equal one is active again.
-        """
-        rest = f"WHERE {GONE} AND NOT EXISTS ({hidden_lines.STANDS_AGAIN}) ORDER BY e.seq"
-        return EVENT.found(connection, rest)
-
-    @reads
-    def forgotten(self, connection: Connection, user_id: str, since: datetime) -> list[Event]:
-        """Return a person's restorable events that were forgotten at ``since`` or later, the latest first.
-
-        These are events that the person said and events of their private chats, not corrected or withdrawn ones, nor
-        those that somebody else had forgotten.
-        """
-        found = EVENT.found(
-            connection,
-            "JOIN forgotten f ON f.seq = e.seq WHERE f.cause = 'author' AND (e.sender_id = ?1 OR (e.user_id = ?1 AND"
-            " (e.request_type = 'private' OR (e.sender_id = '' AND e.quotes <> '[]'))))"  # noted by the bot in a turn
-            f" AND NOT ({RESTS_ON_NOTHING}) ORDER BY e.seq DESC",
-            bound(user_id),
-        )
-        recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
-        return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
-
-    @reads
-    def expired(self, connection: Connection, before: datetime) -> list[Event]:
-        """Return the events retired before an instant, and all withdrawn ones that no profile tells any more."""
-        told = "SELECT 1 FROM facts f WHERE f.event_seq = e.seq AND f.merged"
-        over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
-        query = f"SELECT {EVENT.of('e')}, ({over}) FROM events e WHERE e.retired_at IS NOT NULL ORDER BY e.seq"
-        found = [(EVENT.read(row[:-1]), row[-1]) for row in connection.execute(query)]
-        return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
-
-    async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
-        """Erase retired events and the lines hidden because of them; neither can be stored again.
-
-        Active events are skipped. A purge is due afterwards.
-        """
-        try:
-            return await self.database.write(_erase, event_ids, at)
-        finally:
-            for caches in self._caches:
-                caches.clear_caches()
 
 
 def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:

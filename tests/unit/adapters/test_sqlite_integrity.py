@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.store.database.database import Database
-from cognitive_memory_core.store.database.integrity import LedgerExaminer
+from cognitive_memory_core.store.database.integrity import examined as ledger_examined
 from cognitive_memory_core.store.ledger import Ledger
 from tests import golden
 from tests.golden import fill
@@ -32,7 +31,7 @@ async def examined(data: Path, seconds: float = LONG) -> tuple[tuple[str, ...], 
     """Examine the ledger of a directory; return what is damaged, and whether all of it was examined."""
     ledger = await Ledger.open(data / "ledger.db", read_only=True)
     try:
-        found = await ledger.examiner.examine(seconds)
+        found = await ledger.examine(seconds)
     finally:
         await ledger.close()
     return found.damages, found.is_complete
@@ -64,14 +63,12 @@ async def test_an_examination_ends_at_its_time(data: Path) -> None:
 async def test_a_cancelled_examination_has_ended(data: Path) -> None:
     """A memory that closes does not wait for the examination of a large ledger."""
     endless = "(WITH RECURSIVE t (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t)"
-    database = Database(data / "ledger.db", read_only=True)
-    asking = asyncio.ensure_future(LedgerExaminer(database, {"events": endless}).examine(LONG))
+    asking = asyncio.ensure_future(ledger_examined(data / "ledger.db", LONG, {"events": endless}))
     await asyncio.sleep(0.2)
     assert not asking.done()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    await database.close()
 
 
 async def test_a_row_that_cannot_be_read_makes_the_ledger_unavailable(data: Path) -> None:
