@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .domain.figures import Activity, DayCount
     from .domain.interval import Interval
     from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
-    from .domain.message import Message
+    from .domain.message import Backfill, Message
     from .domain.note import Memo, Pin
     from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
     from .domain.quality import QualityReport
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Activity",
     "AlreadyEvolving",
+    "Backfill",
     "BackgroundLoop",
     "BadArgument",
     "Belief",
@@ -176,7 +177,7 @@ __getattr__ = loaded_on_use(
         "domain.event": "Event Quote",
         "domain.interval": "Interval",
         "domain.listing": "EventListing PersonEntry PlaceEntry PlaceListing ProfileSource SeenName",
-        "domain.message": "Message",
+        "domain.message": "Backfill Message",
         "domain.note": "Memo Pin",
         "domain.profile": "Profile ProfileHit ProfileKey Revision",
         "domain.quality": "QualityReport",

@@ -22,7 +22,6 @@ from .store.erasure.eraser import Eraser
 from .store.names import NameBook
 from .text.safety.redaction import Redaction
 
-RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
 KEPT_PERIODS = timedelta(days=366)  # a caller may submit lines a long time after they were said
 HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
@@ -94,7 +93,7 @@ class Consent:
 
     def is_recorded(self, scope: Scope) -> bool:
         """Return whether anything said in a place may be stored."""
-        return self.switch(scope) in RECORDING
+        return self.place_switch(scope).records
 
     def is_incognito(self, scene: Scene, at: datetime) -> bool:
         """Return whether the scene's person was incognito in its place at the time ``at``."""
@@ -123,7 +122,7 @@ class Consent:
     async def opt_in(self, user_id: str) -> None:
         """Undo :meth:`opt_out`."""
         async with self._changing:
-            await self._book.opt_in(user_id)
+            await self._book.opt_in(user_id, self._now())
             await self._leave_out(self.opted_out - {user_id})
 
     async def go_incognito(self, scene: Scene, at: datetime, ends_at: datetime) -> None:
@@ -165,7 +164,7 @@ class Consent:
     async def set_switch(self, switch: PlaceSwitch) -> None:
         """Store the switch of a place, then let it take effect."""
         async with self._changing:
-            await self._book.set_switch(switch)
+            await self._book.set_switch(switch, self._now())
             self._switches[switch.scope] = switch
 
     async def drop_ended_switches(self) -> None:

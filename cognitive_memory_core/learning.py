@@ -16,6 +16,7 @@ from .evolution.beliefs import BeliefIndexer
 from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
 from .evolution.suggesting import Suggesting
 from .forgetting import ErasureSurroundings, EventCorrecting, EventForgetting, PermanentErasure, Purge
+from .historian.backlog import Backlog
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
 from .historian.neighbours import JobReader
@@ -153,6 +154,9 @@ class Learning:
             live,
             on_stored=self.note_stored,
         )
+        self.backlog = Backlog(
+            ledger.log, opened.intake, live, counts=opened.queue.counts, may_call=self._may_call_for_the_past
+        )
         self.takeover = SummaryTakeover(
             opened.data_dir,
             None if settings.isolate_bots else settings.agent,
@@ -199,6 +203,7 @@ class Learning:
             missed=ledger.missed,
         )
         opened.on_queued, opened.on_withdrawn = self.worker.nudge, self.merging.nudge
+        opened.on_backfilled = self.backlog.note_lines
         opened.on_restored = self.profile_indexer.nudge
         if opened.embedding.local:
             opened.embedding.local.on_replaced = self._note_embedder
@@ -226,8 +231,8 @@ class Learning:
     @property
     def learning_loops(self) -> list[BackgroundLoop]:
         """The loops that run while the memory forms new memories, beside those of worker and merging."""
-        own = self.takeover.loop, self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
-        opened = self.opened
+        indexers = self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
+        own, opened = (self.takeover.loop, self.backlog.loop, *indexers), self.opened
         others = opened.reconciler and opened.reconciler.loop, opened.embedding.loop, opened.reranking.loop
         return [*own, *(loop for loop in others if loop)]
 
@@ -286,7 +291,7 @@ class Learning:
         return True
 
     async def _is_idle(self) -> bool:
-        if not self.worker.is_idle or await self.takeover.is_due():
+        if not (self.worker.is_idle and self.backlog.is_idle) or await self.takeover.is_due():
             return False
         lags = [self.indexer.lag, self.profile_indexer.has_lag, self.belief_indexer.has_lag]
         if self.opened.reconciler:
@@ -305,6 +310,8 @@ class Learning:
         """Wake the loops of the first stage that has work, and no later ones, so that these batch its output."""
         self.worker.nudge()
         if self.worker.is_idle:
+            if not self.backlog.is_idle:
+                self.backlog.wake_now()
             self.merging.wake_now()
             if self.merging.is_idle:
                 for loop in (self.indexer, self.profile_indexer, self.belief_indexer, self.opened.reconciler):
@@ -354,6 +361,9 @@ class Learning:
             for work in (self.worker, self.merging, self.evolver, self.suggesting, self.takeover):
                 await stack.enter_async_context(work.suspended())
             yield
+
+    def _may_call_for_the_past(self) -> bool:
+        return not self.chat_breakers or self.budget.leaves_half
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.note_stored()  # reworded texts have no vector, and profiles that lost a place are merged anew

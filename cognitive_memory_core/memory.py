@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .domain.context import Context
     from .domain.erasure import Erasure
     from .domain.figures import Activity
-    from .domain.message import Message
+    from .domain.message import Backfill, Message
     from .domain.note import Memo, Pin
     from .domain.quality import QualityReport
     from .domain.scope import PlaceSwitch, Switch
@@ -181,6 +181,18 @@ class CognitiveMemory:
         """Log a message: reads return it at once, and it is on disk within 0.5 s. A failing log raises no error."""
         if self._open is not None:
             self._open.intake.observe(message)
+
+    async def backfill(self, messages: Sequence[Message]) -> Backfill:
+        """Log lines that were said before, with their own times, and let the historian consider them, oldest first.
+
+        Left out is what would not have been recorded live: lines of people who opted out, are ignored or were erased,
+        withdrawn and forgotten ones, those said incognito or while the place was switched off, and those older than
+        ``capture.log_days``. Where such a past state is not known any more, nothing older than its last change is
+        taken. The bot's own lines are left out, because only those known from live capture are certain. The same line
+        twice, by its id or its number, gives nothing new. Raises UnavailableError, StorageRefused; what was taken by
+        then stays.
+        """
+        return await self._opened.intake.backfill(list(messages))
 
     async def note_name(self, scene: Scene, heard_at: datetime) -> None:
         """Record the names of a scene's person and group, which the platform reported without a message.

@@ -188,6 +188,7 @@ class Opened:
         self.beliefs = BeliefKeeping(ledger.beliefs, clock)
         self.on_queued: Callable[[], None] = lambda: None
         self.on_withdrawn: Callable[[], None] = lambda: None
+        self.on_backfilled: Callable[[], None] = lambda: None
         self.on_restored: Callable[[], None] = lambda: None
         self.intake = Intake(
             queue=self.queue,
@@ -200,6 +201,7 @@ class Opened:
             admission=Admission(live),
             on_queued=self._note_queued,
             on_withdrawn=self._note_withdrawn,
+            on_backfilled=lambda: self.on_backfilled(),
         )
 
     def _drop_names(self, scopes: Iterable[Scope]) -> None:

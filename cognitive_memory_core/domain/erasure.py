@@ -79,18 +79,19 @@ class Tombstones:
 
     def of_person(self, user_id: str) -> str:
         """Return the hash of a person."""
-        return self._digest("person", user_id)
+        return self.digest("person", user_id)
 
     def of_place(self, scope: Scope) -> str:
         """Return the hash of a place."""
-        return self._digest("place", scope.key)
+        return self.digest("place", scope.key)
 
     def _covers(self, digest: str, at: datetime) -> bool:
         until = self.marks.get(digest)
         return until is not None and at <= until
 
-    def _digest(self, kind: str, identifier: str) -> str:
-        identity = f"{kind}\x1f{identifier}".encode("utf-8", "surrogatepass")
+    def digest(self, *parts: str) -> str:
+        """Return the keyed hash of what the parts name together."""
+        identity = "\x1f".join(parts).encode("utf-8", "surrogatepass")
         return hmac.new(self.key, identity, hashlib.sha256).hexdigest()
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
+from .. import sentences
 from .event import Event
 from .ids import checked_id, checked_text
 from .interval import checked_instant
@@ -18,7 +21,8 @@ ROW_WEIGHT, BYTE_WEIGHT = 340, 7  # bytes on disk of a message's row, and of eac
 class Message:
     """One captured chat line: who said it (``scene.user_id``), where, when, and which message it replies to.
 
-    For a line of the bot, ``is_bot`` is set and ``scene`` has the person to whom the bot said it.
+    For a line of the bot, ``is_bot`` is set and ``scene`` has the person to whom the bot said it. ``number`` is the
+    line's number in its group, the same for every account and in every export; "" if it is not known.
     """
 
     id: str
@@ -28,6 +32,7 @@ class Message:
     reply_to: str | None = field(default=None, kw_only=True)
     is_bot: bool = field(default=False, kw_only=True)
     addressed_to_bot: bool = field(default=False, kw_only=True)
+    number: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         """Reject invalid ids, scenes, times and texts."""
@@ -37,6 +42,8 @@ class Message:
         checked_text(self.text, "text")
         if self.reply_to is not None:
             checked_id(self.reply_to, "reply_to")
+        if self.number:
+            checked_id(self.number, "number")
 
     @cached_property  # asked for several times a line
     def sender_id(self) -> str:
@@ -82,6 +89,30 @@ def with_names(message: Message, named: Scene) -> Message:
     said, is_theirs = message.scene, message.scene.user_id == named.user_id
     user_name = said.user_name or (named.user_name if is_theirs else "")
     return replace(message, scene=replace(said, user_name=user_name, group_name=said.group_name or named.group_name))
+
+
+@dataclass(frozen=True)
+class Backfill:
+    """What became of past lines: how many were taken, were known already, and were left out, by reason."""
+
+    taken: int = 0
+    known: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def total(self) -> int:
+        """The number of lines."""
+        return self.taken + self.known + sum(self.left_out.values())
+
+    @property
+    def summary(self) -> str:
+        """The counts as one sentence for people."""
+        return sentences.backfill.outcome(self.taken, self.known, self.left_out)
+
+    def plus(self, other: Backfill) -> Backfill:
+        """Return the counts of both."""
+        left_out = Counter(self.left_out) + Counter(other.left_out)
+        return Backfill(self.taken + other.taken, self.known + other.known, left_out)
 
 
 Passage = tuple[Message, ...]  # lines of one place that follow each other, oldest first

@@ -168,6 +168,11 @@ class PlaceSwitch:
     switch: Switch = "on"
     until: datetime | None = None
 
+    @property
+    def records(self) -> bool:
+        """Whether the switch lets what is said here be recorded."""
+        return self.switch in ("on", "record_only")
+
     def is_over(self, at: datetime) -> bool:
         """Return whether the switch is no longer in force at an instant."""
         return self.until is not None and at >= self.until

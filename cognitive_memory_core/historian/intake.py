@@ -7,19 +7,20 @@ import logging
 import math
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Generator, Hashable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from .. import sentences
 from ..consent import Consent
 from ..domain.ids import derived_id
-from ..domain.message import Message
+from ..domain.message import Backfill, Message
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Dialogue, Job, Turn, TurnLimits, shortened, with_fields
 from ..end_summaries import MemoWriter
-from ..errors import QueueFull
+from ..errors import BadArgument, QueueFull
 from ..ports.clock import Clock
 from ..queue.job_queue import FileQueue
 from ..settings import Live, Settings
@@ -98,6 +99,8 @@ DIALOGUE_LINES = 200
 ROUGH_LENGTH = 8000  # characters read of any text; what is kept is shorter
 OBSERVATIONS = 100  # observations read of a turn; fewer are kept
 LARGE = 10_000  # characters from which cleaning runs in a thread
+BACKFILLED_TOGETHER = 200  # lines per transaction, which bounds how long another write of the ledger waits
+AHEAD = timedelta(days=1)  # a past line later than this after now has a wrong time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +117,7 @@ class Intake:
     admission: Admission
     on_queued: Callable[[], None] = lambda: None
     on_withdrawn: Callable[[], None] = lambda: None
+    on_backfilled: Callable[[], None] = lambda: None
     _requests: KeyedLock = field(default_factory=KeyedLock, init=False)
 
     def observe(self, message: Message) -> None:
@@ -121,6 +125,40 @@ class Intake:
         if self._may_keep(message.scene, message.sent_at):
             said = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
             self.buffer.take(message if said == message.text else replace(message, text=said))
+
+    async def backfill(self, messages: Sequence[Message]) -> Backfill:
+        """Log lines that were said before, as far as they would have been recorded then; see the façade."""
+        await self.buffer.flush()  # so that lines heard since are known
+        done = Backfill()
+        for first in range(0, len(messages), BACKFILLED_TOGETHER):
+            fit, left_out = list[Message](), Counter[str]()
+            for message in map(_checked_message, messages[first : first + BACKFILLED_TOGETHER]):
+                text = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
+                if reason := self._kept_out(message) or ("" if text.strip() else "blank"):
+                    left_out[reason] += 1
+                else:
+                    fit.append(message if text == message.text else replace(message, text=text))
+            outcomes = Counter(await self.buffer.backfill(fit)) if fit else Counter[str]()
+            taken, known = outcomes.pop("taken", 0), outcomes.pop("known", 0)
+            done = done.plus(Backfill(taken, known, left_out + outcomes))
+            if taken:
+                self.on_backfilled()
+        return done
+
+    def _kept_out(self, message: Message) -> str:
+        """Return why a past line is left out without a look at the ledger; "" if it is not."""
+        scene, at, settings, now = message.scene, message.sent_at, self.settings.current, self.clock.now()
+        reasons = {
+            "own": message.is_bot,
+            "ignored": not settings.enabled or scene.kind == "operator" or not settings.capture.records(scene),
+            "opted_out": scene.user_id in self.consent.opted_out,
+            "switched_off": not self.consent.is_recorded(scene.scope),
+            "erased": self.consent.is_erased(scene, at),
+            "incognito": self.consent.is_incognito(scene, at),
+            "too_old": at < now - timedelta(days=settings.capture.log_days),
+            "future": at > now + AHEAD,
+        }
+        return next((reason for reason, applies in reasons.items() if applies), "")
 
     async def note_name(self, scene: Scene, heard_at: datetime) -> None:
         """Record the names of a scene's person and group, unless a message of that time would not be recorded."""
@@ -161,13 +199,17 @@ class Intake:
                 return None
             return job.id
 
-    async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
-        """Queue a dialogue durably for triage; return its job's id, or None if no person said anything in it."""
+    async def consider(self, scene: Scene, messages: Sequence[Message], *, is_past: bool = False) -> str | None:
+        """Queue a dialogue durably for triage; return its job's id, or None if no person said anything in it.
+
+        ``is_past``: the rate limits do not apply, because the caller hands in one dialogue after another.
+        """
         dialogue = Dialogue(scene, messages)
         if not self.settings.current.enabled or not self.consent.is_recorded(scene.scope):
             return None
         with self.admission.counting():
-            self.admission.admit_dialogue(scene)
+            if not is_past:
+                self.admission.admit_dialogue(scene)
             bounded, trimmed = await self._prepared(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
             lines = () if isinstance(bounded, Turn) else bounded.messages
             if not any(line.sender_id and line.text.strip() for line in lines):
@@ -178,14 +220,16 @@ class Intake:
 
     async def withdraw(self, scope: Scope, message_id: str) -> None:
         """Remove a message from log, waiting jobs and memos, and retire the events that have no other source."""
+        known = message_id
         try:
-            for line in await self.buffer.find(scope, [message_id]):
+            known = await self.buffer.known_id(scope, message_id)
+            for line in await self.buffer.find(scope, [known]):
                 await self.memos.withdraw(line)
         finally:
             try:
                 await self.buffer.withdraw(scope, message_id, self.clock.now())
             finally:
-                await self.queue.withdraw(scope, message_id)
+                await self.queue.withdraw(scope, known)
                 self.on_withdrawn()
 
     async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
@@ -215,6 +259,12 @@ class Intake:
         else:
             await self.queue.enqueue(job)
         self.on_queued()
+
+
+def _checked_message(value: object) -> Message:
+    if not isinstance(value, Message):
+        raise BadArgument(sentences.caller.bad_value("messages", value, " Message"))
+    return value
 
 
 def _job_id(turn: Turn) -> str:

@@ -205,6 +205,18 @@ class MessageBuffer:
         found += await self._shown([item for item in unwritten if item.id not in known])
         return sorted(found, key=lambda message: message.sent_at)
 
+    async def known_id(self, scope: Scope, message_id: str) -> str:
+        """Return the id under which a line of a place is logged, given any of its ids; the same if it is not logged."""
+        return await self._log.known_id(scope, message_id)
+
+    async def backfill(self, messages: Sequence[Message]) -> list[str]:
+        """Log past lines and the names of their senders; see :meth:`MessageLog.backfill`."""
+        async with self._turn:
+            outcomes = await self._log.backfill(messages)
+            taken = [line for line, outcome in zip(messages, outcomes, strict=True) if outcome == "taken"]
+            await self._note_names(taken)
+        return outcomes
+
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
         """Return those of ``message_ids`` that are sources of an event of the place."""
         return await self._log.learned(scope, message_ids)

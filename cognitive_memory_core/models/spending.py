@@ -128,6 +128,11 @@ class Budget:
         """Whether the day's calls are spent."""
         return 0 < self._limit <= self._calls
 
+    @property
+    def leaves_half(self) -> bool:
+        """Whether half of the day's calls are left, which belong to what is said today."""
+        return not 0 < self._limit <= self._calls * 2
+
     def bears(self, purpose: str) -> bool:
         """Return whether a model may be called for a purpose now; merging and evolution get half of the calls each."""
         made = self.meter.calls_today(purpose) + self.under_way[purpose]

@@ -4,6 +4,7 @@
 * ``caller``: who calls the memory and made a mistake, or met a bound
 * ``settings``, ``storage_errors``, ``models``: who runs the bot
 * ``log``: who reads the log
+* ``backfill``: who brings in what was said before
 * ``command_line``, ``doctor``, ``status``: who types ``cognitive-memory``
 * ``report``: who reads the quality report
 * ``migration``: who moves an older memory here
@@ -24,6 +25,7 @@ from ..loading_on_use import loaded_on_use
 
 if TYPE_CHECKING:
     from . import (
+        backfill,
         caller,
         command_line,
         context,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "backfill",
     "caller",
     "command_line",
     "context",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import Tombstones, covered_until
-from ..domain.scope import Incognito, PlaceSwitch, Scope
+from ..domain.scope import Incognito, PlaceSwitch, Scene, Scope
 from .database.rows import Row, bound, instant_of, micros
 from .database.table import Table, reads, writes
 
@@ -37,6 +37,48 @@ def record_purge_due(connection: Connection, at: datetime) -> None:
     connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
 
 
+def keyed_digest(connection: Connection, *identity: str) -> str:
+    """Return the keyed hash of something of which the ledger must not tell what it is."""
+    return Tombstones(_key(connection)).digest(*identity)
+
+
+def record_change(connection: Connection, at: datetime, *, scope: Scope | None = None, user_id: str = "") -> None:
+    """Record that it is not known any more what might be recorded of a person, in a place or of both, before ``at``.
+
+    Without a place and a person it is not known of anybody.
+    """
+    place = "" if scope is None else scope.key
+    digest = keyed_digest(connection, "consent", place, user_id) if place or user_id else ""
+    connection.execute(
+        "INSERT INTO consent_changes VALUES (?, ?)"
+        " ON CONFLICT (digest) DO UPDATE SET at_us = max(at_us, excluded.at_us)",
+        (digest, micros(at)),
+    )
+
+
+def known_since(connection: Connection, scenes: Iterable[Scene]) -> dict[Scene, datetime]:
+    """Return for each scene since when it is known what might be recorded there; scenes without a change are omitted.
+
+    A switch that ended counts as a change at its end.
+    """
+    changes = dict(connection.execute("SELECT digest, at_us FROM consent_changes").fetchall())
+    ended = dict(
+        connection.execute(
+            "SELECT scope, until_us FROM switches WHERE until_us IS NOT NULL AND switch <> 'record_only'"
+        )
+    )
+    since: dict[Scene, datetime] = {}
+    for scene in scenes if changes or ended else ():
+        place, person = scene.scope.key, scene.user_id
+        identities = (("consent", place, ""), ("consent", "", person), ("consent", place, person))
+        digests = ["", *(keyed_digest(connection, *identity) for identity in identities)]
+        found = [changes[digest] for digest in digests if digest in changes]
+        found += [ended[place]] if place in ended else []
+        if found:
+            since[scene] = instant_of(max(found))
+    return since
+
+
 def _key(connection: Connection) -> bytes:
     return bytes.fromhex(connection.execute("SELECT value FROM meta WHERE key = 'erasure_key'").fetchone()[0])
 
@@ -51,9 +93,11 @@ class ConsentBook(Table):
         return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
 
     @writes
-    def opt_in(self, connection: Connection, user_id: str) -> None:
-        """Remove a person's opt-out."""
-        connection.execute("DELETE FROM opt_outs WHERE user_id = ?", bound(user_id))
+    def opt_in(self, connection: Connection, user_id: str, at: datetime | None = None) -> None:
+        """Remove a person's opt-out; what they said before ``at`` may have been said while it was in force."""
+        removed = connection.execute("DELETE FROM opt_outs WHERE user_id = ?", bound(user_id)).rowcount
+        if removed and at is not None:
+            record_change(connection, at, user_id=user_id)
 
     @reads
     def opted_out(self, connection: Connection) -> frozenset[str]:
@@ -61,8 +105,12 @@ class ConsentBook(Table):
         return frozenset(row[0] for row in connection.execute("SELECT user_id FROM opt_outs"))
 
     @writes
-    def set_switch(self, connection: Connection, switch: PlaceSwitch) -> None:
-        """Set the switch of a place, replacing the previous one."""
+    def set_switch(self, connection: Connection, switch: PlaceSwitch, at: datetime | None = None) -> None:
+        """Set the switch of a place, replacing the previous one, which was in force until ``at`` or until its end."""
+        query = "SELECT scope, switch, until_us FROM switches WHERE scope = ?"
+        for former in map(switch_of, connection.execute(query, (switch.scope.key,)).fetchall()):
+            if not former.records and at is not None:
+                record_change(connection, min(at, former.until or at), scope=former.scope)
         connection.execute("DELETE FROM switches WHERE scope = ?", (switch.scope.key,))
         if switch.switch != "on":
             add_switch(connection, switch)
@@ -127,13 +175,23 @@ class IncognitoBook(Table):
     @writes
     def drop(self, connection: Connection, before: datetime) -> None:
         """Delete the periods that ended before an instant."""
+        _record_ends(connection, "ends_us < ?", (micros(before),))
         connection.execute("DELETE FROM incognito WHERE ends_us < ?", bound(micros(before)))
 
     @writes
     def erase(self, connection: Connection, periods: Collection[Incognito], at: datetime) -> None:
         """Erase periods because their person or place was erased; a purge is due afterwards."""
         named = [bound(one.scope.key, one.user_id, one.starts_at.isoformat()) for one in periods]
-        query = "DELETE FROM incognito WHERE scope = ? AND user_id = ? AND starts_at = ?"
-        connection.executemany(query, named)
+        these = "scope = ? AND user_id = ? AND starts_at = ?"
+        for values in named:
+            _record_ends(connection, these, values)
+            connection.execute(f"DELETE FROM incognito WHERE {these}", values)
         if named:
             record_purge_due(connection, at)
+
+
+def _record_ends(connection: Connection, where: str, values: Row) -> None:
+    """Record the ends of periods that are about to be deleted."""
+    query = f"SELECT scope, user_id, max(ends_us) FROM incognito WHERE {where} GROUP BY scope, user_id"
+    for key, user_id, ends_us in connection.execute(query, values).fetchall():
+        record_change(connection, instant_of(ends_us), scope=Scope.of_key(key), user_id=user_id)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.erasure import stays_out
+from ..domain.erasure import names_erased, stays_out
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT, Message, Passage
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from . import beliefs, event_rows, hidden_lines
-from .consent import record_purge_due, tombstones_of
-from .database.rows import MESSAGE, bound, found_message, micros
+from .consent import ConsentBook, keyed_digest, known_since, record_change, record_purge_due, tombstones_of
+from .database.rows import MESSAGE, bound, found_message, instant_of, micros
 from .database.statements import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .search import words
@@ -21,6 +21,7 @@ from .search.read_filter_sql import NOT_HIDDEN
 
 WEIGHED_TOGETHER = 20_000  # messages per read
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
+SECOND, DAY = 1_000_000, 86_400_000_000  # microseconds
 _Place = tuple[int, int]  # at_us and seq: the order of the log
 _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 
@@ -37,6 +38,57 @@ class MessageLog(Table):
     def _append_all(self, connection: Connection, messages: Sequence[Message]) -> None:
         erased = tombstones_of(connection)
         append(connection, (message for message in messages if not stays_out(erased, message)))
+
+    @writes
+    def backfill(self, connection: Connection, messages: Sequence[Message]) -> list[str]:
+        """Store past lines that would have been recorded when they were said; return for each what became of it.
+
+        That is "taken", "known", "opted_out", "erased", "unknown" (it is not known any more whether the line would
+        have been recorded then) and "withdrawn". A line that is known by its id, its number, or by the same words of
+        the same person in the same second gives nothing new, but its ids and its number are kept with the known line.
+        Lines that were taken wait to be considered, see :meth:`unconsidered`.
+        """
+        opted_out, erased = ConsentBook.opted_out(connection), tombstones_of(connection)
+        since = known_since(connection, {message.scene for message in messages})
+
+        def outcome(message: Message) -> str:
+            if message.scene.user_id in opted_out:
+                return "opted_out"
+            if stays_out(erased, message) or names_erased(erased, message):
+                return "erased"
+            if seq := _known(connection, message) or _same_words(connection, message):
+                _keep_ids(connection, seq, message)
+                return "known"
+            if message.scene in since and message.sent_at < since[message.scene]:
+                return "unknown"
+            if _is_withdrawn(connection, message, at_its_second=True):
+                return "withdrawn"
+            waiting = *bound(message.scene.scope.key), micros(message.sent_at), _insert(connection, message)
+            connection.execute("INSERT INTO unconsidered VALUES (?, ?, ?)", waiting)
+            return "taken"
+
+        return [outcome(message) for message in messages]
+
+    @reads
+    def unconsidered(self, connection: Connection, limit: int) -> list[tuple[int, Message]]:
+        """Return past lines of one place that wait to be considered, oldest first, with their seqs; also hidden ones."""
+        rest = (
+            "JOIN unconsidered u ON u.seq = e.seq WHERE u.scope = (SELECT min(scope) FROM unconsidered)"
+            " ORDER BY u.at_us, u.seq LIMIT ?"
+        )
+        return MESSAGE.numbered(connection, rest, (bounded(limit),))
+
+    @writes
+    def note_considered(self, connection: Connection, seqs: Sequence[int]) -> None:
+        """Take lines off those that wait to be considered."""
+        connection.execute(f"DELETE FROM unconsidered WHERE seq IN {LISTED}", (listed(seqs),))
+
+    @reads
+    def known_id(self, connection: Connection, scope: Scope, message_id: str) -> str:
+        """Return the id under which a line of a place is logged, given any of its ids; the same if it is not logged."""
+        query = "SELECT m.id FROM line_ids i JOIN messages m ON m.seq = i.seq WHERE i.scope = ? AND i.id = ?"
+        found = connection.execute(query, bound(scope.key, message_id)).fetchone()
+        return found[0] if found else message_id
 
     @reads
     def recent(
@@ -97,12 +149,18 @@ class MessageLog(Table):
     def withdraw(self, connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
         """Remove a message and the quotes of it, record it as withdrawn, and retire events that rest on nothing now.
 
-        Returns the number of retired events. Also accepts messages that are not in the log.
+        Returns the number of retired events. Accepts any id of a message, and messages that are not in the log.
         """
+        connection.execute(
+            "INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (*bound(scope.key, message_id), micros(at)),
+        )
+        message_id = MessageLog.known_id(connection, scope, message_id)
         place = bound(scope.key, message_id)
         connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
         beliefs.withdraw(connection, scope, message_id, at)  # first: it reads who said the message
         known = connection.execute("SELECT seq FROM messages WHERE scope = ? AND id = ?", place).fetchall()
+        note_withdrawn(connection, [row[0] for row in known], at)
         if drop(connection, [row[0] for row in known]):
             record_purge_due(connection, at)
         resting = connection.execute(
@@ -125,6 +183,9 @@ class MessageLog(Table):
 
     @writes
     def _prune_some(self, connection: Connection, before_us: int) -> int:
+        old_ones = "SELECT scope, max(at_us) FROM withdrawals WHERE at_us < ? GROUP BY scope"
+        for key, at_us in connection.execute(old_ones, (before_us,)).fetchall():
+            record_change(connection, instant_of(at_us), scope=Scope.of_key(key))
         connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
         connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
         old = connection.execute("SELECT seq FROM messages WHERE at_us < ? LIMIT ?", (before_us, PRUNED_TOGETHER))
@@ -188,16 +249,96 @@ def append(connection: Connection, messages: Iterable[Message]) -> int:
     """Write messages that are neither known nor withdrawn; return their number."""
     count = 0
     for message in messages:
-        place = bound(message.scene.scope.key, message.id)
-        query = "SELECT 1 FROM withdrawals WHERE scope = ? AND message_id = ?"
-        if connection.execute(query, place).fetchone() is not None:
+        if _is_withdrawn(connection, message):
             continue
-        inserted = connection.execute(f"{MESSAGE.insert} ON CONFLICT DO NOTHING", MESSAGE.values(message))
-        if inserted.rowcount > 0:
-            count += 1
-            words.add_message(connection, new_seq(inserted), message)
-            hidden_lines.note(connection, new_seq(inserted), message)
+        if seq := _known(connection, message):
+            _keep_ids(connection, seq, message)
+            continue
+        _insert(connection, message)
+        count += 1
     return count
+
+
+def note_withdrawn(connection: Connection, seqs: Sequence[int], at: datetime) -> None:
+    """Record lines of the log as withdrawn: by each of their ids, their number, and who said something when."""
+    for seq, message in MESSAGE.numbered(connection, f"WHERE seq IN {LISTED}", (listed(seqs),)):
+        further = connection.execute("SELECT id FROM line_ids WHERE seq = ?", (seq,))
+        names = [message.id, *_other_names(connection, message, at_its_second=True), *(row[0] for row in further)]
+        connection.executemany(
+            "INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            [(*bound(message.scene.scope.key, name), micros(at)) for name in names],
+        )
+
+
+def _insert(connection: Connection, message: Message) -> int:
+    """Write a line and return its seq."""
+    inserted = connection.execute(MESSAGE.insert, MESSAGE.values(message))
+    words.add_message(connection, new_seq(inserted), message)
+    hidden_lines.note(connection, new_seq(inserted), message)
+    return new_seq(inserted)
+
+
+def _known(connection: Connection, message: Message) -> int | None:
+    """Return the seq of a line that has the id or the number of a message.
+
+    A number counts only within a day, so that a wrong one does not keep a line out.
+    """
+    row = connection.execute(
+        "SELECT seq FROM messages WHERE scope = ?1 AND id = ?2"
+        " UNION ALL SELECT seq FROM line_ids WHERE scope = ?1 AND id = ?2"
+        " UNION ALL SELECT seq FROM messages WHERE scope = ?1 AND number = ?3 AND ?3 <> '' AND number <> ''"
+        f" AND abs(at_us - ?4) < {DAY} LIMIT 1",
+        (*bound(message.scene.scope.key, message.id, message.number), micros(message.sent_at)),
+    ).fetchone()
+    return row and row[0]
+
+
+def _same_words(connection: Connection, message: Message) -> int | None:
+    """Return the seq of a line with the words of a message, by the same person in the same second.
+
+    Two numbers that differ are of two lines.
+    """
+    second = micros(message.sent_at) // SECOND * SECOND
+    row = connection.execute(
+        "SELECT seq FROM messages WHERE scope = ? AND at_us >= ? AND at_us < ? AND sender_id = ? AND text = ?"
+        " AND (number = '' OR ? = '') LIMIT 1",
+        bound(message.scene.scope.key, second, second + SECOND, message.sender_id, message.text, message.number),
+    ).fetchone()
+    return row and row[0]
+
+
+def _keep_ids(connection: Connection, seq: int, message: Message) -> None:
+    """Keep the id and the number of a message with the line that is the same."""
+    scope, line_id, number = bound(message.scene.scope.key, message.id, message.number)
+    connection.execute(
+        "INSERT INTO line_ids SELECT ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM messages WHERE seq = ? AND id = ?)"
+        " ON CONFLICT DO NOTHING",
+        (scope, line_id, seq, seq, line_id),
+    )
+    if number:
+        connection.execute("UPDATE messages SET number = ? WHERE seq = ? AND number = ''", (number, seq))
+
+
+def _is_withdrawn(connection: Connection, message: Message, *, at_its_second: bool = False) -> bool:
+    """Return whether a message was withdrawn, by its id or its number.
+
+    ``at_its_second``: or if its sender withdrew something of the same second, because a past line may have another id.
+    """
+    key = message.scene.scope.key
+    if connection.execute("SELECT 1 FROM withdrawals WHERE scope = ? LIMIT 1", bound(key)).fetchone() is None:
+        return False
+    names = [message.id, *_other_names(connection, message, at_its_second=at_its_second)]
+    query = f"SELECT 1 FROM withdrawals WHERE scope = ? AND message_id IN {LISTED} LIMIT 1"
+    return connection.execute(query, (*bound(key), listed(names))).fetchone() is not None
+
+
+def _other_names(connection: Connection, message: Message, *, at_its_second: bool) -> Iterator[str]:
+    """Return how a withdrawn line is recorded beside its id: by its number, and as the keyed hash of who and when."""
+    if message.number:
+        yield f"number {message.number}"
+    if at_its_second:
+        second = str(micros(message.sent_at) // SECOND)
+        yield f"second {keyed_digest(connection, 'second', message.sender_id, second)}"
 
 
 def drop(connection: Connection, seqs: Sequence[int]) -> int:

@@ -95,7 +95,7 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
                 "request_type": "group" if scene.kind == "group" else "private",
                 **_without(scene, "kind", "nickname", *unsaid),  # names have lines of their own
             }
-            return {"type": "message", **place, **_without(row, "scene")}
+            return {"type": "message", **place, **_without(row, "scene", *(() if row.number else ("number",)))}
         case Memo(scope=scope) | Pin(scope=scope) | Alias(scope=scope) | Belief(scope=scope) | Change(scope=scope):
             place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
             return {"type": type(row).__name__.lower(), **place, **_without(row, "scope")}

@@ -219,11 +219,12 @@ def _message_values(message: Message) -> tuple[Any, ...]:
     scene, sent_at = message.scene, message.sent_at
     said = (message.id, message.text, sent_at.isoformat(), message.reply_to, message.is_bot, message.addressed_to_bot)
     place = (scene.agent, scene.scope.kind, scene.group_id, scene.user_id, scene.user_name, scene.group_name)
-    return bound(*said, *place, scene.is_admin, message.sender_id, scene.scope.key, micros(sent_at))
+    named = scene.is_admin, message.number
+    return bound(*said, *place, *named, message.sender_id, scene.scope.key, micros(sent_at))
 
 
 def _message_of(row: Row) -> Message:
-    message_id, text, sent_at, reply_to, is_bot, addressed, *place = row
+    message_id, text, sent_at, reply_to, is_bot, addressed, *place, number = row
     return Message(
         message_id,
         _scene(tuple(place)),
@@ -232,6 +233,7 @@ def _message_of(row: Row) -> Message:
         reply_to=reply_to or None,
         is_bot=bool(is_bot),
         addressed_to_bot=bool(addressed),
+        number=number,
     )
 
 
@@ -250,7 +252,9 @@ def _scene(row: tuple[Any, ...]) -> Scene:
 
 _SAID = ("id", "text", "sent_at", "reply_to", "is_bot", "addressed_to_bot")
 _SCENE = ("agent", "request_type", "group_id", "user_id", "user_name", "group_name", "is_admin")
-MESSAGE = Columns("messages", (*_SAID, *_SCENE), ("sender_id", "scope", "at_us"), _message_values, _message_of)
+MESSAGE = Columns(
+    "messages", (*_SAID, *_SCENE, "number"), ("sender_id", "scope", "at_us"), _message_values, _message_of
+)
 EVENT_FIELDS, event_of = EVENT.fields, EVENT.read
 MESSAGE_FIELDS, message_of = MESSAGE.fields, MESSAGE.read
 

@@ -415,7 +415,33 @@ _FOURTEENTH = """
 ALTER TABLE forgotten ADD COLUMN cause TEXT NOT NULL DEFAULT 'author';
 """
 
+# number: of a line in its group, the same for every account and export, "" if unknown. line_ids: further ids of a line.
+# unconsidered: past lines that no dialogue holds yet. consent_changes: keyed hashes of a person, a place, or a person in
+# a place, "" for everybody; what may have been recorded before at_us is not known any more. A file that was in use
+# before this format does not know its earlier changes.
+_FIFTEENTH = """
+ALTER TABLE messages ADD COLUMN number TEXT NOT NULL DEFAULT '';
+CREATE INDEX messages_by_number ON messages (scope, number) WHERE number <> '';
+CREATE TABLE line_ids (
+    scope TEXT NOT NULL,
+    id TEXT NOT NULL,
+    seq INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
+    PRIMARY KEY (scope, id)
+) WITHOUT ROWID;
+CREATE INDEX line_ids_by_line ON line_ids (seq);
+CREATE TABLE unconsidered (
+    scope TEXT NOT NULL,
+    at_us INTEGER NOT NULL,
+    seq INTEGER NOT NULL UNIQUE REFERENCES messages (seq) ON DELETE CASCADE,
+    PRIMARY KEY (scope, at_us, seq)
+) WITHOUT ROWID;
+CREATE TABLE consent_changes (digest TEXT PRIMARY KEY, at_us INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO consent_changes SELECT '', CAST(strftime('%s', 'now') AS INTEGER) * 1000000
+WHERE EXISTS (SELECT 1 FROM messages) OR EXISTS (SELECT 1 FROM events) OR EXISTS (SELECT 1 FROM names)
+OR EXISTS (SELECT 1 FROM opt_outs) OR EXISTS (SELECT 1 FROM switches) OR EXISTS (SELECT 1 FROM erasures);
+"""
+
 STEPS: tuple[str, ...] = (
     *(_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH),
-    *(_ELEVENTH, _TWELFTH, _THIRTEENTH, _FOURTEENTH),
+    *(_ELEVENTH, _TWELFTH, _THIRTEENTH, _FOURTEENTH, _FIFTEENTH),
 )

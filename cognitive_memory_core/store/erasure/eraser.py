@@ -24,7 +24,7 @@ from ..database.rows import EVENT, bound, instant_of, micros
 from ..database.statements import LISTED, listed
 from ..database.table import Table, reads, writes
 from ..facts import FactBook
-from ..messages import drop
+from ..messages import drop, note_withdrawn
 from ..profiles import OF_KEY, key_values, keys_in
 from ..search import words
 from ..search.corpora import Corpora
@@ -318,9 +318,9 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Er
     for scope, message_id in connection.execute(places, (listed(told), listed(gone))).fetchall():
         beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
         event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
-    withdrawn = "INSERT OR IGNORE INTO withdrawals SELECT"
-    connection.execute(f"{withdrawn} scope, id, ? FROM messages WHERE seq IN {LISTED}", (micros(at), listed(lines)))
-    connection.execute(f"{withdrawn} e.scope, s.message_id, ? {sources}", (micros(at), listed(gone)))
+    note_withdrawn(connection, lines, at)
+    withdrawn = f"INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? {sources}"
+    connection.execute(withdrawn, (micros(at), listed(gone)))
     messages = drop(connection, lines)
     erased = delete_events(connection, f"e.seq IN {LISTED}", (listed(seqs),))
     event_rows.keep_out(connection, erased)

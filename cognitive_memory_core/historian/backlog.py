@@ -1,0 +1,97 @@
+"""Hands in past lines for triage, one window after another, oldest first, where live work leaves room."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from ..domain.message import Message
+from ..domain.turn import QueueCounts
+from ..errors import QueueFull, UnavailableError
+from ..settings import CaptureSettings, Live, Settings
+from ..store.messages import MessageLog
+from ..tasks import UNTIL_NUDGED, BackgroundLoop
+from .intake import DIALOGUE_LINES, Intake
+
+APART = timedelta(hours=1)  # silence after which another window begins
+QUIET = 60.0  # seconds after the last past line: pages come newest first, and windows are considered oldest first
+POLL = 2.0  # seconds between two looks whether the queue has room
+SPENT = 600.0  # seconds between two looks whether the day's calls allow another window
+
+
+class Backlog:
+    """Submits past lines in windows as large as live ones, while no job waits and the day's calls allow it."""
+
+    def __init__(
+        self,
+        message_log: MessageLog,
+        intake: Intake,
+        settings: Live[Settings],
+        *,
+        counts: Callable[[], QueueCounts],
+        may_call: Callable[[], bool],
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Create; ``may_call`` returns whether the day's calls allow a window."""
+        self._log = message_log
+        self._intake = intake
+        self._settings = settings
+        self._counts = counts
+        self._may_call = may_call
+        self._elapsed = elapsed
+        self._quiet_at = 0.0
+        self.is_idle = False  # no line waits, or none may be considered now
+        self.loop = BackgroundLoop("past lines", self._round, debounce=0.0)
+
+    def note_lines(self) -> None:
+        """Wait until no more past lines come, then submit them."""
+        self.is_idle = False
+        self._quiet_at = self._elapsed() + QUIET
+        self.loop.nudge()
+
+    def wake_now(self) -> None:
+        """Submit the next window now, if the queue is empty."""
+        self._quiet_at = 0.0
+        self.loop.wake_now()
+
+    async def _round(self) -> float:
+        capture = self._settings.current.capture
+        if capture.auto_consider == "off" or not self._may_call():
+            self.is_idle = True
+            return SPENT
+        counts, wait = self._counts(), self._quiet_at - self._elapsed()
+        if wait > 0 or counts.pending + counts.processing:
+            return max(wait, POLL)
+        try:
+            has_more = await self._submit_window(capture)
+        except (QueueFull, UnavailableError):
+            return QUIET
+        self.is_idle = not has_more
+        return POLL if has_more else UNTIL_NUDGED
+
+    async def _submit_window(self, capture: CaptureSettings) -> bool:
+        """Submit the oldest window; return False if no line waits."""
+        waiting = await self._log.unconsidered(min(capture.consider_every, DIALOGUE_LINES))
+        if not waiting:
+            return False
+        window = _window(waiting)
+        lines = [line for _, line in window]
+        scene = lines[-1].scene
+        known = await self._intake.learned(scene, [line.id for line in lines])
+        is_wanted = capture.auto_consider == "all" or scene.kind == "private"
+        fresh = [line for line in lines if line.id not in known and (is_wanted or line.addressed_to_bot)]
+        if shown := await self._log.shown(fresh):
+            await self._intake.consider(shown[-1].scene, shown, is_past=True)
+        await self._log.note_considered([seq for seq, _ in window])
+        return True
+
+
+def _window(waiting: Sequence[tuple[int, Message]]) -> list[tuple[int, Message]]:
+    """Return the lines up to the first long silence."""
+    window = [waiting[0]]
+    for seq, line in waiting[1:]:
+        if line.sent_at - window[-1][1].sent_at >= APART:
+            break
+        window.append((seq, line))
+    return window
