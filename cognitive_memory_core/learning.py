@@ -232,6 +232,7 @@ class Learning:
     def learning_loops(self) -> list[BackgroundLoop]:
         """The loops that run while the memory forms new memories, beside those of worker and merging."""
         indexers = self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
+        indexers = self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
         own, opened = (self.takeover.loop, self.backlog.loop, *indexers), self.opened
         others = opened.reconciler and opened.reconciler.loop, opened.embedding.loop, opened.reranking.loop
         return [*own, *(loop for loop in others if loop)]

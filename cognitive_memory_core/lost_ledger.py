@@ -37,10 +37,12 @@ def refuse_lost_ledger(data_dir: Path) -> None:
         (data_dir / (LEDGER + _WAL)).replace(data_dir / f"ledger.v0.db{_WAL}")
 
 
-def forget_consent_to_begin_anew(data_dir: Path) -> None:
-    """Remove the operator's request for a new ledger, which is valid for one start; blocking."""
+def forget_consent_to_begin_anew(data_dir: Path) -> bool:
+    """Remove the operator's request for a new ledger, valid for one start; return if there was one; blocking."""
     with suppress(OSError):
-        (data_dir / CONSENT).unlink(missing_ok=True)
+        (data_dir / CONSENT).unlink()
+        return True
+    return False
 
 
 def _traces(data_dir: Path) -> Iterator[str]:

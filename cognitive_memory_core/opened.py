@@ -127,7 +127,8 @@ class Opened:
         ledger = await Ledger.open(path, clock=self.clock, check=self.owner.check)
         self.resources.push_async_callback(ledger.close)
         await asyncio.to_thread(self.owner.watch, path)
-        await asyncio.to_thread(forget_consent_to_begin_anew, self.data_dir)
+        if await asyncio.to_thread(forget_consent_to_begin_anew, self.data_dir):
+            await ledger.consent.note_unknown(self.clock.now())
         return ledger
 
     async def _open_vector_store(self) -> ChromaStore | None:
@@ -201,7 +202,7 @@ class Opened:
             admission=Admission(live),
             on_queued=self._note_queued,
             on_withdrawn=self._note_withdrawn,
-            on_backfilled=lambda: self.on_backfilled(),
+            on_backfilled=self._note_backfilled,
         )
 
     def _drop_names(self, scopes: Iterable[Scope]) -> None:
@@ -209,6 +210,9 @@ class Opened:
 
     def _note_queued(self) -> None:
         self.on_queued()
+
+    def _note_backfilled(self) -> None:
+        self.on_backfilled()
 
     def _note_withdrawn(self) -> None:
         self.on_withdrawn()

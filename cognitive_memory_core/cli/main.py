@@ -31,6 +31,7 @@ SUBCOMMANDS = (
     _later("search", _WORDS.SEARCH_SUMMARY, "search"),
     _later("export", _WORDS.EXPORT_SUMMARY, "transferring", "EXPORT"),
     _later("import", _WORDS.IMPORT_SUMMARY, "transferring", "IMPORT"),
+    _later("import-chat", _WORDS.IMPORT_CHAT_SUMMARY, "import_chat"),
     _later("reindex", _WORDS.REINDEX_SUMMARY, "reindex"),
     _later("migrate", _WORDS.MIGRATE_SUMMARY, "migrate"),
     _later("download", _WORDS.DOWNLOAD_SUMMARY, "download"),
@@ -63,6 +64,6 @@ def _overview(words: Sequence[str]) -> int:
                 program=PROGRAM, complaint=sentences.command_line.unknown_subcommand(words[0])
             ),
         )
-    lines += [f"  {command.name:<10}{command.summary}" for command in SUBCOMMANDS]
+    lines += [f"  {command.name:<13}{command.summary}" for command in SUBCOMMANDS]
     (sys.stdout if wanted else sys.stderr).write("\n".join(lines) + "\n")
     return 0 if wanted else MISUSED

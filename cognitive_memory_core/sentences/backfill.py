@@ -16,7 +16,21 @@ REASONS = {
     "too_old": "比原话保留的天数（capture.log_days）更早的",
     "future": "时间在将来的",
     "blank": "没有文字的",
+    "command": "命令",
+    "system": "系统提示",
+    "nobody": "没有写明是谁的号码的",
+    "unreadable": "看不懂的",
 }
+READING = "读聊天记录"
+DONE = "{outcome}。机器人启动后，从最早的开始整理"
+IS_AN_EXPORT = "{path} 是记忆自己导出的文件，请用 cognitive-memory import 导入"
+UNKNOWN_FORMAT = (
+    "{path} 不是认识的聊天记录：认识 QQChatExporter 的 JSON（分块的写 manifest.json 或它所在的目录）、"
+    "QQ 自己导出的文本、ChatLab 的 JSON 和 JSONL"
+)
+BROKEN_JSON = "{path} 读到第 {megabytes} MB 坏了，后面的读不了；请重新导出一份再导入，已经记下的不会重复"
+PLACE_WANTED = "要写明是哪里的聊天：群写 --group 群号，私聊写 --user 对方的号码（只写一个）"
+BOTS_WANTED = "要写明机器人的账号：--bot QQ号（有几个写几次），它自己说的话不导入"
 
 
 def outcome(taken: int, known: int, left_out: Mapping[str, int]) -> str:

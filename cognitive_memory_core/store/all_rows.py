@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timezone
 from sqlite3 import Connection
 
 from ..domain.belief import Belief, Change, SuggestionDecision
@@ -20,7 +20,7 @@ from ..ports.vectors import EmbeddedEvent
 from ..text.time.instants import EARLIEST
 from . import beliefs, event_rows
 from .beliefs import DECISION_COLUMNS, DecisionBook, decision_of
-from .consent import ConsentBook, add_switch, switch_of, tombstones_of
+from .consent import ConsentBook, add_switch, record_change, switch_of, tombstones_of
 from .database.rows import BELIEF, CHANGE, EVENT, MEMO, MESSAGE, PIN, Row, bound, instant_of, micros, vector_of
 from .database.statements import next_revision
 from .database.table import Table, reads, writes
@@ -110,6 +110,8 @@ class Archive(Table):
         admitted = [row for row in rows if not isinstance(row, OptOut) and is_admitted(row)]
         new += sum(_import_row(connection, _with_usable_vector(row, lengths), revision, erased) for row in admitted)
         add_told(connection, [alias for alias in told if is_admitted(alias)])
+        if new and any(isinstance(row, Message | OptOut | PlaceSwitch) for row in rows):
+            record_change(connection, datetime.now(timezone.utc))  # an export tells nothing of earlier consent
         return new
 
     @reads

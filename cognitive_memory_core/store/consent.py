@@ -99,6 +99,11 @@ class ConsentBook(Table):
         if removed and at is not None:
             record_change(connection, at, user_id=user_id)
 
+    @writes
+    def note_unknown(self, connection: Connection, at: datetime) -> None:
+        """Record that it is not known of anybody what might be recorded before ``at``."""
+        record_change(connection, at)
+
     @reads
     def opted_out(self, connection: Connection) -> frozenset[str]:
         """Return the ids of all people who opted out."""

@@ -71,7 +71,7 @@ class MessageLog(Table):
 
     @reads
     def unconsidered(self, connection: Connection, limit: int) -> list[tuple[int, Message]]:
-        """Return past lines of one place that wait to be considered, oldest first, with their seqs; also hidden ones."""
+        """Return past lines of one place that wait to be considered, oldest first, with their seqs."""
         rest = (
             "JOIN unconsidered u ON u.seq = e.seq WHERE u.scope = (SELECT min(scope) FROM unconsidered)"
             " ORDER BY u.at_us, u.seq LIMIT ?"
@@ -151,10 +151,8 @@ class MessageLog(Table):
 
         Returns the number of retired events. Accepts any id of a message, and messages that are not in the log.
         """
-        connection.execute(
-            "INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            (*bound(scope.key, message_id), micros(at)),
-        )
+        named = *bound(scope.key, message_id), micros(at)
+        connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", named)
         message_id = MessageLog.known_id(connection, scope, message_id)
         place = bound(scope.key, message_id)
         connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))

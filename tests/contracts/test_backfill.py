@@ -67,7 +67,7 @@ async def test_the_same_line_twice_gives_nothing_new(ledger: Ledger, known: Mess
     ids=["another number", "another person", "another second", "another place", "a number far away"],
 )
 async def test_another_line_is_taken(ledger: Ledger, another: Message) -> None:
-    """A line with another number, person, second or place is another line; a number far from its time is not believed."""
+    """A line with another number, person, second or place is another one; so is the same number on another day."""
     await ledger.log.append([a_message("甲", number="77")])
     assert await outcomes(ledger, another) == ["taken"]
 

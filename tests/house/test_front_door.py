@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 import cognitive_memory_core as core
 
 NOUNS = {
+    "Backfill",
     "Belief",
     "BeliefHit",
     "BeliefPage",
@@ -89,6 +90,7 @@ BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plug
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {
     "observe": "(self, message)",
+    "backfill": "(self, messages)",
     "remember": "(self, turn)",
     "consider": "(self, scene, messages)",
     "context": "(self, scene, query, *, budget=None, shown=None)",

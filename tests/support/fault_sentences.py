@@ -20,6 +20,7 @@ SHOWN = re.compile(r"<!-- ((?:sentences|replies)/[\w.]+) -->(.*?)(?=<br>| \|)")
 QUOTED = re.compile(r"<!-- says ((?:sentences|replies)/\w+) -->(.*?)(?=<br>| \|)")
 BLANK = re.compile(r"\{[^{}]*\}")
 NO_FAULTS = (  # patterns of names that are no fault; what the page explains is one all the same
+    *("sentences/backfill.REASONS.*", "sentences/backfill.outcome", "sentences/backfill.[DR]*"),
     *("sentences/context.*", "sentences/feedback.*", "sentences/report.*", "sentences/stored_text.*"),
     *("replies/cards.*", "replies/console_en.*", "replies/console_zh.*", "replies/http_guide.*", "replies/label.*"),
     *("replies/metrics.HELP.*", "*._*"),

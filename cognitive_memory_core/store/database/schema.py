@@ -415,10 +415,10 @@ _FOURTEENTH = """
 ALTER TABLE forgotten ADD COLUMN cause TEXT NOT NULL DEFAULT 'author';
 """
 
-# number: of a line in its group, the same for every account and export, "" if unknown. line_ids: further ids of a line.
-# unconsidered: past lines that no dialogue holds yet. consent_changes: keyed hashes of a person, a place, or a person in
-# a place, "" for everybody; what may have been recorded before at_us is not known any more. A file that was in use
-# before this format does not know its earlier changes.
+# number: of a line in its group, the same for every account and in every export, "" if unknown. line_ids: further ids
+# of a line. unconsidered: past lines that no dialogue holds yet. consent_changes: keyed hashes of a person, a place, or
+# a person in a place, "" for everybody; what might be recorded before at_us is not known any more. A file that was in
+# use before this format does not know its earlier changes.
 _FIFTEENTH = """
 ALTER TABLE messages ADD COLUMN number TEXT NOT NULL DEFAULT '';
 CREATE INDEX messages_by_number ON messages (scope, number) WHERE number <> '';

@@ -473,7 +473,10 @@ async def test_forgetting_goes_on_when_whoever_asked_gives_up(path: Path) -> Non
     await ledger.close()
 
 
-KEPT_WITH_OWNER = {"opt_outs", "switches"}  # neither would work without the id that it is about
+KEPT_WITH_OWNER = {
+    *("opt_outs", "switches"),  # neither would work without the id that it is about
+    *("line_ids", "unconsidered"),  # they go with their lines
+}
 OWNERS = {"scope", "user_id", "sender_id"}
 
 
