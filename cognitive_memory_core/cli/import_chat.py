@@ -17,13 +17,12 @@ from ..env_variables import decoded
 from ..errors import BadArgument
 from ..memory import CognitiveMemory
 from ..settings import Settings
-from ..transfer.chat_files import ChatFile
+from ..transfer.chat_files import OWN_COMMANDS, ChatFile
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, runner
 from .parser import DONE, Parser, Subcommand, console, existing_path, print_json, progress_bar, refuse
 
 TOGETHER = 2_000  # lines
-OWN_COMMANDS = ("/记忆", "／记忆", "/memory")
 NOBODY = "0"  # the person of a group's scene before a line names one
 
 

@@ -31,6 +31,7 @@ CHUNK = 1 << 20  # bytes read at a time
 LONGEST_LINE = 1 << 20  # bytes of a line of text or JSON Lines; a longer one is left out
 LONGEST_VALUE = 16 << 20  # characters of one value of a JSON file
 MANIFEST = "manifest.json"
+OWN_COMMANDS = ("/记忆", "／记忆", "/memory")
 MILLISECONDS = 100_000_000_000  # a larger time counts milliseconds
 ID_LENGTH = 100  # characters; of a longer id the hash is kept
 _Fields = Mapping[str, Any]

@@ -21,6 +21,7 @@ ELSEWHERE = {  # folder or file: reason for Chinese there
     f"{CORE}/text/": "the words that the rules know: data, not sentences",
     f"{CORE}/prompts/": "what models read",
     f"{CORE}/historian/rules.py": "the signs of a line worth keeping",
+    f"{CORE}/transfer/chat_files.py": "words of other programs' files, and the names of our own command",
     f"{PLUGIN}/demo/": "a script with a voice and a sample conversation of its own",
     f"{PLUGIN}/command_table.py": "the commands' Chinese names, which people type",
     f"{PLUGIN}/message_text.py": "markers that stand for pictures and cards in what the model reads",
