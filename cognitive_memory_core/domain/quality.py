@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
 
+from .figures import Spending
 from .scope import Scope
 from .turn import QueueCounts
 
@@ -93,16 +94,10 @@ class Examination:
 
 
 @dataclass(frozen=True)
-class PurposeCost:
+class PurposeCost(Spending):
     """Calls and tokens of one purpose during the report's days; ``price`` is None if no price is configured."""
 
-    purpose: str
-    model: str
-    calls: int
-    tokens: int
-    answered: int
-    unreachable: int
-    bad: int
+    model: str = ""
     price: float | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, tzinfo
 from html import escape
@@ -11,7 +11,7 @@ from typing import Any, cast
 from ..domain.quality import QualityReport
 from ..domain.scope import Scope
 from ..sentences import report as words
-from .sections import ReportSection, ReportTable, Row, heading, place_of, sections_of
+from .sections import ReportSection, Row, heading, place_of, sections_of
 
 
 def report_figures(report: QualityReport) -> dict[str, Any]:
@@ -47,26 +47,14 @@ _SIGNS = str.maketrans({**{sign: f"\\{sign}" for sign in "\\`*_[]|#"}, "<": "＜
 
 def report_markdown(report: QualityReport, zone: tzinfo) -> str:
     """Return a report as Markdown; quoted texts are escaped."""
-    return "\n".join(_markdown(report, zone)) + "\n"
-
-
-def _markdown(report: QualityReport, zone: tzinfo) -> Iterator[str]:
-    yield f"# {words.TITLE}"
-    yield ""
-    yield heading(report, zone)
+    lines = [f"# {words.TITLE}", "", heading(report, zone)]
     for section in sections_of(report, zone):
-        yield ""
-        yield f"## {section.title}"
-        yield from ("", *(f"- {_escaped(line)}" for line in section.lines)) if section.lines else ()
-        for table in section.tables:
-            yield from ("", *_table(table))
-
-
-def _table(table: ReportTable) -> Iterator[str]:
-    yield _table_row(table.head)
-    marks = ("---:" if at >= table.numbers_from else "---" for at in range(len(table.head)))
-    yield f"| {' | '.join(marks)} |"
-    yield from map(_table_row, table.rows)
+        lines += ["", f"## {section.title}"]
+        lines += ["", *(f"- {_escaped(line)}" for line in section.lines)] if section.lines else []
+        if section.rows:
+            marks = ("---:" if at >= section.numbers_from else "---" for at in range(len(section.head)))
+            lines += ["", _table_row(section.head), f"| {' | '.join(marks)} |", *map(_table_row, section.rows)]
+    return "\n".join(lines) + "\n"
 
 
 def _table_row(cells: Row) -> str:
@@ -98,7 +86,10 @@ def plots_of(report: QualityReport) -> dict[str, str]:
     """Return the charts of a report by :attr:`ReportSection.plot`; charts without a value are left out."""
     context = next((one for one in report.latencies if one.read == "context"), None)
     bars = {
-        "places": (words.EVENTS_BY_PLACE, [_of_place(report, at) for at in range(len(report.places[:LABELLED]))]),
+        "places": (
+            words.EVENTS_BY_PLACE,
+            [Bar(place_of(one.scope), one.events, one.events - one.absolute) for one in report.places[:LABELLED]],
+        ),
         "calls": (words.CALLS_BY_DAY, [Bar(f"{day:%m-%d}", calls) for day, calls, _ in report.spent_by_day]),
         "latency": (
             words.LATENCIES,
@@ -140,11 +131,6 @@ def _bar(bar: Bar, left: float, each: float, top: float, *, is_labelled: bool) -
     return f"<g><title>{escape(bar.label)}: {bar.value:g}</title>{''.join(parts)}</g>"
 
 
-def _of_place(report: QualityReport, at: int) -> Bar:
-    place = report.places[at]
-    return Bar(place_of(place.scope), place.events, place.events - place.absolute)
-
-
 _STYLE = """
 :root { color-scheme: light dark; --ink: #222; --paper: #fff; --line: #ccc; --bar: #3a7ca5; --mark: #d1495b; }
 @media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #1b1b1b; --line: #555; --bar: #6fb1d6; } }
@@ -162,39 +148,27 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def report_page(report: QualityReport, zone: tzinfo) -> str:
     """Return a report as an HTML page; quoted texts are escaped."""
-    body = "\n".join(_body(report, zone))
+    plots = plots_of(report)
+    body = [f"<h1>{words.TITLE}</h1>", f"<p>{escape(heading(report, zone))}</p>"]
+    for section in sections_of(report, zone):
+        body.append(f"<h2>{escape(section.title)}</h2>")
+        if section.lines:
+            body += ["<ul>", *(f"<li>{escape(line)}</li>" for line in section.lines), "</ul>"]
+        if section.plot in plots:
+            body.append(plots[section.plot])
+        if section.rows:
+            rows = [_html_row(section, row, "td") for row in section.rows]
+            body += [f'<div class="table"><table>{_html_row(section, section.head, "th")}', *rows, "</table></div>"]
+    shown = "\n".join(body)
     return (
         '<!doctype html>\n<html lang="zh-CN">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{words.TITLE}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{words.TITLE}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{shown}\n</body>\n</html>\n"
     )
 
 
-def _body(report: QualityReport, zone: tzinfo) -> Iterator[str]:
-    plots = plots_of(report)
-    yield f"<h1>{words.TITLE}</h1>"
-    yield f"<p>{escape(heading(report, zone))}</p>"
-    for section in sections_of(report, zone):
-        yield from _html_section(section, plots)
-
-
-def _html_section(section: ReportSection, plots: Mapping[str, str]) -> Iterator[str]:
-    yield f"<h2>{escape(section.title)}</h2>"
-    if section.lines:
-        yield "<ul>"
-        yield from (f"<li>{escape(line)}</li>" for line in section.lines)
-        yield "</ul>"
-    if section.plot in plots:
-        yield plots[section.plot]
-    for table in section.tables:
-        yield f'<div class="table"><table>{_html_row("th", table.head, table)}'
-        yield from (_html_row("td", row, table) for row in table.rows)
-        yield "</table></div>"
-
-
-def _html_row(tag: str, cells: Row, table: ReportTable) -> str:
-    marks = (' class="number"' if at >= table.numbers_from else "" for at in range(len(cells)))
-    return (
-        f"<tr>{''.join(f'<{tag}{mark}>{escape(cell)}</{tag}>' for mark, cell in zip(marks, cells, strict=True))}</tr>"
-    )
+def _html_row(section: ReportSection, cells: Row, tag: str) -> str:
+    marks = (' class="number"' if at >= section.numbers_from else "" for at in range(len(cells)))
+    written = (f"<{tag}{mark}>{escape(cell)}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
+    return f"<tr>{''.join(written)}</tr>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -48,6 +48,7 @@ MISSED = 200  # cases that are listed
 LEAST_EVENTS, LEAST_PEOPLE = 10, 3  # of a group, from which those who taught most are compared
 TEACHERS = 3  # of each group
 KEPT = (7, 14, 30, 60, 90, 180, 365)  # values of capture.log_days that are compared
+_Taught = tuple[Scope, Counter[str], Counter[str]]  # a group, its events and its logged lines by person
 _ROLES: Mapping[str, str] = {"rewrite": "historian", "compress": "historian"}  # others bear their purpose's name
 
 
@@ -71,33 +72,38 @@ class Reporting:
 
         With ``examine`` the texts of events are compared, too: in a thread, and in seconds if there are many.
         """
-        settings, now = self.settings.current, self.clock.now()
-        today = now.astimezone(settings.zone).date()
-        since = today - timedelta(days=days - 1)
+        settings, now, hide = self.settings.current, self.clock.now(), self.consent.hidden
+        since = now.astimezone(settings.zone).date() - timedelta(days=days - 1)
         places, taught = await self._totals(agent)
-        spent, tallies = await self.ledger.spent(since), await self.ledger.tallies(since)
+        spent, waiting = await self.ledger.spent(since), await self.facts.waiting()
         counted = Counter[str]()
-        for _, name, count in tallies:
+        for _, name, count in await self.ledger.tallies(since):
             counted[name] += count
+        cases = await self.missed.cases(agent, MISSED, without=self.consent.opted_out)
         return QualityReport(
             at=now,
             days=days,
-            counted_since=await self._counted_since(),
-            places=places,
+            counted_since=next((day for day, _, _ in await self.ledger.tallies(date.min)), None),
+            places=tuple(places),
             examination=await self._examination(agent) if examine else None,
-            teachers=tuple(await self._main_contributors(taught)),
+            teachers=tuple(await self._teachers(taught)),
             refusals={name.removeprefix(REFUSED): n for name, n in counted.most_common() if name.startswith(REFUSED)},
             retries=counted[RETRIED],
-            backlog=await self._backlog(),
+            backlog=Backlog(
+                await self.counts(),
+                await self.lag(),
+                sum(one.facts for one in waiting),
+                min((one.since for one in waiting), default=None),
+            ),
             costs=tuple(_costs(spent, settings)),
             spent_by_day=tuple(_by_day(spent, since, days)),
             latencies=tuple(_latencies(counted)),
             log_days=settings.capture.log_days,
             retention=tuple(_retention(await self.ledger.logged(), now)),
-            missed=tuple(await self._missed(agent)),
+            missed=tuple(MissedRecall(hide(one.text), hide(one.wanted), one.noted_at) for one in cases),
         )
 
-    async def _totals(self, agent: str | None) -> tuple[tuple[PlaceQuality, ...], list[_GroupStatements]]:
+    async def _totals(self, agent: str | None) -> tuple[list[PlaceQuality], list[_Taught]]:
         """Return the figures by place, and each group's counts by person.
 
         Runs in a thread and frees the rows in slices, because freeing all at once would block the event loop.
@@ -105,7 +111,7 @@ class Reporting:
         with _uncollected():
             counts = [await self.ledger.stored()], [await self.ledger.line_counts()]
 
-            def totalled() -> tuple[tuple[PlaceQuality, ...], list[_GroupStatements]]:
+            def totalled() -> tuple[list[PlaceQuality], list[_Taught]]:
                 stored, line_counts = counts[0].pop(), counts[1].pop()
                 found = _totalled(agent, stored, line_counts)
                 while stored or line_counts:
@@ -115,29 +121,7 @@ class Reporting:
 
             return await asyncio.to_thread(totalled)
 
-    async def _missed(self, agent: str | None) -> list[MissedRecall]:
-        hide = self.consent.hidden
-        cases = await self.missed.cases(agent, MISSED, without=self.consent.opted_out)
-        return [MissedRecall(hide(one.text), hide(one.wanted), one.noted_at) for one in cases]
-
-    async def _counted_since(self) -> date | None:
-        return next((day for day, _, _ in await self.ledger.tallies(date.min)), None)
-
     async def _examination(self, agent: str | None) -> Examination:
-        async with self.turn:
-            return await self._examined(agent)
-
-    async def _examined(self, agent: str | None) -> Examination:
-        pages: list[list[ExaminedEvent]] = []
-        before: int | None = None
-        read = 0
-        while read < MOST_EXAMINED:
-            page = await self.ledger.statements(before, min(PAGE, MOST_EXAMINED - read))
-            if not page:
-                break
-            pages.append(page)
-            read += len(page)
-            before = page[-1].seq
         least, hidden = self.settings.current.historian.min_confidence, self.consent.opted_out
 
         def compared() -> Examination:
@@ -150,32 +134,35 @@ class Reporting:
                 del events[-FREED:]
             return found
 
-        return await asyncio.to_thread(compared)
+        async with self.turn:
+            pages: list[list[ExaminedEvent]] = []
+            for first in range(0, MOST_EXAMINED, PAGE):
+                before = pages[-1][-1].seq if pages else None
+                page = await self.ledger.statements(before, min(PAGE, MOST_EXAMINED - first))
+                if not page:
+                    break
+                pages.append(page)
+            return await asyncio.to_thread(compared)
 
-    async def _main_contributors(self, taught: Sequence[_GroupStatements]) -> list[TeacherShare]:
-        found = [share for one in taught for share in await self._largest_shares(one.scope, one.events, one.lines)]
-        return sorted(found, key=lambda one: one.share, reverse=True)
-
-    async def _largest_shares(self, scope: Scope, taught: Counter[str], lines: Counter[str]) -> list[TeacherShare]:
-        most = [(person, count) for person, count in taught.most_common(TEACHERS + 1) if person][:TEACHERS]
-        names = {one.id: one.name for one in await self.names.people(scope, [person for person, _ in most])}
+    async def _teachers(self, taught: Sequence[_Taught]) -> list[TeacherShare]:
+        """Return those who taught most of each group, the largest share first."""
+        found: list[TeacherShare] = []
         hide, hidden = self.consent.hidden, self.consent.opted_out
-        return [
-            TeacherShare(
-                scope,
-                "" if person in hidden else person,
-                hide(names.get(person, "") or person),
-                count,
-                count / taught.total(),
-                lines[person] / lines.total() if lines else 0.0,
+        for scope, events, lines in taught:
+            most = [(person, count) for person, count in events.most_common(TEACHERS + 1) if person][:TEACHERS]
+            names = {one.id: one.name for one in await self.names.people(scope, [person for person, _ in most])}
+            found += (
+                TeacherShare(
+                    scope,
+                    "" if person in hidden else person,
+                    hide(names.get(person, "") or person),
+                    count,
+                    count / events.total(),
+                    lines[person] / lines.total() if lines else 0.0,
+                )
+                for person, count in most
             )
-            for person, count in most
-        ]
-
-    async def _backlog(self) -> Backlog:
-        waiting = await self.facts.waiting()
-        since = min((one.since for one in waiting), default=None)
-        return Backlog(await self.counts(), await self.lag(), sum(one.facts for one in waiting), since)
+        return sorted(found, key=lambda one: one.share, reverse=True)
 
 
 @contextmanager
@@ -199,62 +186,34 @@ def _is_wanted(event: ExaminedEvent, agent: str | None, hidden: Collection[str])
     return is_of_agent and not any(person in hidden for person in (event.sender_id, *event.subjects))
 
 
-@dataclass(frozen=True)
-class _GroupStatements:
-    """The number of stored events and of logged lines of each person, in a group of several people."""
-
-    scope: Scope
-    events: Counter[str]
-    lines: Counter[str]
-
-
 def _totalled(
     agent: str | None, stored: Sequence[StoredCount], line_counts: Sequence[LineCount]
-) -> tuple[tuple[PlaceQuality, ...], list[_GroupStatements]]:
-    """Return the figures by place of an agent (None: of all), and the counts by person of its groups."""
-    of_agent = [one for one in stored if agent in (None, one.scope.agent)]
-    said = [one for one in line_counts if agent in (None, one.scope.agent)]
-    return tuple(_places(of_agent, said)), list(_statements_by_person(of_agent, said))
+) -> tuple[list[PlaceQuality], list[_Taught]]:
+    """Return the places of an agent (None: of all), those with the most events first, and its groups of several people.
 
-
-def _statements_by_person(
-    stored: Sequence[StoredCount], line_counts: Sequence[LineCount]
-) -> Iterator[_GroupStatements]:
-    events, lines = defaultdict[Scope, Counter[str]](Counter), defaultdict[Scope, Counter[str]](Counter)
+    Of each group the stored events and the logged lines are counted by person.
+    """
+    here, lines = defaultdict[Scope, list[StoredCount]](list), defaultdict[Scope, Counter[str]](Counter)
     for one in stored:
-        events[one.scope][one.sender_id] += one.events
+        here[one.scope].append(one)
     for said in line_counts:
         lines[said.scope][said.sender_id] += said.lines
-    for scope, taught in sorted(events.items(), key=lambda item: item[0]):
-        people = {*taught, *lines[scope]} - {""}
-        if scope.kind == "group" and taught.total() >= LEAST_EVENTS and len(people) >= LEAST_PEOPLE:
-            yield _GroupStatements(scope, taught, lines[scope])
-
-
-def _places(stored: Sequence[StoredCount], line_counts: Sequence[LineCount]) -> list[PlaceQuality]:
-    """Return the places, those with the most events first."""
-    lines = Counter[Scope]()
-    for said in line_counts:
-        lines[said.scope] += said.lines
-    by_place = defaultdict[Scope, list[StoredCount]](list)
-    for one in stored:
-        by_place[one.scope].append(one)
-    found = [_place(scope, by_place[scope], lines[scope]) for scope in sorted({*by_place, *lines})]
-    return sorted(found, key=lambda place: (place.events, place.lines), reverse=True)
-
-
-def _place(scope: Scope, stored: Sequence[StoredCount], lines: int) -> PlaceQuality:
-    kinds = Counter[str]()
-    for one in stored:
-        kinds[one.kind] += one.events
-    return PlaceQuality(
-        scope,
-        lines,
-        kinds.total(),
-        dict(kinds.most_common()),
-        sum(one.absolute for one in stored),
-        sum(one.recalled for one in stored),
-    )
+    places: list[PlaceQuality] = []
+    taught: list[_Taught] = []
+    for scope in sorted({*here, *lines}):
+        if agent not in (None, scope.agent):
+            continue
+        kinds, events = Counter[str](), Counter[str]()
+        for one in here[scope]:
+            kinds[one.kind] += one.events
+            events[one.sender_id] += one.events
+        absolute, recalled = sum(one.absolute for one in here[scope]), sum(one.recalled for one in here[scope])
+        logged = lines[scope].total()
+        places.append(PlaceQuality(scope, logged, kinds.total(), dict(kinds.most_common()), absolute, recalled))
+        people = {*events, *lines[scope]} - {""}
+        if scope.kind == "group" and events.total() >= LEAST_EVENTS and len(people) >= LEAST_PEOPLE:
+            taught.append((scope, events, lines[scope]))
+    return sorted(places, key=lambda place: (place.events, place.lines), reverse=True), taught
 
 
 def _costs(spent: Sequence[tuple[date, Spending]], settings: Settings) -> list[PurposeCost]:
@@ -262,22 +221,11 @@ def _costs(spent: Sequence[tuple[date, Spending]], settings: Settings) -> list[P
     added: dict[str, Spending] = {}
     for _, one in spent:
         added[one.purpose] = added.get(one.purpose, Spending(one.purpose)).plus(one)
-    return sorted((_cost(one, settings) for one in added.values()), key=lambda cost: (-cost.tokens, cost.purpose))
-
-
-def _cost(spending: Spending, settings: Settings) -> PurposeCost:
-    model, price = settings.models.cost_of(_ROLES.get(spending.purpose, spending.purpose))
-    paid = None if price is None else price.of(spending.tokens, spending.answered)
-    return PurposeCost(
-        spending.purpose,
-        model,
-        spending.calls,
-        spending.tokens,
-        spending.answered,
-        spending.unreachable,
-        spending.bad,
-        paid,
-    )
+    costs: list[PurposeCost] = []
+    for one in added.values():
+        model, price = settings.models.cost_of(_ROLES.get(one.purpose, one.purpose))
+        costs.append(PurposeCost(**vars(one), model=model, price=price and price.of(one.tokens, one.answered)))
+    return sorted(costs, key=lambda cost: (-cost.tokens, cost.purpose))
 
 
 def _by_day(spent: Sequence[tuple[date, Spending]], since: date, days: int) -> list[tuple[date, int, int]]:
@@ -342,28 +290,27 @@ class PairTable(Generic[V]):
             self._parts.pop()
 
 
-@dataclass(frozen=True, slots=True)
 class _EventRow:
     """An event, a hash of its text (``key``), and its pairs of characters; the text is dropped to save memory."""
 
-    event: ExaminedEvent
-    key: int
-    pairs: tuple[str, ...]
+    __slots__ = ("event", "key", "pairs")
 
-    @property
-    def age(self) -> tuple[datetime, int]:
-        """The sort key by which older events come first."""
-        return self.event.happened_at, self.event.seq
+    def __init__(self, event: ExaminedEvent, one_of_each: PairTable[str]) -> None:
+        """Take the pairs of a text that is long enough to be compared, each out of ``one_of_each``."""
+        pairs = character_pairs(outspoken(event.text))
+        self.event, self.key = event, hash(duplicate_key(event.text))
+        wanted = pairs if len(pairs) >= LEAST_PAIRS else ()
+        self.pairs = tuple(one_of_each.part(pair).setdefault(pair, pair) for pair in wanted)
 
+    def likeness(self, other: _EventRow) -> float:
+        """Return the share of common pairs of characters."""
+        mine, theirs = {*self.pairs}, {*other.pairs}
+        return len(mine & theirs) / max(len(mine | theirs), 1)
 
-@dataclass
-class _Found:
-    duplicates: int = 0
-    near: int = 0
-    contradictions: int = 0
-    near_pairs: list[EventPair] = field(default_factory=list[EventPair])
-    opposed_pairs: list[EventPair] = field(default_factory=list[EventPair])
-    is_cut: bool = False
+    def is_near(self, other: _EventRow) -> bool:
+        """Return whether both say nearly the same, in other words and with the same figures."""
+        is_like = self.key != other.key and self.likeness(other) >= NEAR
+        return is_like and values_of(outspoken(self.event.text)) == values_of(outspoken(other.event.text))
 
 
 def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_confidence: float) -> Examination:
@@ -374,44 +321,51 @@ def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_
     by_place: dict[str, list[ExaminedEvent]] = defaultdict(list)
     for event in events:
         by_place[event.scope].append(event)
-    found = _Found()
+    duplicates, is_cut = 0, False
+    near, opposed = _Pairs(hide), _Pairs(hide)
     for scope, here in by_place.items():
-        _compare(Scope.of_key(scope), here, found, hide)
-    return Examination(
-        len(events),
-        _flaws([event for event in events if not event.is_absolute], hide, least_confidence),
-        found.duplicates,
-        found.near,
-        tuple(_best(found.near_pairs)),
-        found.contradictions,
-        tuple(_best(found.opposed_pairs)),
-        found.is_cut,
-    )
+        one_of_each = PairTable[str]()  # a pair of characters is held once, however many events have it
+        rows = [_EventRow(event, one_of_each) for event in here]
+        duplicates += len(rows) - len({row.key for row in rows})
+        common = _counted(rows)
+        for count, pair in enumerate(_candidates(rows, common)):
+            if count >= MOST_PAIRS:
+                is_cut = True
+                break
+            older, newer = sorted(pair, key=lambda row: (row.event.happened_at, row.event.seq))
+            if newer.event.replaces != older.event.id and older.is_near(newer):
+                near.add(scope, older, newer)
+        by_id = {row.event.id: row for row in rows}
+        for row in rows:
+            if replaced := by_id.get(row.event.replaces):
+                opposed.add(scope, replaced, row)
+        while rows:
+            del rows[-FREED:]
+        common.free()
+        one_of_each.free()
+    flaws = _flaws([event for event in events if not event.is_absolute], hide, least_confidence)
+    return Examination(len(events), flaws, duplicates, near.count, near.best(), opposed.count, opposed.best(), is_cut)
 
 
-def _compare(scope: Scope, events: Sequence[ExaminedEvent], found: _Found, hide: Callable[[str], str]) -> None:
-    one_of_each = PairTable[str]()  # a pair of characters is held once, however many events have it
-    rows = [_row_of(event, one_of_each) for event in events]
-    keys = Counter(row.key for row in rows)
-    found.duplicates += sum(count - 1 for count in keys.values())
-    common = _counted(rows)
-    for count, (one, other) in enumerate(_candidates(rows, common)):
-        if count >= MOST_PAIRS:
-            found.is_cut = True
-            break
-        older, newer = (one, other) if one.age <= other.age else (other, one)
-        if newer.event.replaces != older.event.id and _are_near(older, newer):
-            found.near += 1
-            _keep(found.near_pairs, scope, older, newer, hide)
-    by_id = {row.event.id: row for row in rows}
-    for row in rows:
-        if replaced := by_id.get(row.event.replaces):
-            found.contradictions += 1
-            _keep(found.opposed_pairs, scope, replaced, row, hide)
-    while rows:
-        del rows[-FREED:]
-    common.free()
-    one_of_each.free()
+class _Pairs:
+    """Counts pairs of events, and keeps some as examples."""
+
+    def __init__(self, hide: Callable[[str], str]) -> None:
+        """Start with none; ``hide`` redacts the quoted texts."""
+        self.count = 0
+        self._hide = hide
+        self._kept: list[EventPair] = []
+
+    def add(self, scope: str, older: _EventRow, newer: _EventRow) -> None:
+        """Count a pair."""
+        self.count += 1
+        if len(self._kept) < EXAMPLES * EXAMPLES:
+            quoted = _quoted(older.event, self._hide), _quoted(newer.event, self._hide)
+            self._kept.append(EventPair(Scope.of_key(scope), *quoted, round(older.likeness(newer), 3)))
+
+    def best(self) -> tuple[EventPair, ...]:
+        """Return the examples that are most alike."""
+        return tuple(sorted(self._kept, key=lambda pair: pair.likeness, reverse=True)[:EXAMPLES])
 
 
 def _counted(rows: Sequence[_EventRow]) -> PairTable[int]:
@@ -435,22 +389,6 @@ def _candidates(rows: Sequence[_EventRow], common: PairTable[int]) -> Iterable[t
     known.free()
 
 
-def _are_near(older: _EventRow, newer: _EventRow) -> bool:
-    is_like = older.key != newer.key and _likeness(older, newer) >= NEAR
-    return is_like and values_of(outspoken(older.event.text)) == values_of(outspoken(newer.event.text))
-
-
-def _likeness(older: _EventRow, newer: _EventRow) -> float:
-    mine, theirs = {*older.pairs}, {*newer.pairs}
-    return len(mine & theirs) / max(len(mine | theirs), 1)
-
-
-def _keep(pairs: list[EventPair], scope: Scope, older: _EventRow, newer: _EventRow, hide: Callable[[str], str]) -> None:
-    if len(pairs) < EXAMPLES * EXAMPLES:
-        quoted = _quoted(older.event, hide), _quoted(newer.event, hide)
-        pairs.append(EventPair(scope, *quoted, round(_likeness(older, newer), 3)))
-
-
 def _flaws(events: Iterable[ExaminedEvent], hide: Callable[[str], str], least: float) -> tuple[FlawCount, ...]:
     counts, examples = Counter[Flaw](), defaultdict[Flaw, list[QuotedEvent]](list)
     for event in events:
@@ -469,16 +407,6 @@ def _flaws_of(event: ExaminedEvent, least: float) -> list[Flaw]:
     return flaws or ["unworded"]
 
 
-def _row_of(event: ExaminedEvent, one_of_each: PairTable[str]) -> _EventRow:
-    pairs = character_pairs(outspoken(event.text))
-    held = tuple(one_of_each.part(pair).setdefault(pair, pair) for pair in pairs) if len(pairs) >= LEAST_PAIRS else ()
-    return _EventRow(event, hash(duplicate_key(event.text)), held)
-
-
 def _quoted(event: ExaminedEvent, hide: Callable[[str], str]) -> QuotedEvent:
     text = hide(event.text)
     return QuotedEvent(event.id, text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…", event.happened_at)
-
-
-def _best(pairs: Sequence[EventPair]) -> list[EventPair]:
-    return sorted(pairs, key=lambda pair: pair.likeness, reverse=True)[:EXAMPLES]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from ..domain.quality import EventPair, Examination, PlaceQuality, PurposeCost, QualityReport, QuotedEvent, ReadLatency
+from ..domain.quality import Examination, QualityReport, QuotedEvent
 from ..domain.scope import Scope
 from ..sentences import report as words
 
@@ -17,21 +16,17 @@ Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class ReportTable:
-    """A table; ``numbers_from`` is the first column of numbers."""
-
-    head: Row
-    rows: tuple[Row, ...]
-    numbers_from: int = 1
-
-
-@dataclass(frozen=True)
 class ReportSection:
-    """A heading with sentences and tables; ``plot`` names the chart that belongs to it."""
+    """A heading with sentences and a table; ``plot`` names the chart that belongs to it.
+
+    ``numbers_from`` is the table's first column of numbers.
+    """
 
     title: str
     lines: tuple[str, ...] = ()
-    tables: tuple[ReportTable, ...] = ()
+    head: Row = ()
+    rows: tuple[Row, ...] = ()
+    numbers_from: int = 1
     plot: str = ""
 
 
@@ -40,9 +35,7 @@ def sections_of(report: QualityReport, zone: tzinfo) -> list[ReportSection]:
     return [
         ReportSection(words.GIST, tuple(marks(report)) or (words.ALL_WELL,)),
         _stored(report),
-        _flaws(report.examination, zone),
-        _duplicates(report.examination, zone),
-        _contradictions(report.examination, zone),
+        *_examined(report.examination, zone),
         _recalled(report),
         _main_contributors(report),
         _gate(report),
@@ -99,58 +92,46 @@ def _stored(report: QualityReport) -> ReportSection:
         return ReportSection(words.STORED, (words.NOTHING_STORED,))
     kinds = sorted({kind for place in report.places for kind in place.kinds})
     head = (words.PLACE, words.LINES, words.EVENTS, *(words.KINDS.get(kind, kind) for kind in kinds), words.ABSOLUTE)
-    rows = tuple(_place_row(place, kinds) for place in report.places[:MOST_PLACES])
-    return ReportSection(words.STORED, (), (ReportTable((*head, words.SHOWN), rows),), "places")
-
-
-def _place_row(place: PlaceQuality, kinds: Sequence[str]) -> Row:
-    by_kind = (str(place.kinds.get(kind, 0)) for kind in kinds)
-    figures = (str(place.lines), str(place.events), *by_kind)
-    return (
-        place_of(place.scope),
-        *figures,
-        _share_text(place.absolute, place.events),
-        _share_text(place.recalled, place.events),
-    )
-
-
-def _flaws(found: Examination | None, zone: tzinfo) -> ReportSection:
-    if found is None:
-        return ReportSection(words.FLAWS, (words.NOTHING_EXAMINED,))
-    if not found.flaws:
-        return ReportSection(words.FLAWS, (words.NO_FLAWS,))
     rows = tuple(
+        (
+            place_of(place.scope),
+            str(place.lines),
+            str(place.events),
+            *(str(place.kinds.get(kind, 0)) for kind in kinds),
+            *(
+                f"{part}（{percent(part / place.events)}）" if place.events else "0"
+                for part in (place.absolute, place.recalled)
+            ),
+        )
+        for place in report.places[:MOST_PLACES]
+    )
+    return ReportSection(words.STORED, (), (*head, words.SHOWN), rows, plot="places")
+
+
+def _examined(found: Examination | None, zone: tzinfo) -> tuple[ReportSection, ...]:
+    """Return the sections on flaws, on repetitions, and on what was taken back."""
+    if found is None:
+        return tuple(ReportSection(one, (words.NOTHING_EXAMINED,)) for one in (words.FLAWS, words.TWICE, words.OPPOSED))
+    flaws = tuple(
         (words.FLAW[one.flaw], str(one.count), "；".join(_quote(each, zone) for each in one.examples))
         for one in found.flaws
     )
-    table = ReportTable((words.REASON, words.COUNT, words.EXAMPLE), rows, numbers_from=3)
-    return ReportSection(words.FLAWS, (words.EXAMINED.format(count=found.examined),), (table,))
-
-
-def _duplicates(found: Examination | None, zone: tzinfo) -> ReportSection:
-    if found is None:
-        return ReportSection(words.TWICE, (words.NOTHING_EXAMINED,))
-    lines = [words.SAME_WORDS.format(count=found.duplicates, near=found.near)]
-    lines += [words.CUT] if found.is_cut else []
-    return ReportSection(words.TWICE, tuple(lines), tuple(_pairs(found.near_pairs, zone)))
-
-
-def _contradictions(found: Examination | None, zone: tzinfo) -> ReportSection:
-    if found is None:
-        return ReportSection(words.OPPOSED, (words.NOTHING_EXAMINED,))
-    if not found.contradictions:
-        return ReportSection(words.OPPOSED, (words.NO_OPPOSED,))
-    line = words.OPPOSED_FOUND.format(count=found.contradictions)
-    return ReportSection(words.OPPOSED, (line,), tuple(_pairs(found.contradicting_pairs, zone)))
-
-
-def _pairs(pairs: Sequence[EventPair], zone: tzinfo) -> Iterable[ReportTable]:
-    if pairs:
-        rows = tuple(
+    examined = words.EXAMINED.format(count=found.examined) if flaws else words.NO_FLAWS
+    same = words.SAME_WORDS.format(count=found.duplicates, near=found.near)
+    opposed = words.OPPOSED_FOUND.format(count=found.contradictions) if found.contradictions else words.NO_OPPOSED
+    head = (words.PLACE, words.OLDER, words.NEWER, words.LIKENESS)
+    near_rows, opposed_rows = (
+        tuple(
             (place_of(one.scope), _quote(one.older, zone), _quote(one.newer, zone), percent(one.likeness))
             for one in pairs
         )
-        yield ReportTable((words.PLACE, words.OLDER, words.NEWER, words.LIKENESS), rows, numbers_from=3)
+        for pairs in (found.near_pairs, found.contradicting_pairs)
+    )
+    return (
+        ReportSection(words.FLAWS, (examined,), (words.REASON, words.COUNT, words.EXAMPLE), flaws, numbers_from=3),
+        ReportSection(words.TWICE, (same, words.CUT) if found.is_cut else (same,), head, near_rows, numbers_from=3),
+        ReportSection(words.OPPOSED, (opposed,), head, opposed_rows, numbers_from=3),
+    )
 
 
 def _recalled(report: QualityReport) -> ReportSection:
@@ -161,22 +142,18 @@ def _recalled(report: QualityReport) -> ReportSection:
 
 
 def _main_contributors(report: QualityReport) -> ReportSection:
-    if not report.teachers:
-        return ReportSection(words.TEACHERS, (words.NO_TEACHERS,))
     rows = tuple(
         (place_of(one.scope), one.name or words.HIDDEN, str(one.events), percent(one.share), percent(one.lines_share))
         for one in report.teachers[:MOST_PLACES]
     )
     head = (words.PLACE, words.PERSON, words.EVENTS, words.SHARE, words.LINES_SHARE)
-    return ReportSection(words.TEACHERS, (), (ReportTable(head, rows, numbers_from=2),))
+    return ReportSection(words.TEACHERS, () if rows else (words.NO_TEACHERS,), head, rows, numbers_from=2)
 
 
 def _gate(report: QualityReport) -> ReportSection:
-    if not report.refusals:
-        return ReportSection(words.GATE, (words.NOT_REFUSED,))
     rows = tuple((words.REFUSALS.get(reason, reason), str(count)) for reason, count in report.refusals.items())
     line = words.REFUSED.format(count=sum(report.refusals.values()), retries=report.retries)
-    return ReportSection(words.GATE, (line,), (ReportTable((words.REASON, words.COUNT), rows),))
+    return ReportSection(words.GATE, (line if rows else words.NOT_REFUSED,), (words.REASON, words.COUNT), rows)
 
 
 def _backlog(report: QualityReport, zone: tzinfo) -> ReportSection:
@@ -197,35 +174,33 @@ def _costs(report: QualityReport) -> ReportSection:
     if not report.costs:
         return ReportSection(words.COSTS, (words.NO_SPENDING,))
     head = (words.PURPOSE, words.MODEL, words.CALLS, words.TOKENS, words.ANSWERED, words.BAD, words.PRICE)
-    table = ReportTable(head, tuple(map(_cost_row, report.costs)), numbers_from=2)
+    rows = tuple(
+        (
+            words.PURPOSES.get(cost.purpose, cost.purpose),
+            cost.model,
+            *map(str, (cost.calls, cost.tokens, cost.answered, cost.bad + cost.unreachable)),
+            "" if cost.price is None else f"{cost.price:.3f}",
+        )
+        for cost in report.costs
+    )
     price, merges = report.price, report.merges_a_triage
     lines = [words.NO_PRICE if price is None else words.TOTAL_PRICE.format(price=price)]
     lines += [] if merges is None else [words.MERGES.format(count=merges)]
-    return ReportSection(words.COSTS, tuple(lines), (table,), "calls")
-
-
-def _cost_row(cost: PurposeCost) -> Row:
-    failed = cost.bad + cost.unreachable
-    price = "" if cost.price is None else f"{cost.price:.3f}"
-    counts = (str(cost.calls), str(cost.tokens), str(cost.answered), str(failed))
-    return words.PURPOSES.get(cost.purpose, cost.purpose), cost.model, *counts, price
+    return ReportSection(words.COSTS, tuple(lines), head, rows, numbers_from=2, plot="calls")
 
 
 def _latency(report: QualityReport) -> ReportSection:
-    if not report.latencies:
-        return ReportSection(words.LATENCY, (words.NO_LATENCY,))
+    bounds = [(one, one.quantile(HALF), one.quantile(MOST)) for one in report.latencies]
     rows = tuple(
-        (words.READS.get(one.read, one.read), str(one.count), _within(one, HALF), _within(one, MOST))
-        for one in report.latencies
+        (
+            words.READS.get(one.read, one.read),
+            str(one.count),
+            *(words.WITHIN.format(bound=bound) if bound else words.BEYOND for bound in (half, most)),
+        )
+        for one, half, most in bounds
     )
-    return ReportSection(
-        words.LATENCY, (), (ReportTable((words.READ, words.TIMES, words.HALF, words.MOST), rows),), "latency"
-    )
-
-
-def _within(latency: ReadLatency, share: float) -> str:
-    bound = latency.quantile(share)
-    return words.WITHIN.format(bound=bound) if bound else words.BEYOND
+    head = (words.READ, words.TIMES, words.HALF, words.MOST)
+    return ReportSection(words.LATENCY, () if rows else (words.NO_LATENCY,), head, rows, plot="latency")
 
 
 def _log_retention(report: QualityReport) -> ReportSection:
@@ -240,8 +215,8 @@ def _log_retention(report: QualityReport) -> ReportSection:
         )
         for one in report.retention
     )
-    table = ReportTable((words.DAYS, words.GONE_LINES, words.GONE_SHARE, "MB"), rows)
-    return ReportSection(words.KEPT, (words.LOG_DAYS.format(days=report.log_days),), (table,), "retention")
+    head = (words.DAYS, words.GONE_LINES, words.GONE_SHARE, "MB")
+    return ReportSection(words.KEPT, (words.LOG_DAYS.format(days=report.log_days),), head, rows, plot="retention")
 
 
 def _missed(report: QualityReport, zone: tzinfo) -> ReportSection:
@@ -251,7 +226,3 @@ def _missed(report: QualityReport, zone: tzinfo) -> ReportSection:
 
 def _quote(event: QuotedEvent, zone: tzinfo) -> str:
     return f"[{event.happened_at.astimezone(zone):%Y-%m-%d}] {event.text}"
-
-
-def _share_text(part: int, whole: int) -> str:
-    return f"{part}（{percent(part / whole)}）" if whole else "0"

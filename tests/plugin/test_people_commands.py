@@ -466,7 +466,7 @@ def test_statistics_give_the_gist_of_the_report() -> None:
         date(2026, 3, 1),
         places=(PlaceQuality(place, events=40, absolute=30, recalled=25),),
         teachers=(TeacherShare(place, "2", "小林", 24, 0.6, 0.1), TeacherShare(place, "3", "小莫", 16, 0.4, 0.9)),
-        costs=(PurposeCost("merge", "small", 1, 10, 5, 0, 0, 1.5),),
+        costs=(PurposeCost("merge", 1, 10, model="small", price=1.5),),
     )
     said = [text for _, text in quality.remarks(report)]
     assert said[:3] == [
