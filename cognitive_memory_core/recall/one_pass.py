@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from itertools import islice
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from .. import sentences
@@ -86,7 +86,6 @@ MOST_NAMED = 2  # people named by the question who are shown
 SPARE_LINES = 8  # more lines of the log than are shown, in place of those that shown events were made of
 FOLLOWED = 3  # best lines of the log that are shown with the lines after them
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
-PAUSE = timedelta(minutes=30)  # ends a session
 LINE = 0.5  # factor of a log line's score beside events, which carry more information
 TRACED = 0.8  # factor of an event's score that is found through a line that it was made of
 T = TypeVar("T")
@@ -163,6 +162,7 @@ class Question:
         self._now = parts.clock.now()
         self._vector: Vector | None = None
         self._replaced: Collection[str] = ()
+        self._told: set[LineKey] = set()  # lines that are shown by the caller, or as an event
         self._pins: Sequence[Pin] = ()
         self._memos: Sequence[Memo] = ()
         self._beliefs = TurnBeliefs()
@@ -187,7 +187,8 @@ class Question:
             with self._part("lines"):
                 most = min(max(top_k if lines_only else 2 * top_k, 0), MAX_RESULTS)
                 reach = replace(OF_SEARCH, candidates=max(most, OF_SEARCH.candidates))
-                said = [*map(_hit, self._found_lines(replace(self._read_filter, kinds=()), most, decay, reach).lines)]
+                found = self._found_lines(replace(self._read_filter, kinds=()), most, decay, reach).lines
+                said = [*map(_hit, self._surrounded(found))]
         if not lines_only:
             self._read_filter = replace(self._read_filter, kinds=tuple(kind for kind in kinds if kind != "message"))
             hits = yield from self._events(top_k, decay, 0.0, {})
@@ -207,7 +208,7 @@ class Question:
         if is_greeting and self._query.says_little:
             self._query = replace(self._query, terms=())
         with self._part("lines"):
-            self._quote(shown)
+            self._find_quotable(shown)
         if has_place(scene):
             with self._part("notes"):
                 self._pins = at_once(self._parts.ledger.notes.pins, self.connection, scene.scope)
@@ -215,6 +216,9 @@ class Question:
         hits = yield from self._events(query.auto_top_k, decay, query.min_relevance, self.lines.scores)
         with self._part("replaced"):
             self._show(hits)
+        self.missing |= {"quotations": "lexical"} if self.lines.lines else {}
+        with self._part("quotations"):
+            self._quote()
         with self._part("beliefs"):
             self._believe()
         with self._part("profiles"):
@@ -423,7 +427,6 @@ class Question:
             asks_for_number(query.said),
             decay,
             self._explains,
-            before=reach is not OF_CONTEXT,
         )
         found = self._parts.ledger.corpora.found_lines(self.connection, search)
         distinct: dict[object, FoundLine] = {}
@@ -431,8 +434,12 @@ class Question:
             distinct.setdefault(sameness(one.line.as_event()), one)
         return replace(found, lines=tuple(distinct.values())[:limit])
 
-    def _quote(self, ids: Collection[str] | None) -> None:
-        """Find lines that answer the question and are not shown by the caller: more than will be shown.
+    def _surrounded(self, found: Sequence[FoundLine]) -> list[FoundLine]:
+        """Return lines with those around them and the ones they reply to."""
+        return self._parts.ledger.corpora.surrounded(self.connection, found, self._read_filter) if found else []
+
+    def _find_quotable(self, ids: Collection[str] | None) -> None:
+        """Find lines that answer the question and are not shown by the caller: more than will be quoted.
 
         Sources of shown events are dropped when these are known.
         """
@@ -445,35 +452,44 @@ class Question:
             since = self._now - ASKING
             ids = [one.id for one in new if one.scene.scope == scene.scope and one.sent_at >= since]
             ids = [one.id for one in new if one.id in ids and one.text.strip() == self._query.said]
-        shown, chosen = {(scene.scope, message_id) for message_id in ids}, list[FoundLine]()
+        self._told, chosen = {(scene.scope, message_id) for message_id in ids}, list[FoundLine]()
         for one in found.lines:
-            cut = "relevance" if one.relevance < asked.min_relevance else "recent" if one.key in shown else None
+            cut = "relevance" if one.relevance < asked.min_relevance else "recent" if one.key in self._told else None
             cut = "limit" if cut is None and len(chosen) == wanted else cut
             if cut is None:
-                chosen.append(replace(one, after=_following(one, shown)))
+                chosen.append(one)
             if self._explains:
                 told = one.line.as_event(), one.parts, one.relevance, one.factors, one.score
                 self.line_candidates.append(LineCandidate(*told, cut=cut))
         self.lines = replace(found, lines=tuple(chosen))
 
+    def _quote(self) -> None:
+        """Choose the best lines from which no shown event was made; the best of them get the lines that follow them.
+
+        A line is shown once, and none that the caller shows.
+        """
+        callers = self._told
+        self._told = {*callers, *(key for event in self.shown for key in _sources(event))}
+        chosen = [one for one in self.lines.lines if one.key not in self._told][: self._settings.query.auto_messages_k]
+        told = {*self._told, *(one.key for one in chosen)}
+        self.lines = replace(self.lines, lines=tuple(chosen))
+        for at, one in enumerate(quoted := self._surrounded(chosen)):
+            until_callers = takewhile(lambda line: key_of(line) not in callers, one.after if at < FOLLOWED else ())
+            quoted[at] = replace(one, after=tuple(line for line in until_callers if key_of(line) not in told))
+            told.update(map(key_of, quoted[at].after))
+        self.lines = replace(self.lines, lines=tuple(quoted))
+
     def _quotations(self) -> list[FoundLine]:
-        """Return the best lines from which no shown event was made, the best of them with the lines that follow."""
-        admits = self._parts.access.present_filter(self._scene).admits
-        made_of = {key for event in self.shown for key in _sources(event)}
-        told = (one for one in self.lines.lines if one.key not in made_of)
-        admitted = filter(None, (_admitted(one, admits) for one in told))
-        left = [*islice(admitted, self._settings.query.auto_messages_k)]
-        kept = {one.key: rank for rank, one in enumerate(left, 1)}
+        """Return the lines to quote, checked again."""
+        admits = self._parts.access.present_filter(self._scene).admits_line
+        admitted = [one for one in self.lines.lines if all(admits(line) for line in (one.line, one.replied) if line)]
+        left = admitted[: self._settings.query.auto_messages_k]
+        ranks = {one.key: rank for rank, one in enumerate(left, 1)}
         for at, one in enumerate(self.line_candidates):
-            dropped = "shown_as_event" if _key(one.line) in made_of else "limit"
-            rank = kept.get(_key(one.line), 0)
+            dropped = "shown_as_event" if _key(one.line) in self._told else "limit"
+            rank = ranks.get(_key(one.line), 0)
             self.line_candidates[at] = replace(one, rank=rank, cut=one.cut or (None if rank else dropped))
-        shown = {*kept, *made_of}
-        for at, one in enumerate(left):
-            after = tuple(line for line in one.after if key_of(line) not in shown) if at < FOLLOWED else ()
-            left[at] = replace(one, after=after)
-            shown.update(map(key_of, after))
-        return left
+        return [replace(one, after=tuple(filter(admits, one.after))) for one in left]
 
     # beliefs, people, rendering
 
@@ -556,24 +572,6 @@ def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
     """Append the rows that are not in the list yet."""
     known = {event.id for event, _ in rows}
     return [*rows, *(row for row in more if row[0].id not in known)]
-
-
-def _following(found: FoundLine, shown: Collection[LineKey]) -> tuple[Message, ...]:
-    """Return the lines that follow a line in its session, up to the first that the caller shows."""
-    lines, last = list[Message](), found.line.sent_at
-    for line in found.after:
-        if line.sent_at - last > PAUSE or key_of(line) in shown:
-            break
-        lines.append(line)
-        last = line.sent_at
-    return tuple(lines)
-
-
-def _admitted(one: FoundLine, admits: Callable[[Event], bool]) -> FoundLine | None:
-    """Return a line without following lines that the scene may not see; None if it may not see the line."""
-    if not all(admits(line.as_event()) for line in (one.line, one.replied) if line):
-        return None
-    return replace(one, after=tuple(line for line in one.after if admits(line.as_event())))
 
 
 def _hit(found: FoundLine) -> Hit:

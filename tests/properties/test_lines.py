@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.store.search.lines import PAUSE_US, SHOWN
+from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.store.search.corpus import SHOWN
+from cognitive_memory_core.store.search.lines import PAUSE, FoundLine
 from cognitive_memory_core.text.terms import index_terms, query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
+from tests.support.ledgers import a_ledger
 from tests.support.lines import found_in
 
 WORDS = ("陶艺", "烘焙", "我去", "吧", "tea", "v2.3", "龍", "😀", "啊", " ")
@@ -21,7 +26,6 @@ QUESTIONS = (
     .map("".join)
     .map(lambda text: tuple(query_terms(text, characters=True)))
 )
-PAUSE = timedelta(microseconds=PAUSE_US)
 WEIGHTS = ("NEIGHBOUR", "REPLY", "TOPIC", "SUBSTANCE", "LABEL", "SINGLE")
 WEIGHTINGS = st.dictionaries(st.sampled_from(WEIGHTS), st.just(0.0) | st.floats(1e-3, 10.0))
 
@@ -71,18 +75,26 @@ def test_whoever_says_a_word_of_the_question_is_found(terms, passages):
             assert (line.scene.scope, line.id) in found
 
 
-@given(QUESTIONS, talks(), WEIGHTINGS)
-def test_neighbours_stand_round_their_line(terms, passages, weights):
-    """Neighbours are the adjacent lines of the same passage, at most two on each side, without a pause between."""
+@given(talks())
+def test_neighbours_stand_round_their_line(passages):
+    """Neighbours are the adjacent lines of the same place, at most two on each side, without a pause between."""
+
+    async def surrounded():
+        ledger = a_ledger()
+        await ledger.log.append([line for passage in passages for line in passage])
+        lines = [FoundLine(line, 1.0) for passage in passages for line in passage]
+        return await ledger.database.read(ledger.corpora.surrounded, lines, ReadFilter(Scene.operator()))
+
     where = {(line.scene.scope, line.id): (passage, at) for passage in passages for at, line in enumerate(passage)}
-    for hit in found_in(terms, passages, weights):
-        passage, at = where[hit.line.scene.scope, hit.line.id]
+    for hit in asyncio.run(surrounded()):
+        passage, at = where[hit.key]
         start, stop = at, at + 1
         while start > max(at - SHOWN, 0) and _goes_on(passage, start):
             start -= 1
         while stop < min(at + SHOWN + 1, len(passage)) and _goes_on(passage, stop):
             stop += 1
-        assert (*hit.before, *hit.after) == (*passage[start:at], *passage[at + 1 : stop])
+        assert (hit.before, hit.after) == (passage[start:at], passage[at + 1 : stop])
+        assert hit.replied == next((line for line in passage if line.id == hit.line.reply_to), None)
 
 
 def _goes_on(passage, at):

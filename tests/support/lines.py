@@ -45,4 +45,4 @@ def found_in(
         for name, weight in (weights or {}).items():
             patched.setattr(ranker, name, weight)
         scored = ranker.scored_lines(rows, asked)
-    return [*found_lines(asked, rows, scored, lambda some: {row: lines[row] for row in some}, lambda _: {}).lines]
+    return [*found_lines(asked, rows, scored, lambda some: {row: lines[row] for row in some}).lines]

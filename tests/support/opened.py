@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.opened import Opened
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.settings import Live, VectorStoreSettings
-from cognitive_memory_core.store.search.lines import FoundLines, LineSearch
+from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, LineSearch
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 
 from .clock import FrozenClock
@@ -64,10 +64,15 @@ class Watched:
     def found_lines(self, connection: Any, search: LineSearch) -> FoundLines:
         """Return log lines with those around them."""
         found = self.index.found_lines(connection, search)
-        self.witness.note(
-            search.read_filter, [line for one in found.lines for line in (one.line, *one.before, *one.after)]
-        )
+        self.witness.note(search.read_filter, [one.line for one in found.lines])
         return found
+
+    def surrounded(self, connection: Any, found: Sequence[FoundLine], read_filter: ReadFilter) -> list[FoundLine]:
+        """Return log lines with those around them."""
+        lines = self.index.surrounded(connection, found, read_filter)
+        beside = [line for one in lines for line in (*one.before, *one.after, one.replied) if line]
+        self.witness.note(replace(read_filter, user_id="", kinds=(), window=None), beside)
+        return lines
 
     def found_nearest(
         self, connection: Any, vector: Vector, read_filter: ReadFilter, limit: int

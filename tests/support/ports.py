@@ -128,6 +128,10 @@ class ListedWords:
         self.searches.append(search)
         return FoundLines(tuple(FoundLine(message, score) for message, score in self._messages[: search.limit]))
 
+    def surrounded(self, _: object, found: Sequence[FoundLine], _filter: ReadFilter) -> list[FoundLine]:
+        """Return the lines with what they have."""
+        return list(found)
+
 
 class ListedVectors:
     """A vector index that returns these events with their cosines for every query."""
@@ -213,6 +217,7 @@ def a_recall(
     corpora = SimpleNamespace(
         found_events=by_words.found_events,
         found_lines=by_words.found_lines,
+        surrounded=getattr(by_words, "surrounded", ledger.corpora.surrounded),
         found_nearest=by_meaning.found_nearest,
         is_wide=getattr(by_meaning, "is_wide", ledger.corpora.is_wide),
         load=ledger.corpora.load,

@@ -13,7 +13,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from sqlite3 import Connection
 from threading import Lock
@@ -29,8 +28,8 @@ from ..database.rows import Row, bound, micros
 from ..database.snapshots import catch_up, rows_read
 from ..database.statements import LISTED, bounded, listed, select
 from ..numpy_on_use import Array, Vectors, np
-from .corpus import EVENTS, MESSAGES, Corpus, passages_around
-from .lines import FoundLines, LineKey, LineRows, LineSearch, found_lines, scored_lines
+from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surrounded
+from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines, scored_lines
 from .read_filter_sql import Filter, place_filter
 from .rows import FLOAT_BYTES, EventRows, best, cosines, unit_vectors
 from .words import latest_removal, match, removed_between
@@ -209,7 +208,6 @@ class Corpora:
         if search.limit <= 0 or not search.terms:
             return FoundLines()
         wide = replace(search.read_filter, user_id="", kinds=(), window=None)
-        replied = partial(_replied, connection, wide)
         with self._rows(connection, self._key(MESSAGES, search.read_filter)) as rows:
             if rows is not None:
                 seqs = rows.seqs.values
@@ -218,8 +216,14 @@ class Corpora:
                     of_seq = dict(zip(seqs[some].tolist(), some, strict=True))
                     return {of_seq[seq]: line for seq, line in MESSAGES.at(connection, wide, list(of_seq)).items()}
 
-                return found_lines(search, rows, scored_lines(rows, search), read, replied)
+                return found_lines(search, rows, scored_lines(rows, search), read)
         return _lines_matching(connection, search, wide)
+
+    def surrounded(
+        self, connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter
+    ) -> list[FoundLine]:
+        """Return lines with those before and after them and the ones they reply to, as far as a scene may read them."""
+        return surrounded(connection, found, replace(read_filter, user_id="", kinds=(), window=None))
 
     def is_wide(self, connection: Connection, read_filter: ReadFilter) -> bool:
         """Return whether a search would read so many vectors from disk that an approximate index is likely faster.
@@ -389,8 +393,7 @@ def _lines_matching(connection: Connection, search: LineSearch, wide: ReadFilter
         lines += passage
     among = [at for at, line in enumerate(lines) if (line.scene.scope, line.id) in keys]
     scored = scored_lines(rows, search, np.array(among, np.int64))
-    replied = partial(_replied, connection, wide)
-    return found_lines(search, rows, scored, lambda some: {row: lines[row] for row in some}, replied)
+    return found_lines(search, rows, scored, lambda some: {row: lines[row] for row in some})
 
 
 def row_of(seq: int, line: Message) -> Row:
@@ -399,12 +402,3 @@ def row_of(seq: int, line: Message) -> Row:
     who = line.is_bot, scene.user_id, scene.user_name
     about = micros(line.sent_at), scene.scope.key, scene.scope.kind, line.id, line.reply_to
     return seq, *about, *who, line.sent_at.isoformat(), line.text
-
-
-def _replied(connection: Connection, wide: ReadFilter, lines: Sequence[Message]) -> Mapping[LineKey, Message]:
-    """Return the lines to which some lines reply."""
-    query = select("seq", "messages", "scope = ? AND id = ?")
-    asked = (bound(line.scene.scope.key, line.reply_to) for line in lines if line.reply_to)
-    seqs = [row[0] for place in asked for row in connection.execute(query, place)]
-    found = MESSAGES.at(connection, wide, seqs).values() if seqs else ()
-    return {(line.scene.scope, line.id): line for line in found}

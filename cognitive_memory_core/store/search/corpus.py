@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from sqlite3 import Connection
 from typing import Generic, TypeVar
@@ -15,11 +15,12 @@ from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bound, found_even
 from ..database.snapshots import rows_read
 from ..database.statements import LISTED, listed, select
 from ..numpy_on_use import NDArray, np
-from .lines import LineRows
+from .lines import PAUSE, PAUSE_US, FoundLine, LineRows
 from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, sql_filter
 from .rows import EventRows, Rows
 from .words import EVENT_WORDS, MESSAGE_WORDS
 
+SHOWN = 2  # lines before and after a line that are shown with it
 T = TypeVar("T")
 R = TypeVar("R", bound=Rows)
 
@@ -96,19 +97,20 @@ MESSAGES = Corpus(
 
 
 _Place = tuple[int, int]  # at_us and seq: the order of the log
-_ASKED = """json_each(?2) j CROSS JOIN messages m
+_ASKED = """json_each(?1) j CROSS JOIN messages m
     ON m.scope = json_extract(j.value, '$[0]') AND m.id = json_extract(j.value, '$[1]')"""
 _BEFORE = select(
     "seq",
     "messages",
     "scope = m.scope AND (at_us, seq) < (m.at_us, m.seq)",
-    "ORDER BY at_us DESC, seq DESC LIMIT ?1",
+    "ORDER BY at_us DESC, seq DESC LIMIT ?2",
 )
 _AFTER = select(
-    "seq", "messages", "scope = m.scope AND (at_us, seq) > (m.at_us, m.seq)", "ORDER BY at_us, seq LIMIT ?1"
+    "seq", "messages", "scope = m.scope AND (at_us, seq) > (m.at_us, m.seq)", "ORDER BY at_us, seq LIMIT ?2"
 )
 _ENDS = (select("seq", f"({ordered})", "TRUE") for ordered in (_BEFORE, _AFTER))
 _WINDOW = " UNION ALL ".join((*_ENDS, "SELECT m.seq"))
+_ANSWERED = select("m.seq, r.seq", f"{_ASKED} CROSS JOIN messages r ON r.scope = m.scope AND r.id = m.reply_to", "TRUE")
 _WINDOWS = select("m.seq, n.scope, n.at_us, n.seq", f"{_ASKED} CROSS JOIN messages n", f"n.seq IN ({_WINDOW})")
 
 
@@ -119,7 +121,7 @@ def passages_around(
     admitted = {(line.scene.scope.key, line.id) for line in messages if read_filter.admits_line(line)}
     asked = json.dumps([bound(*key) for key in sorted(admitted)])
     windows: dict[str, dict[int, list[_Place]]] = {}
-    for number, place, at_us, seq in connection.execute(_WINDOWS, (reach, asked)):
+    for number, place, at_us, seq in connection.execute(_WINDOWS, (asked, reach)):
         windows.setdefault(place, {}).setdefault(number, []).append((at_us, seq))
     runs = [run for here in windows.values() for run in _joined(map(sorted, here.values()))]
     lines = MESSAGES.at(connection, read_filter, [seq for run in runs for _, seq in run])
@@ -136,3 +138,56 @@ def _joined(windows: Iterable[list[_Place]]) -> list[list[_Place]]:
         else:
             runs.append(window)
     return runs
+
+
+def surrounded(connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter) -> list[FoundLine]:
+    """Return lines with those of the same session before and after them, and with the ones that they reply to.
+
+    Only lines that the read filter admits are read; the lines found must be of the log.
+    """
+    asked = json.dumps([bound(one.line.scene.scope.key, one.line.id) for one in found])
+    clause, values = message_filter(read_filter)
+    side = (*values, SHOWN * PAUSE_US, SHOWN)
+    beside: dict[int, list[int]] = {}
+    for number, _, seq in sorted(connection.execute(_beside(clause), (asked, *side, *side))):
+        beside.setdefault(number, []).append(seq)
+    answered = dict(connection.execute(_ANSWERED, (asked,)))
+    seqs = {*beside, *answered.values(), *(seq for near in beside.values() for seq in near)}
+    lines = MESSAGES.at(connection, read_filter, list(seqs))
+    numbers = {(line.scene.scope, line.id): number for number in beside if (line := lines.get(number))}
+    complete: list[FoundLine] = []
+    for one in found:
+        number = numbers.get(one.key, 0)
+        near = beside.get(number, [number])
+        at = near.index(number)
+        before, after = ([lines[seq] for seq in some if seq in lines] for some in (near[:at][::-1], near[at + 1 :]))
+        sides, replied = (
+            (_of_session(one.line, before), _of_session(one.line, after)),
+            lines.get(answered.get(number, 0)),
+        )
+        complete.append(replace(one, before=sides[0][::-1], after=sides[1], replied=replied))
+    return complete
+
+
+def _beside(clause: str) -> str:
+    """Build the query of the lines before and after some lines that a clause admits, and of these lines."""
+    place = f"e.scope = m.scope AND {clause} AND (e.at_us, e.seq)"
+    before = f"{place} < (m.at_us, m.seq) AND e.at_us >= m.at_us - ?", "ORDER BY e.at_us DESC, e.seq DESC LIMIT ?"
+    after = f"{place} > (m.at_us, m.seq) AND e.at_us <= m.at_us + ?", "ORDER BY e.at_us, e.seq LIMIT ?"
+    sides = (f"SELECT seq FROM ({select('e.seq', 'messages e', *one)})" for one in (before, after))
+    return select(
+        "m.seq, n.at_us, n.seq",
+        f"{_ASKED} CROSS JOIN messages n",
+        f"n.seq IN ({' UNION ALL '.join((*sides, 'SELECT m.seq'))})",
+    )
+
+
+def _of_session(line: Message, others: Iterable[Message]) -> Passage:
+    """Return the first of the lines that follow each other without a pause."""
+    near, last = list[Message](), line.sent_at
+    for other in others:
+        if abs(other.sent_at - last) > PAUSE:
+            break
+        near.append(other)
+        last = other.sent_at
+    return tuple(near)

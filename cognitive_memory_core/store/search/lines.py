@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from math import prod
 from zlib import crc32
@@ -37,13 +37,13 @@ LENGTH_SHARE = 0.75  # BM25's b, for the remarks of a monologue
 SUBSTANCE, FULL_LENGTH = 0.3, 60  # gain of a long line over an empty one; terms from which a line counts as long
 RECENT_US = 120 * 1_000_000  # lines this recent may be the question itself
 ECHO = 0.6  # share of the question: a recent line that contains as much is the question itself
-PAUSE_US = 30 * 60 * 1_000_000  # ends a session
+PAUSE = timedelta(minutes=30)  # ends a session
+PAUSE_US = PAUSE // timedelta(microseconds=1)
 TOPIC_LINES = 20  # lines of a session that count as one topic
 OUTSIDE = 0.3  # factor of a line outside the time that the question names
 PERSON = 0.15  # gain of a line by or to the people named; a larger one would let a wrong name hide the right answer
 NUMBER = 0.4  # gain of a line with a number, if one is asked for; measured from 0.2 to 0.5 to be a plateau
 DAY_US = 86_400 * 1_000_000.0
-SHOWN = 2  # lines before and after a line that are returned with it
 SCORED = 40  # lines whose scores are returned
 PARTS = ("words", "label", "neighbours", "replies", "topic")
 
@@ -71,15 +71,14 @@ class LineSearch:
     asks_number: bool = False
     decay: Decay | None = None
     explains: bool = False
-    before: bool = True  # whether the lines before each line are wanted, beside those after it
 
 
 @dataclass(frozen=True)
 class FoundLine:
     """A line of the log that answers a question; its score is the ``relevance``, in [0, 1], times all ``factors``.
 
-    The lines just ``before`` and ``after`` it, and the one to which it ``replied``, are those that the scene may read.
-    The ``parts`` of the relevance are given only to a search that explains.
+    The lines just ``before`` and ``after`` it, and the one to which it ``replied``, are read for those that are shown
+    (:func:`surrounded`). The ``parts`` of the relevance are given only to a search that explains.
     """
 
     line: Message
@@ -229,20 +228,6 @@ class Talk:
         position[rows] = np.arange(len(rows))
         return cls(rows, position, session, np.cumsum(in_session % TOPIC_LINES == 0))
 
-    def beside(self, rows: Array, reach: int) -> list[tuple[list[int], list[int]]]:
-        """Return for each row those of the same session up to ``reach`` lines before, and after it, each in order."""
-        at: Array = self.position[rows][:, np.newaxis]
-        before, after = (
-            self._same_session(at, at + steps) for steps in (np.arange(-reach, 0), np.arange(1, reach + 1))
-        )
-        return list(zip(before, after, strict=True))
-
-    def _same_session(self, at: Array, others: Array) -> list[list[int]]:
-        near = np.minimum(np.maximum(others, 0), max(len(self.rows) - 1, 0))
-        same = (self.session[near] == self.session[at]) & (near == others)
-        both = zip(self.rows[near].tolist(), same.tolist(), strict=True)
-        return [[row for row, is_same in zip(some, flags, strict=True) if is_same] for some, flags in both]
-
 
 @dataclass(frozen=True)
 class ScoredLines:
@@ -305,31 +290,20 @@ def scored_lines(lines: LineRows, search: LineSearch, among: Array | None = None
 
 
 def found_lines(
-    search: LineSearch,
-    rows: LineRows,
-    scored: ScoredLines,
-    read: Callable[[Sequence[int]], Mapping[int, Message]],
-    replied: Callable[[Sequence[Message]], Mapping[LineKey, Message]],
+    search: LineSearch, rows: LineRows, scored: ScoredLines, read: Callable[[Sequence[int]], Mapping[int, Message]]
 ) -> FoundLines:
-    """Return the best lines, each with those beside it and the one it replies to, as far as the scene may read them."""
-    best_rows = scored.rows[: search.limit]
-    near = scored.talk.beside(best_rows, SHOWN)
-    near = near if search.before else [(list[int](), after) for _, after in near]
-    lines = read(sorted({*best_rows.tolist(), *(row for sides in near for side in sides for row in side)}))
-    answered = replied([lines[row] for row in best_rows.tolist() if row in lines])
+    """Return the best lines that the scene may read; ``read`` returns the lines of rows."""
+    best_rows = scored.rows[: search.limit].tolist()
+    lines, relevance = read(best_rows), scored.relevance.tolist()
     factors = zip(*(one[: search.limit].tolist() for one in scored.factors.values()), strict=True)
-    each = zip(best_rows.tolist(), scored.relevance.tolist(), factors, near, strict=False)
     found = tuple(
         FoundLine(
             line,
-            relevance,
+            relevance[at],
             tuple(zip(scored.factors, factors_of, strict=True)),
-            tuple(lines[other] for other in before if other in lines),
-            tuple(lines[other] for other in after if other in lines),
-            answered.get((line.scene.scope, line.reply_to or "")),
-            () if scored.parts is None else tuple(zip(PARTS, scored.parts[at].tolist(), strict=True)),
+            parts=() if scored.parts is None else tuple(zip(PARTS, scored.parts[at].tolist(), strict=True)),
         )
-        for at, (row, relevance, factors_of, (before, after)) in enumerate(each)
+        for at, (row, factors_of) in enumerate(zip(best_rows, factors, strict=False))
         if (line := lines.get(row)) and search.read_filter.admits_line(line)
     )
     keys = rows.ids.values[scored.rows[:SCORED]].tolist()

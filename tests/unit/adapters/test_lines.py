@@ -55,12 +55,6 @@ def scores_of(found: Sequence[FoundLine]) -> dict[str, float]:
     return {one.line.text: one.relevance for one in found}
 
 
-def neighbours(hits: Sequence[FoundLine], text: str) -> list[str]:
-    """Return the messages around a hit."""
-    (hit,) = (hit for hit in hits if hit.line.text == text)
-    return [line.text for line in (*hit.before, *hit.after)]
-
-
 def test_what_says_all_of_the_question_is_worth_one() -> None:
     """A message with every word of the question has relevance 1 and comes first; one with some words has less."""
     found = worths("陶艺烘焙", a_talk("今天陶艺烘焙", "去学陶艺", "去吃面"), weights=ALONE)
@@ -303,23 +297,6 @@ def test_an_answer_that_shares_no_word_is_found_beside_the_question(question: st
     assert {"有人接了没", "我去吧", "辛苦啦"} <= set(found)
     assert max(found, key=found.__getitem__) == "有人接了没"
     assert not set(found) & {"面条不错", "汤也好喝"}
-
-
-def test_neighbours_are_two_before_and_two_after() -> None:
-    """A hit has the two messages before and after it in order, and fewer at the ends."""
-    hits = asked("一二三四五", a_talk("一", "二", "三", "四", "五", "六"))
-    assert neighbours(hits, "一") == ["二", "三"]
-    assert neighbours(hits, "三") == ["一", "二", "四", "五"]
-    assert neighbours(hits, "五") == ["三", "四", "六"]
-
-
-def test_neighbours_are_of_one_session_and_place() -> None:
-    """Messages before a pause or of another scope are not neighbours."""
-    here = (a_line("早先", -100), a_line("陶艺", 0), a_line("好", 1), a_line("晚了", 100))
-    elsewhere = (a_line("别处", 0.5, scene=OTHER_GROUP),)
-    hits = asked("陶艺", elsewhere, here)
-    assert neighbours(hits, "陶艺") == ["好"]
-    assert neighbours(hits, "好") == ["陶艺"]
 
 
 @pytest.mark.parametrize("question", ["阿棠", "2026-03-04", "3月4日"])

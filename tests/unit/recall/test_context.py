@@ -329,6 +329,10 @@ class SaidLines(ListedWords):
         """Return the lines found."""
         return self._log.found_lines(connection, search)
 
+    def surrounded(self, connection, found, read_filter):
+        """Return the lines with those around them."""
+        return self._log.surrounded(connection, found, read_filter)
+
 
 class NoLines(ListedWords):
     """A lexical index that finds TEA and cannot search the log."""
