@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from . import mcp_server, tools
     from .configuration import Configuration, SettingsMoved, SettingState, setting_keys, setting_meaning
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Suggestion
+    from .domain.catch_up import CatchUp, Talk
     from .domain.context import Context, Hit, Section
     from .domain.erasure import Erasure
     from .domain.event import Event, Quote
@@ -81,6 +82,7 @@ __all__ = [
     "BeliefPage",
     "Candidate",
     "CaptureSettings",
+    "CatchUp",
     "Change",
     "CognitiveMemory",
     "CognitiveMemoryError",
@@ -138,6 +140,7 @@ __all__ = [
     "Status",
     "StorageRefused",
     "Suggestion",
+    "Talk",
     "TransientError",
     "Turn",
     "UnavailableError",
@@ -171,6 +174,7 @@ __getattr__ = loaded_on_use(
     {
         "tasks": "BackgroundLoop",
         "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
+        "domain.catch_up": "CatchUp Talk",
         "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
         "domain.context": "Context Hit Section",
         "domain.erasure": "Erasure",

@@ -6,7 +6,7 @@ import asyncio
 import functools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -27,6 +27,7 @@ from .tasks import completed
 
 if TYPE_CHECKING:
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing, Suggestion
+    from .domain.catch_up import CatchUp
     from .domain.context import Context
     from .domain.erasure import Erasure
     from .domain.figures import Activity
@@ -284,6 +285,21 @@ class CognitiveMemory:
     ) -> list[Message]:
         """Return the newest logged messages of the place, oldest first, without those of people who opted out."""
         return await self._reads.recent_messages(scene, _count(limit, RECENT), until=until)
+
+    async def catch_up(self, scene: Scene, *, since: datetime | str | None = None) -> CatchUp:
+        """Return what was said in the place after ``since``, or after the asker's last line, by talk.
+
+        ``since`` is an aware datetime or ISO text, read in the configured zone if naive. The asker's lines of the last
+        ten minutes do not count as the last one. At most 2,000 lines are counted. Empty while the place is switched
+        off or not read. Raises UnavailableError.
+        """
+        from .domain.catch_up import CatchUp  # noqa: PLC0415  # few ask
+        from .text.time.instants import instant_of  # noqa: PLC0415  # as above
+
+        start = None if since is None else instant_of(since, self._settings.current.zone, "since")
+        if self._open is None:
+            return CatchUp(start or datetime.now(timezone.utc))
+        return await self._reads.catch_up(scene, start)
 
     @_reading(list)
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:

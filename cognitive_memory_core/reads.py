@@ -12,6 +12,7 @@ from functools import partial
 
 from . import sentences
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
+from .domain.catch_up import CatchUp, talks_of
 from .domain.context import NOTHING, Context, Hit
 from .domain.erasure import RESTORABLE, keys_of
 from .domain.event import Event, MissedEvent, corrected_id
@@ -162,6 +163,9 @@ async def _remover(key: ProfileKey, events: Eraser) -> Callable[[Profile], Profi
     return lambda profile: without_retold(profile, gone)
 
 
+MOST_MISSED = 2_000  # lines that a catch-up counts
+JUST_BACK = timedelta(minutes=10)  # lines of the asker this recent are said since they came back
+MOMENT = timedelta(microseconds=1)
 QUESTION = 400  # characters of a noted question
 LONGEST = 4_000  # characters of a text that is searched for
 ALIKE = 1_000  # people whose name contains somebody's id, at most
@@ -409,6 +413,21 @@ class Reads:
         hidden = self.access.hidden_people
         found = await self.buffer.recent(scene.scope, limit, before=until, without=hidden)
         return self.access.shown(scene, await self.names.of_messages(scene.scope, found))
+
+    async def catch_up(self, scene: Scene, since: datetime | None) -> CatchUp:
+        """Return what was said in the place after ``since``; None: since the asker left, or from the first line."""
+        now = self.beliefs.clock.now()
+        lines = await self.recent_messages(scene, MOST_MISSED, until=None)
+        own = [line.sent_at for line in lines if line.sender_id == scene.user_id]
+        if since is None:
+            earlier = [at for at in own if at < now - JUST_BACK]
+            since = max(earlier) if earlier else lines[0].sent_at - MOMENT if lines else now
+        missed = [line for line in lines if line.sent_at > since]
+        read_filter = ReadFilter(scene, without=self.access.hidden_people)
+        made = await self.event_ledger.made_of([(scene.scope, line.id) for line in missed], read_filter)
+        events = self.access.shown(scene, await self.names.of_events(made))
+        is_cut = len(lines) == MOST_MISSED and lines[0].sent_at > since
+        return CatchUp(since, talks_of(missed, events), is_cut)
 
     async def find_messages(self, scene: Scene, message_ids: Collection[str]) -> list[Message]:
         """Return messages of the place by id, oldest first."""

@@ -17,8 +17,9 @@ import cognitive_memory_core as core
 
 from . import heard, replies
 from .announcing import announce
+from .answer_sources import answer_sources
 from .auto_consider import considerer
-from .event_message import sent_at
+from .event_message import find_message, sent_at
 from .lifecycle import get_memory, lifetime
 from .lines_of_several_accounts import line_copies
 from .message_text import FORWARDED, Wording, worded
@@ -52,6 +53,9 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
         kind, sent = v12.Message if isinstance(bot, v12.Bot) else v11.Message, data.get("message")
         wording = worded(type_validate_python(kind, () if sent is None else sent))
         message = _own_message(bot, data, result, FORWARDED if api in FORWARDING else wording.text, asker)
+        if message is not None:
+            asked = find_message(bot, event) if event is not None and asker is not None else None
+            answer_sources.sent(message.scene, asked.id if asked else "", message.id)
         if message is None or not await _may_be_kept(message, wording, asker, event):
             return
         if message.text and is_captured(message.scene):

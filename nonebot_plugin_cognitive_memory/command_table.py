@@ -48,6 +48,8 @@ COMMANDS: Mapping[str, Command] = {
         Command("profile", ("侧写", "画像"), "people.show_profile", AS_TEXT),
         Command("group", ("群侧写",), "people.show_profile", AS_TEXT),
         Command("share", ("共享",), "people.share_profile", r"(?P<text>(?i:on|off)|开|关)"),
+        Command("catchup", ("爬楼",), "looking_back.catch_up", _TEXT),
+        Command("why", ("为什么",), "looking_back.why"),
         Command("consider", ("整理",), "places.consider_now"),
         Command("export", ("导出",), "people.export_own", place="private"),
         Command("optout", ("别记我",), "people.opt_out"),

@@ -11,6 +11,7 @@ from nonebot.params import Depends
 
 import cognitive_memory_core as core
 
+from .answer_sources import answer_sources
 from .event_message import find_message, plain_text
 from .lifecycle import get_memory
 from .record_end_of_turn import Source, TurnEnd, consider
@@ -35,7 +36,10 @@ async def running_memory(_here: CurrentScene) -> core.CognitiveMemory:
 async def personal_context(here: CurrentScene, bot: Bot, event: Event) -> core.Context:
     """Build the context of the event's message; skip the handler if there is no person."""
     message = find_message(bot, event)
-    return await get_memory().context(here, plain_text(event), shown=[message.id] if message else None)
+    built = await get_memory().context(here, plain_text(event), shown=[message.id] if message else None)
+    if message:
+        answer_sources.built(here, message.id, built)
+    return built
 
 
 async def memory_context(bot: Bot, event: Event) -> core.Context:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .event import Event
 from .message import Passage
@@ -40,13 +40,15 @@ class Context:
     """What a model should know this turn.
 
     ``text`` is the block to inject, "" if there is nothing; it contains neither < nor >. ``degraded`` names what was
-    unavailable: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled".
+    unavailable: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled". ``sources`` are ids of
+    the events and messages that were chosen for it.
     """
 
     text: str
     sections: tuple[Section, ...]
     tokens: int
     degraded: tuple[str, ...]
+    sources: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 NOTHING = Context("", (), 0, ("disabled",))

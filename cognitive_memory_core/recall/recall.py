@@ -78,8 +78,9 @@ class Recall:
         ``shown`` are ids of messages of the place that are not quoted; None: the message being answered.
         """
         question, context = await self._built(scene, text, budget, self._settings.current, shown)
-        self._tally.recalled([event.id for event in question.shown])
-        return context
+        events = [event.id for event in question.shown]
+        self._tally.recalled(events)
+        return replace(context, sources=(*events, *(one.line.id for one in question.lines.lines)))
 
     async def explained(
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None

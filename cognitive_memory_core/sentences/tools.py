@@ -24,6 +24,8 @@ TOOL_TEXTS: Mapping[str, str] = {
     "search_profiles.query": "要找什么样的人或群",
     "search_profiles.entity_type": "只找 user（人）、member（群里的人）或 group（群）；可空",
     "search_profiles.top_k": "最多返回几份，1 到 50；可空",
+    "catch_up": "这里在对方不在的时候聊了什么：一段一段的，谁在、几句、记下了哪些事。对方问「刚才聊了什么」时用。",
+    "catch_up.since": "从什么时候起，ISO 8601，例如 2026-03-01T08:00；可空，空着就从对方上次说话起",
     "remember": "把新得知的、以后仍然有用的事实交给记忆；整理好之后就能搜到。",
     "remember.observations": "要记的事实，一条一件事，写明是谁、何时、何地",
     "remember.memo": "这一轮做了什么、结果如何，一句话；可空",

@@ -53,6 +53,7 @@ process_limit = ProfileLimit()  # of this process
 
 
 EVERYTHING = ("event", "preference", "knowledge", "experience", "message")
+MOST_TALKS = 12  # the latest ones
 SUMMARY_LENGTH = 2_000  # characters of one profile; people may write more into its file
 TAGS = 32
 Answer = Mapping[str, object]
@@ -156,6 +157,25 @@ async def _search_profiles(caller: ToolCaller, arguments: Arguments) -> Answer:
     return {"profiles": [{**profile_answer(caller, hit.profile), "score": round(hit.score, 3)} for hit in shown]}
 
 
+async def _catch_up(caller: ToolCaller, arguments: Arguments) -> Answer:
+    missed = await caller.memory.catch_up(caller.scene, since=arguments.text_argument("since") or None)
+    return {
+        "since": caller.minute(missed.since),
+        "talks": [
+            {
+                "from": caller.minute(talk.begun_at),
+                "to": caller.minute(talk.ended_at),
+                "lines": talk.lines,
+                "people": [f"{person.label} {count}" for person, count in talk.speakers[:MOST_PEOPLE]],
+                "memories": [
+                    {"time": caller.minute(event.happened_at), "text": spoken(event)} for event in talk.events[-TAGS:]
+                ],
+            }
+            for talk in missed.talks[-MOST_TALKS:]
+        ],
+    }
+
+
 async def _memory_add(caller: ToolCaller, arguments: Arguments) -> Answer:
     return {"id": (await caller.memory.pin(caller.scene, arguments.needed("fact"))).id}
 
@@ -233,6 +253,7 @@ ACTIONS: Mapping[str, Action] = {
     "search_events": _search_events,
     "get_profile": _get_profile,
     "search_profiles": _search_profiles,
+    "catch_up": _catch_up,
     "memory_add": _memory_add,
     "memory_update": _memory_update,
     "memory_delete": _memory_delete,

@@ -32,6 +32,7 @@ _TOOLS: Mapping[str, Mapping[str, Schema]] = {
     },
     "get_profile": {"entity_type": _ENTITY, "entity_id": _TEXT},
     "search_profiles": {"query": _TEXT, "entity_type": _ENTITY, "top_k": _COUNT},
+    "catch_up": {"since": _TEXT},
     "memory_add": {"fact": _TEXT},
     "memory_update": {"id": _TEXT, "fact": _TEXT},
     "memory_delete": {"id": _TEXT},

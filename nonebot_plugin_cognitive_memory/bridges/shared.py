@@ -22,6 +22,7 @@ from nonebot.matcher import current_bot, current_event
 import cognitive_memory_core as core
 
 from .. import replies
+from ..answer_sources import answer_sources
 from ..capture_incoming import observe
 from ..command_table import is_any_command
 from ..config import setup
@@ -100,7 +101,7 @@ class BridgedTurn:
     said: str
     end: TurnEnd
     has_ended: bool = False
-    shown: tuple[str, ...] = ()  # ids of messages that the chat plugin shows its model, with the one it answers
+    shown: tuple[str, ...] = ()  # ids of messages that the chat plugin shows its model, the one it answers first
     context: str | None = None  # built once: a turn may ask its model several times
 
     @property
@@ -116,6 +117,8 @@ class BridgedTurn:
         if self.context is None:
             built = await quietly(get_memory().context(self.scene, self.said, shown=self.shown or None), None)
             self.context = built.text if built else ""
+            if built and self.shown:
+                answer_sources.built(self.scene, self.shown[0], built)
         guide = tool_guide(PREFIX) if with_tools and self.tools else ""
         return "\n\n".join(filter(None, (guide, self.context)))
 

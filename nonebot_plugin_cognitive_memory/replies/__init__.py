@@ -3,7 +3,8 @@
 * ``label``: who looks for a plugin
 * ``log``, ``bridges``: who reads the log
 * ``tools``: the model that calls the tools
-* ``commands``, ``usage``, ``memories``, ``status``, ``beliefs``, ``suggestions``, ``quality``: who types ``/memory``
+* ``commands``, ``usage``, ``memories``, ``looking_back``, ``status``, ``beliefs``, ``suggestions``, ``quality``: who
+  types ``/memory``
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 * ``agents``: agents that speak MCP, and who reads the log about them
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from . import http_guide as http_guide
     from . import label as label
     from . import log as log
+    from . import looking_back as looking_back
     from . import memories as memories
     from . import metrics as metrics
     from . import quality as quality

@@ -112,7 +112,7 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
     elif distinct:
         told.append("出自（同样的话只列一次）：" if event.count > 1 else "出自：")
         told += [
-            f"{line.sent_at.astimezone(shown.zone):%m-%d %H:%M} {_speaker_of(line)}：{short(line.text)}"
+            f"{line.sent_at.astimezone(shown.zone):%m-%d %H:%M} {speaker_of(line)}：{short(line.text)}"
             for line in distinct[:SOURCES]
         ]
     told.append(f"改它：/记忆 更正 {number} 新的说法；忘掉：/记忆 忘掉 {number}")
@@ -121,7 +121,7 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
 
 def latest_lines(lines: Sequence[core.Message]) -> str:
     """Show the newest lines instead of a summary, if no model is set."""
-    said = [f"{_speaker_of(line)}：{short(line.text)}" for line in lines[-LATEST:]]
+    said = [f"{speaker_of(line)}：{short(line.text)}" for line in lines[-LATEST:]]
     return "\n".join(("没有接大模型，写不了总结；最近说的是：", *said))
 
 
@@ -131,7 +131,8 @@ def pin_details(pin: core.Pin, zone: tzinfo) -> str:
     return f"{pin.text}\n{whose}，{pin.pinned_at.astimezone(zone):%Y-%m-%d %H:%M}"
 
 
-def _speaker_of(line: core.Message) -> str:
+def speaker_of(line: core.Message) -> str:
+    """Return who said a line: the bot, or a person by name or id."""
     return "机器人" if line.is_bot else line.scene.user_name or f"QQ({line.scene.user_id})"
 
 

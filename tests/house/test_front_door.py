@@ -85,7 +85,7 @@ SETTINGS = {
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
     *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
     *("LineCandidate", "PersonEntry", "PlaceEntry", "PlaceKind", "PlaceListing", "PlaceSwitch", "ProfileSource"),
-    *("Scope", "Section", "SeenName"),
+    *("CatchUp", "Scope", "Section", "SeenName", "Talk"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {
@@ -108,6 +108,7 @@ METHODS = {
     "pins": "(self, scene)",
     "memos": "(self, scene, limit=None)",
     "events": "(self, scene, *, limit=20, offset=0)",
+    "catch_up": "(self, scene, *, since=None)",
     "correct_event": "(self, scene, event_id, text)",
     "forget_event": "(self, scene, event_id)",
     "restore_event": "(self, scene, event_id)",

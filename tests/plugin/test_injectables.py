@@ -50,7 +50,7 @@ async def test_every_name_resolves(stage: Stage, group: int) -> None:
     assert "乌龙茶" in profile.summary
     assert [hit.profile.key for hit in await met["search_profiles"]("乌龙茶")] == [profile.key]
     assert '"ok": true' in await met["tools"].call("memory_list", {})
-    assert len(met["tools"].schemas) == 8
+    assert len(met["tools"].schemas) == 9
     assert await met["consider"]() is None
 
 

@@ -54,7 +54,7 @@ async def told(scene: core.Scene, *facts: str) -> None:
 
 
 def test_schemas_are_the_contracts() -> None:
-    """The eight tools have the agreed flat parameters, and names that every provider accepts."""
+    """The nine tools have the agreed flat parameters, and names that every provider accepts."""
     from nonebot_plugin_cognitive_memory import tool_schemas
 
     functions = [schema["function"] for schema in tool_schemas()]
@@ -70,6 +70,7 @@ def test_schemas_are_the_contracts() -> None:
         ),
         "get_profile": (("entity_type", "entity_id"), ["entity_type", "entity_id"]),
         "search_profiles": (("query", "entity_type", "top_k"), ["query"]),
+        "catch_up": (("since",), []),
         "memory_add": (("fact",), ["fact"]),
         "memory_update": (("id", "fact"), ["id", "fact"]),
         "memory_delete": (("id",), ["id"]),

@@ -56,6 +56,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("replies/status.nothing_yet", "replies/status.waiting_lines_text", "replies/commands.pinned"),
     *("replies/commands.CORRECTED", "replies/commands.INCOGNITO", "replies/commands.announcement"),
     *("replies/status.status_title", "replies/status.failed_list", "replies/memories.forgotten"),
+    *("replies/looking_back.*", "replies/memories.speaker_of"),
     *("replies/memories.restored", "replies/memories.pin_list", "replies/commands.viewed", "replies/commands.*SHARED"),
     *("replies/commands.ROLLED_BACK", "replies/log.KEYWORD", "replies/log.left_place", "replies/log.forgot_place"),
     *("replies/log.started", "replies/settings.NOTHING_CHANGED", "replies/settings.RELOADED"),
