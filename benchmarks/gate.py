@@ -19,7 +19,7 @@ from typing import Any
 
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.historian.checks import Around, Verdict, judge
+from cognitive_memory_core.historian.checks import GivenLines, Verdict, judge
 from cognitive_memory_core.text.statements.lexicon import offences
 
 from .measure import Report
@@ -42,7 +42,7 @@ class Fact:
 
     def judged_with(self, other: Fact) -> Verdict:
         """Judge this text as if it were made from another fact's evidence."""
-        return judge(self.text, other.original, Around(tuple(other.context)), self.job_context)
+        return judge(self.text, other.original, GivenLines(other.context), self.job_context)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.event import duplicate_key
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.historian.checks import Around, judge
+from cognitive_memory_core.historian.checks import GivenLines, judge
 from cognitive_memory_core.models.answer_text import LONGEST, object_in
 from cognitive_memory_core.text.safety.prompt_fences import defused
 
@@ -74,7 +74,7 @@ def _timed(read: Callable[[str], object], text: str) -> float:
 
 
 def _judged(text: str) -> object:
-    return judge(text, text[:500], Around((text[:800], *[text[:240]] * 12)), JOB_CONTEXT)
+    return judge(text, text[:500], GivenLines((text[:800], *[text[:240]] * 12)), JOB_CONTEXT)
 
 
 def _read(text: str) -> object:

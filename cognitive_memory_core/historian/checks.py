@@ -74,6 +74,12 @@ class GivenLines:
         """All lines whose sender is known, in order."""
         return [*self.earlier, *(line for line in self.numbered if isinstance(line, Message))]
 
+    @cached_property
+    def plain(self) -> str:
+        """The numbered lines in plain form, in which ids are searched for; analysed once for all statements."""
+        texts = (line if isinstance(line, str) else line.text for line in self.numbered)
+        return plain("\n".join(text[:READ] for text in texts)[:_GIVEN_READ])
+
 
 def carries(person: str, text: str, cited: Sequence[Message], given: GivenLines, job_context: JobContext) -> bool:
     """Return whether a person's cited lines carry a statement, so that they are its voice.
@@ -100,16 +106,11 @@ def carries(person: str, text: str, cited: Sequence[Message], given: GivenLines,
 
 def strangers(text: str, voice: str, lines: Sequence[Message], job_context: JobContext) -> list[str]:
     """Return the ids of the people in a statement, other than its voice, of whom its lines know nothing."""
-    senders = {line.sender_id for line in lines}
-    heard = plain("\n".join(line.text for line in lines)).casefold()
+    known = {voice, job_context.place.group_id, *(line.sender_id for line in lines)}
+    heard, written = plain("\n".join(line.text for line in lines)).casefold(), plain(text)
     people = {one.id: one for one in (job_context.speaker, *job_context.people) if one.id}
-    written = plain(text)
-    named_ids = [one for one in people if f"({one})" in written and one != job_context.place.group_id]
-    return [
-        one
-        for one in named_ids
-        if one != voice and one not in senders and not any(name in heard for name in _called(people[one]))
-    ]
+    named_here = (one for one in people if one not in known and f"({one})" in written)
+    return [one for one in named_here if not any(name in heard for name in _called(people[one]))]
 
 
 def faults(
@@ -153,14 +154,14 @@ def is_same(text: str, voice: str, old: Event, job_context: JobContext) -> bool:
 
 
 def called(job_context: JobContext) -> tuple[str, ...]:
-    """Return all names of people and place, including former and short forms."""
-    return _with_spoken_forms(job_context.all_names)
+    """Return all names of people and place, including former ones, in full, short, and as a prompt shows them."""
+    return _with_other_forms(job_context.all_names)
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=256)  # every check of a statement needs them
-def _with_spoken_forms(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*names, *map(short_form, names))))
+def _with_other_forms(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(form for name in names for form in _forms(name)))
 
 
 def tokens_of(text: str, job_context: JobContext) -> frozenset[str]:
@@ -233,71 +234,40 @@ class Verdict:
         return frozenset((*self.faults, *drift, *(offence.kind for offence in self.offences)))
 
 
-@dataclass(frozen=True)
-class Around:
-    """The texts that a model was given in addition to an observation; analysed once for all statements of a turn."""
-
-    texts: tuple[str, ...]
-
-    @cached_property
-    def plain(self) -> str:
-        """The texts in plain form, in which ids are searched for."""
-        return plain("\n".join(one[:READ] for one in self.texts)[:_GIVEN_READ])
-
-
-def judge(text: str, original: str, around: Around, job_context: JobContext) -> Verdict:
-    """Judge a model's rewrite of ``original``, an observation or lines, given the other texts that the model saw.
+def judge(text: str, original: str, given: GivenLines, job_context: JobContext) -> Verdict:
+    """Judge a model's rewrite of ``original``, an observation or lines, beside the lines that the model saw.
 
     Only the first 2,000 characters of each text are read; a longer rewrite is too long anyway.
     """
-    read, said = text[:READ], plain(original[:READ])
-    known = _Known(job_context, f"{read}\n{original[:READ]}")
-    faults = tuple(_faults(text, original, known))
-    if "empty" in faults:
-        return Verdict(faults=faults)
-    written = plain(read)
-    ids_by_name = known.ids_by_name(f"{written}\n{said}")
-    lost = set(ids_in(said, known.ids, ids_by_name)).difference(ids_in(written, known.ids, ids_by_name))
-    strange = strange_numbers(unnamed(written, ids_by_name), f"{said}\n{around.plain}\n{known.remembered}", known.ids)
-    foreign = (*strange, *mislabelled(written, ids_by_name, known.ids))
+    read, heard = text[:READ], original[:READ]
+    names = tuple(name for name in called(job_context) if name in read or name in heard)
+    if says_nothing(read, heard) or not _WORD.search(_content(read, names)):
+        return Verdict(faults=("empty",))
+    written, said = plain(read), plain(heard)
+    place = Person(job_context.place.group_id, job_context.place_name)
+    people = [one for one in (job_context.speaker, *job_context.people, place) if one.id]
+    ids = dict.fromkeys(one.id for one in people)
+    ids_by_name = _ids_by_name(f"{written}\n{said}", people)
+    lost = set(ids_in(said, ids, ids_by_name)).difference(ids_in(written, ids, ids_by_name))
+    remembered = plain("\n".join(spoken(event)[:READ] for event in job_context.neighbours))
+    strange = strange_numbers(unnamed(written, ids_by_name), f"{said}\n{given.plain}\n{remembered}", ids)
     return Verdict(
-        offences(read, names=known.names),
-        tuple(one for one in known.ids if one in lost),
-        tuple(dict.fromkeys(foreign)),
-        faults,
+        offences(read, names=names),
+        tuple(one for one in ids if one in lost),
+        tuple(dict.fromkeys((*strange, *mislabelled(written, ids_by_name, ids)))),
+        ("too_long",) if len(text) > _LONG and len(text) > _TIMES_HEARD * len(original) else (),
     )
 
 
-class _Known:
-    """The ids of the job context's people and group, and those names of theirs that occur in a text."""
-
-    def __init__(self, job_context: JobContext, text: str) -> None:
-        """Collect all ids, and the names that occur in ``text``, because few of thousands of people may be in it."""
-        self._place = Person(job_context.place.group_id, job_context.place_name)
-        self._people = (job_context.speaker, *job_context.people)
-        self.ids = dict.fromkeys(one.id for one in (*self._people, self._place) if one.id)
-        self.names = self.names_in(text)
-        self.remembered = plain("\n".join(spoken(event)[:READ] for event in job_context.neighbours))
-
-    def names_in(self, text: str) -> tuple[str, ...]:
-        """Return the names of known people that a text contains, written in full or shortened as in speech."""
-        called = (form for name, _ in self._named() for form in _forms(name))
-        return tuple({form: None for form in called if form in text})
-
-    def ids_by_name(self, text: str) -> dict[str, set[str]]:
-        """Map each name that occurs in a plain text to the ids of its present and former bearers."""
-        found = {"QQ": set(self.ids)}  # stands for a person without a name
-        for name, user_id in self._named():
+def _ids_by_name(text: str, people: Sequence[Person]) -> dict[str, set[str]]:
+    """Map each name that occurs in a plain text to the ids of its present and former bearers."""
+    found = {"QQ": {one.id for one in people}}  # stands for a person without a name
+    for one in people:
+        for name in (one.name, *one.aliases):
             for form in _plain_forms(name):
                 if form in text:
-                    found.setdefault(form, set()).add(user_id)
-        return found
-
-    def _named(self) -> Iterator[tuple[str, str]]:
-        for person in (*self._people, self._place):
-            yield person.name, person.id
-            for alias in person.aliases:
-                yield alias, person.id
+                    found.setdefault(form, set()).add(one.id)
+    return found
 
 
 @cleared_on_erasure
@@ -324,14 +294,6 @@ def feedback(verdict: Verdict) -> str:
     if verdict.foreign_ids:
         said.append(sentences.feedback.feedback_foreign(verdict.foreign_ids[:NAMED]))
     return "".join(said)
-
-
-def _faults(text: str, original: str, known: _Known) -> Iterator[Fault]:
-    read = text[:READ]
-    if says_nothing(read, original[:READ]) or not _WORD.search(_content(read, known.names)):
-        yield "empty"
-    elif len(text) > _LONG and len(text) > _TIMES_HEARD * len(original):
-        yield "too_long"
 
 
 def _content(text: str, names: Collection[str]) -> str:

@@ -115,7 +115,7 @@ class NameObserver:
         self._people: OrderedDict[Hashable, str] = OrderedDict()
 
     async def note(self, seen: Sequence[Seen]) -> bool:
-        """Store names in the name book; return whether it changed. Raises StorageRefused, UnavailableError.
+        """Store names in the name book; return whether one is new. Raises StorageRefused, UnavailableError.
 
         A nickname that differs from the card is stored as the name in private, where the platform uses it.
         """

@@ -28,7 +28,7 @@ from ..settings import Live, Settings
 from ..text.caches import register_cache
 from ..text.failures import described
 from ..text.statements.figures import values_of
-from .checks import Around, GivenLines, feedback
+from .checks import GivenLines, feedback
 from .neighbours import is_timeless
 from .rules import may_be_worth_remembering
 from .statements import Judged, as_noted, as_said, judged, quotes_of
@@ -41,60 +41,54 @@ log = logging.getLogger(__name__)
 class _Work:
     """What a job has come to: its lines, for each number an observation or "", and the last answer to each.
 
-    ``calls`` counts the calls to the model so far.
+    ``calls`` counts the calls to the model so far. ``open`` are the numbers that it will be asked for again;
+    ``passed`` are those whose text may be stored. Of the others no wording could be kept.
     """
 
     job: Turn | Dialogue
     given: GivenLines
     notes: dict[int, str]
     job_context: JobContext
-    force: bool = False
     calls: int = 0
     answers: dict[int, StatementAnswer] = field(default_factory=dict[int, StatementAnswer])
     judged: dict[int, Judged] = field(default_factory=dict[int, Judged])
+    passed: set[int] = field(default_factory=set[int])
 
-    @property
-    def people(self) -> set[str]:
-        """The ids of the people of the job."""
-        return {one.id for one in self.job_context.people}
-
-    @property
-    def open(self) -> list[int]:
-        """The numbers without a text that passes, except where no wording of it could."""
-        return [number for number in self.notes if not self.passed(number) and self._is_worth_asking(number)]
-
-    def passed(self, number: int) -> bool:
-        """Return whether the text of a number may be stored."""
-        found = self.judged.get(number)
-        return found is not None and found.passes(forced=self.force)
+    def __post_init__(self) -> None:
+        """Ask for all numbers."""
+        self.open = list(self.notes)
 
     def take(self, answers: Iterable[StatementAnswer]) -> None:
-        """Judge the answers to open numbers. Takes long for many people and lines: call it off the event loop."""
-        around = Around(tuple(line if isinstance(line, str) else line.text for line in self.given.numbered))
+        """Judge the answers to open numbers. Takes long for many people and lines: call it off the event loop.
+
+        The ``force`` of a turn allows words such as 我 and 明天 in a text.
+        """
+        is_forced = isinstance(self.job, Turn) and self.job.force
         for answer in answers:
-            if answer.number in self.notes and not self.passed(answer.number):
-                before = self.answers.get(answer.number)
-                cites = answer.lines or (before.lines if before else ())
-                self.answers[answer.number] = replace(answer, lines=cites)
-                note = self.notes[answer.number]
-                found = judged(self.answers[answer.number], self.given, around, self.job_context, note)
-                self.judged[answer.number] = found
+            if (number := answer.number) not in self.open:
+                continue
+            before = self.answers.get(number)
+            self.answers[number] = replace(answer, lines=answer.lines or (before.lines if before else ()))
+            found = judged(self.answers[number], self.given, self.job_context, self.notes[number])
+            self.judged[number] = found
+            if found.is_carried and (found.verdict.is_usable if is_forced else found.verdict.is_absolute):
+                self.passed.add(number)
+            if number in self.passed or not found.is_carried:
+                self.open.remove(number)
 
     def tasks(self) -> list[Task]:
         """Return what is asked of the model next, with the last text and what is wrong with it."""
-        return [self._task(number) for number in self.open]
+        asked: list[Task] = []
+        for number in self.open:
+            found = self.judged.get(number)
+            said = self.notes[number] or exchange(quotes_of(self.cited(number), self.job_context))
+            wrong = (found.statement.text, feedback(found.verdict)) if found else ()
+            asked.append(Task(number, said, *wrong))
+        return asked
 
     def cited(self, number: int) -> list[Message]:
         """Return the lines that the last answer to a number cites."""
         return self.given.cited(self.answers[number].lines) if number in self.answers else []
-
-    def _is_worth_asking(self, number: int) -> bool:
-        return number not in self.judged or self.judged[number].is_carried
-
-    def _task(self, number: int) -> Task:
-        found = self.judged.get(number)
-        said = self.notes[number] or exchange(quotes_of(self.cited(number), self.job_context))
-        return Task(number, said, found.statement.text, feedback(found.verdict)) if found else Task(number, said)
 
 
 class ModelHistorian:
@@ -169,8 +163,9 @@ class ModelHistorian:
 
     def _found(self, job: Turn | Dialogue, job_context: JobContext) -> _Work | None:
         work = self._kept.get(job_context.job_id)
-        is_valid = work is not None and work.job == job and work.people <= {one.id for one in job_context.people}
-        return work if is_valid else None
+        if work is None or work.job != job:
+            return None
+        return work if {one.id for one in work.job_context.people} <= {one.id for one in job_context.people} else None
 
     def _keep(self, work: _Work) -> None:
         """Keep what a job has come to; a job without an id is not kept."""
@@ -237,7 +232,7 @@ class ModelHistorian:
     def _stated(self, work: _Work, number: int, turn: Turn) -> Statement:
         """Return the statement of an observation, or the observation as the bot's note."""
         note = work.notes[number]
-        if not work.passed(number):
+        if number not in work.passed:
             _warn(work.job_context, sentences.log.GATE_GAVE_UP.format(count=1))
             return as_noted(note, turn)
         said = _marked(work.judged[number], self._settings.current.historian.min_confidence)
@@ -249,9 +244,9 @@ class ModelHistorian:
 
 def _found(work: _Work, least: float) -> list[Statement]:
     """Return the statements of a dialogue; what did not pass as it was said, unless another one quotes its lines."""
-    found = [_marked(work.judged[number], least) for number in work.notes if work.passed(number)]
+    found = [_marked(work.judged[number], least) for number in work.notes if number in work.passed]
     quoted = {quote.message_id for statement in found for quote in statement.quotes}
-    failed = [number for number in work.notes if not work.passed(number)]
+    failed = [number for number in work.notes if number not in work.passed]
     if failed:
         _warn(work.job_context, sentences.log.GATE_QUOTED.format(count=len(failed)))
     for number in failed:
@@ -277,7 +272,7 @@ def _work_of(turn: Turn, job_context: JobContext) -> _Work:
     for observation in turn.observations:
         notes.setdefault(duplicate_key(observation), observation)
     given = GivenLines(tuple(_lines_of(turn, job_context)))
-    return _Work(turn, given, dict(enumerate(notes.values(), 1)), job_context, force=turn.force)
+    return _Work(turn, given, dict(enumerate(notes.values(), 1)), job_context)
 
 
 def _lines_of(turn: Turn, job_context: JobContext) -> list[Message | str]:

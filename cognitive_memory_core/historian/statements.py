@@ -6,7 +6,6 @@ bot's note (:func:`as_noted`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +18,7 @@ from ..prompts.answers import StatementAnswer
 from ..text.callnames import ids_of, labelled
 from ..text.names import clean_name, one_line, plain
 from ..text.statements.problems import shared
-from .checks import READ, Around, GivenLines, Verdict, carries, faults, is_change, is_same, judge
+from .checks import READ, GivenLines, Verdict, carries, faults, is_change, is_same, judge
 
 LEAST_TOLD = 0.5  # share of an experience's words that its lines tell, as of a suggestion's draft
 KEPT_CONFIDENCE = 0.6  # of what is kept as it was said
@@ -36,14 +35,8 @@ class Judged:
     verdict: Verdict
     is_carried: bool = True
 
-    def passes(self, *, forced: bool) -> bool:
-        """Return whether the text may be stored; ``forced`` allows words such as 我 and 明天 in it."""
-        return self.is_carried and (self.verdict.is_usable if forced else self.verdict.is_absolute)
 
-
-def judged(
-    answer: StatementAnswer, given: GivenLines, around: Around, job_context: JobContext, note: str = ""
-) -> Judged:
+def judged(answer: StatementAnswer, given: GivenLines, job_context: JobContext, note: str = "") -> Judged:
     """Make a statement of an answer and judge it against the lines that it cites, and ``note``, an observation."""
     people = (job_context.speaker, *job_context.people)
     text = labelled(one_line(answer.text[:READ]), people)
@@ -58,7 +51,7 @@ def judged(
     lines = given.with_answered(cited)
     replaced = _neighbour(answer.replaces, job_context)
     kind = _kind(answer, "\n".join((note, *(line.text for line in lines))))
-    verdict = judge(text, note or "\n".join(line.text for line in cited), around, job_context)
+    verdict = judge(text, note or "\n".join(line.text for line in cited), given, job_context)
     told = f"{text}\n{answer.pain}\n{answer.solution}\n{answer.outcome}" if kind == "experience" else text
     if verdict.is_usable:
         others = replaced.quotes if replaced else ()
@@ -68,7 +61,7 @@ def judged(
         kind,
         subjects=_subjects((*ids_of(answer.subjects, people), *whom), text, named, job_context),
         speaker=named,
-        confidence=_clamped(answer.confidence),
+        confidence=answer.confidence,
         is_of_place=job_context.place.group_id in ids_of(answer.subjects, people),
         quotes=quotes_of(lines, job_context) if cited else _noted(note),
         message_ids=tuple(line.id for line in cited),
@@ -162,7 +155,3 @@ def _kind(answer: StatementAnswer, told: str) -> EventKind:
     if answer.kind != "experience" or (pain and solution and shared(f"{pain}\n{solution}", told) >= LEAST_TOLD):
         return answer.kind
     return "knowledge" if solution else "event"
-
-
-def _clamped(confidence: float) -> float:
-    return 0.0 if math.isnan(confidence) else min(max(confidence, 0.0), 1.0)

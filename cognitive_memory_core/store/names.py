@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
+from typing import Literal
 
 from ..domain.erasure import is_covered
 from ..domain.people import NamePeriod, Person, person_of
@@ -61,15 +62,15 @@ class NameBook(Table):
         await self.note_all([Alias(scope, user_id, name, at, at)])
 
     async def note_all(self, sightings: Sequence[Alias]) -> bool:
-        """Record several names; return whether anything was written.
+        """Record several names; return whether one of them was not the person's latest name in its place.
 
         To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
         """
         named = [alias for alias in sightings if alias.name.strip()]
-        is_news = await self.database.read(lambda connection: any(_is_news(connection, alias) for alias in named))
-        if is_news:
+        news = await self.database.read(lambda connection: {_news_of(connection, alias) for alias in named})
+        if news - {""}:
             await self._write_all(named)
-        return is_news
+        return "name" in news
 
     @writes
     def _write_all(self, connection: Connection, sightings: Sequence[Alias]) -> None:
@@ -159,9 +160,11 @@ def _write(connection: Connection, alias: Alias) -> None:
     )
 
 
-def _is_news(connection: Connection, alias: Alias) -> bool:
+def _news_of(connection: Connection, alias: Alias) -> Literal["name", "times", ""]:
+    """Return what a sighting changes."""
     query = f"SELECT name, first_us, last_us FROM names WHERE scope = ? AND user_id = ? {_LATEST_FIRST} LIMIT 1"
     latest = connection.execute(query, bound(alias.scope.key, alias.user_id)).fetchone()
     if latest is None or latest[0] != bound(alias.name)[0]:
-        return True
-    return micros(alias.first_seen_at) < latest[1] or micros(alias.last_seen_at) >= latest[2] + _HOUR_US
+        return "name"
+    is_longer = micros(alias.first_seen_at) < latest[1] or micros(alias.last_seen_at) >= latest[2] + _HOUR_US
+    return "times" if is_longer else ""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.historian.checks import Around, Verdict, judge
+from cognitive_memory_core.historian.checks import GivenLines, Verdict, judge
 from cognitive_memory_core.text.statements.lexicon import Offence
 from tests.support.builders import an_event
 from tests.support.clock import NOON
@@ -27,7 +27,7 @@ JOB_CONTEXT = JobContext(NOON, Scope("default", "group", "10001"), "读书会", 
 
 def verdict(text: str, original: str, *context: str, job_context: JobContext = JOB_CONTEXT) -> Verdict:
     """Check a text."""
-    return judge(text, original, Around(context), job_context)
+    return judge(text, original, GivenLines(context), job_context)
 
 
 # Texts without relative words.
