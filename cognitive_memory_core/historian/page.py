@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from .. import sentences
 from ..domain.event import duplicate_key
@@ -14,44 +13,25 @@ from ..text.statements.withdrawn_claims import without
 _MARK = "##"  # a single # heads the whole text, not a section
 
 
-@dataclass(frozen=True)
-class OutlineSection:
-    """A heading as written, and the lines below it; the first section of a text has no heading."""
-
-    heading: str
-    lines: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """The heading's text."""
-        return self.heading.strip("# \t")
-
-    @property
-    def text(self) -> str:
-        """The joined lines, without surrounding blank ones."""
-        return "\n".join(self.lines).strip()
-
-
-def sections_of(text: str) -> list[OutlineSection]:
-    """Split a text before each heading of the second level or deeper."""
+def sections_of(text: str) -> list[tuple[str, list[str]]]:
+    """Split a text before each heading of the second level or deeper; the first section has no heading."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in text.split("\n"):
-        if line.startswith(_MARK) and line.strip("# \t"):
+        if line.startswith(_MARK) and title_of(line):
             found.append((line, []))
         else:
             found[-1][1].append(line)
-    return [OutlineSection(heading, tuple(lines)) for heading, lines in found]
+    return found
 
 
-def written(sections: Iterable[OutlineSection]) -> str:
+def written(sections: Iterable[tuple[str, Sequence[str]]]) -> str:
     """Return sections as Markdown text; the inverse of :func:`sections_of`."""
-    lines = [line for one in sections for line in ((one.heading, *one.lines) if one.heading else one.lines)]
-    return "\n".join(lines)
+    return "\n".join(line for heading, lines in sections for line in ((heading, *lines) if heading else lines))
 
 
-def headed(title: str) -> str:
-    """Write a heading."""
-    return f"{_MARK} {title}"
+def title_of(heading: str) -> str:
+    """Return the text of a heading."""
+    return heading.strip("# \t")
 
 
 MOST_TAGS = 12
@@ -71,21 +51,21 @@ class Page:
         self._tags = list(profile.tags) if profile else []
         self._sources = dict(profile.sources) if profile else {}
         self._sections: list[tuple[str, list[str]]] = []
-        for one in sections_of(profile.summary if profile else ""):
-            title = sentences.stored_text.EARLIER_GROUP_HEADINGS.get(one.title) if is_group else None
-            heading = headed(title) if title else one.heading
-            same = next((lines for known, lines in self._sections if is_group and known == heading), None)
+        for as_written, lines in sections_of(profile.summary if profile else ""):
+            title = sentences.stored_text.EARLIER_GROUP_HEADINGS.get(title_of(as_written)) if is_group else None
+            heading = f"{_MARK} {title}" if title else as_written
+            same = next((others for known, others in self._sections if is_group and known == heading), None)
             if same is None:
-                self._sections.append((heading, list(one.lines)))
+                self._sections.append((heading, lines))
                 continue
             while same and not same[-1].strip():
                 same.pop()
-            same += one.lines
+            same += lines
 
     @property
     def text(self) -> str:
         """The sections as the Markdown text of a profile."""
-        return written(OutlineSection(heading, tuple(lines)) for heading, lines in self._sections).strip()
+        return written(self._sections).strip()
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -190,7 +170,7 @@ class Page:
 
     def _lines_under(self, title: str) -> list[str]:
         """Return the lines of a section, which may be changed; a missing one is inserted where its order puts it."""
-        titles = [OutlineSection(heading).title for heading, _ in self._sections]
+        titles = [title_of(heading) for heading, _ in self._sections]
         if title in titles:
             return self._sections[titles.index(title)][1]
         earlier = self._titles[: self._titles.index(title)]
@@ -201,7 +181,7 @@ class Page:
         elif before[-1:] != [""]:
             before.append("")
         lines: list[str] = [""]
-        self._sections.insert(at, (headed(title), lines))
+        self._sections.insert(at, (f"{_MARK} {title}", lines))
         return lines
 
     def _drop_empty(self) -> None:
@@ -209,7 +189,7 @@ class Page:
         self._sections = [
             (heading, lines)
             for heading, lines in self._sections
-            if OutlineSection(heading).title not in self._titles or any(line.strip() for line in lines)
+            if title_of(heading) not in self._titles or any(line.strip() for line in lines)
         ]
 
 

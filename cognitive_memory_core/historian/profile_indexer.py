@@ -14,7 +14,7 @@ from ..profiles.files import FileProfiles
 from ..store.profiles import ProfileIndex
 from ..tasks import BackgroundLoop, ErrorState, latest, together
 from ..text.failures import described
-from .page import sections_of
+from .page import sections_of, title_of
 
 log = logging.getLogger(__name__)
 BATCH = 16
@@ -140,6 +140,6 @@ class ProfileIndexer:
 def words_of(profile: Profile) -> str:
     """Return the searchable text of a profile: name, tags, and the summary without Markdown marks."""
     lines = [profile.name, " ".join(profile.tags)]
-    for section in sections_of(profile.summary):
-        lines += [section.title, *(line.lstrip("-*# \t") for line in section.lines)]
+    for heading, said in sections_of(profile.summary):
+        lines += [title_of(heading), *(line.lstrip("-*# \t") for line in said)]
     return "\n".join(line for line in lines if line.strip())
