@@ -19,11 +19,11 @@ from .forgetting import ErasureSurroundings, EventCorrecting, EventForgetting, P
 from .historian.backlog import Backlog
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
-from .historian.neighbours import JobReader
 from .historian.pipeline import Pipeline
 from .historian.profile_indexer import ProfileIndexer
 from .historian.rewriter import BackedHistorian, BackedMerger, ModelHistorian
 from .historian.rules import RuleHistorian, RuleMerger
+from .historian.surroundings import JobReader
 from .historian.upkeep import IntegrityWatch, LogPruning
 from .historian.worker import HistorianWorker
 from .migration.takeover import SummaryTakeover

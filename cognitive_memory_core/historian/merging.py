@@ -18,7 +18,7 @@ from ..domain.figures import MergeState
 from ..domain.people import Person
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scope, log_fields
-from ..errors import CognitiveMemoryError, TransientError, UnavailableError
+from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import MergeInput, Merger
 from ..profiles.files import FileProfiles, Overtaken
@@ -327,34 +327,25 @@ class ProfileMerging:
     async def _round(self) -> float:
         """Record ended merges and start due ones, if nudged or if a merge is due.
 
-        Return the seconds until the next check.
+        Return the seconds until the next check. While further jobs may bring more facts, a nudge alone waits a second.
         """
-        if (self._is_called and not self._may_wait) or self._is_time():
-            self._is_called = False
-            await self._start_due_merges()
-        return POLL
-
-    @property
-    def _may_wait(self) -> bool:
-        """Whether looking for new facts may wait a second: nothing else is due, and further jobs may bring more."""
         is_fresh = self._elapsed() < self._looked_at + LOOKS_WHILE_LEARNING
-        return is_fresh and not (self._skips_waiting or self._ended or self._due) and self._is_learning()
-
-    def _request_check(self) -> None:
-        self._is_called = True
-
-    async def _start_due_merges(self) -> None:
+        may_wait = is_fresh and not (self._skips_waiting or self._ended or self._due) and self._is_learning()
+        if (not self._is_called or may_wait) and not self._is_time():
+            return POLL
+        self._is_called = False
         await self._conclude_ended()
         if self._elapsed() < self._rests_until:
-            return
+            return POLL
         self._rests_until = 0.0
         if not self.paused:
             async with self._beginning:
-                await self._start_more()
+                while self._has_free_slot and (self._due or await self._finds_due()) and not self._stopping:
+                    self._begin(self._due.popleft())
+        return POLL
 
-    async def _start_more(self) -> None:
-        while self._has_free_slot and (self._due or await self._finds_due()) and not self._stopping:
-            self._begin(self._due.popleft())
+    def _request_check(self) -> None:
+        self._is_called = True
 
     @property
     def _has_free_slot(self) -> bool:
@@ -373,7 +364,7 @@ class ProfileMerging:
         """
         self._looked_at, was_woken = self._elapsed(), self._skips_waiting
         waiting = await self._waiting()
-        now, in_work = self._entity.clock.now(), self._running_keys()
+        now, in_work = self._entity.clock.now(), {*self._hands.values(), *(key for key, _ in self._ended)}
         profile, is_learning = self._entity.settings.current.profile, self._is_learning()
         when = {
             one.key: due_at(one, profile, now, skips_waiting=self._skips_waiting, is_learning=is_learning)
@@ -394,9 +385,6 @@ class ProfileMerging:
 
     async def _waiting(self) -> Sequence[PendingFacts]:
         return [one for one in await self._entity.ledger.facts.waiting() if not self._entity.is_left_out(one.key)]
-
-    def _running_keys(self) -> set[ProfileKey]:
-        return {*self._hands.values(), *(key for key, _ in self._ended)}
 
     def _begin(self, key: ProfileKey) -> None:
         merge = self._entity.merge(key, partial(self._note_last_call, key))
@@ -432,27 +420,20 @@ class ProfileMerging:
             self._ended.popleft()
 
     async def _conclude(self, key: ProfileKey, error: BaseException | None) -> None:
+        """Record the result of a merge; an outage pauses all merges, at least for the error's ``retry_after``."""
         if error is None:
-            self._continue(key)
+            self._pause, self._rests_until = FIRST_PAUSE, 0.0
+            self._unlucky.discard(key)
         elif isinstance(error, UnavailableError):
             self._unlucky.add(key)
-            self._pause_for_outage(error)
+            self._rests_until = self._elapsed() + min(max(self._pause, error.retry_after or 0.0), LONGEST_PAUSE)
+            self._pause = min(self._pause * 2, LONGEST_PAUSE)
+            self.trouble.tell(_described(error))
         else:
             await self._entity.ledger.facts.fail(key, _described(error), self._entity.clock.now())
             fields = log_fields("profile", place=Scope(key.agent, "group", key.group_id) if key.group_id else None)
             log.warning("historian_profile_merge %s: %s", _described_key(key), _described(error), extra=fields)
             self.trouble.tell(_described(error), is_logged=True)
-
-    def _continue(self, key: ProfileKey) -> None:
-        self._pause, self._rests_until = FIRST_PAUSE, 0.0
-        self._unlucky.discard(key)
-
-    def _pause_for_outage(self, error: Exception) -> None:
-        """Pause all merges during an outage, at least for the error's ``retry_after``."""
-        requested_pause = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
-        self._rests_until = self._elapsed() + min(max(self._pause, requested_pause or 0.0), LONGEST_PAUSE)
-        self._pause = min(self._pause * 2, LONGEST_PAUSE)
-        self.trouble.tell(_described(error))
 
     def _is_time(self) -> bool:
         if self._rests_until:

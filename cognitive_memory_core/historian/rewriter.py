@@ -29,9 +29,9 @@ from ..text.caches import register_cache
 from ..text.failures import described
 from ..text.statements.figures import values_of
 from .checks import GivenLines, feedback
-from .neighbours import is_timeless
 from .rules import may_be_worth_remembering
 from .statements import Judged, as_noted, as_said, judged, quotes_of
+from .surroundings import is_timeless
 
 KEPT_JOBS = 64  # jobs; many more than run at once
 log = logging.getLogger(__name__)

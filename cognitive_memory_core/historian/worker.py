@@ -144,16 +144,20 @@ class HistorianWorker:
         await self._return()
         if not is_nudged:
             await self._queue.refresh()
-        await self._start_more()
+        while not self.paused and not self._stopping and self._has_free_slot:
+            async with self._claiming:
+                claim = await self._queue.claim()
+                if claim is None:
+                    break
+                if self._stopping:  # stop() was called during the claim
+                    await self._queue.requeue(claim, delay=0.0, counted=False)
+                    break
+                task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
+                self._hands[task] = claim
+                task.add_done_callback(self._on_done)
         if self.is_idle:
             self.outages.end()
         return max(self._historian.poll_interval_seconds, SHORTEST_POLL)
-
-    async def _start_more(self) -> None:
-        while not self.paused and not self._stopping and self._has_free_slot:
-            async with self._claiming:
-                if not await self._has_started_one():
-                    return
 
     @property
     def _has_free_slot(self) -> bool:
@@ -164,18 +168,6 @@ class HistorianWorker:
         """Record that a job has made its last model call, so that another job may start."""
         self._storing.add(claim.ticket)
         self.nudge()
-
-    async def _has_started_one(self) -> bool:
-        claim = await self._queue.claim()
-        if claim is None:
-            return False
-        if self._stopping:  # stop() was called during the claim
-            await self._queue.requeue(claim, delay=0.0, counted=False)
-            return False
-        task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
-        self._hands[task] = claim
-        task.add_done_callback(self._on_done)
-        return True
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
         claim = self._hands.pop(task)
@@ -208,25 +200,20 @@ class HistorianWorker:
                 self._unreturned.remove(claim)
 
     async def _work(self, claim: Claim) -> None:
+        is_last_try = claim.attempts > self._settings.current.queue.job_max_retries
+        on_last_call = partial(self._note_last_call, claim)
+        limit = self._historian.stale_job_timeout_seconds
         try:
-            await self._process(claim)
+            work = self._pipeline.process(claim.job, is_last_try=is_last_try, on_last_call=on_last_call)
+            await isolated(work, limit)
+        except asyncio.TimeoutError:
+            await self._retry_until_done(partial(self._settle, claim, TransientError(f"{limit:g} s")))
         except Exception as error:  # noqa: BLE001  # the loop runner: every error of a job leads to a retry decision
             await self._retry_until_done(partial(self._settle, claim, error))
         else:
             self.outages.clear(claim.job.id)
             self._on_stored()
             await self._retry_until_done(partial(self._queue.complete, claim))
-
-    async def _process(self, claim: Claim) -> None:
-        limit = self._historian.stale_job_timeout_seconds
-        is_last_try = claim.attempts > self._settings.current.queue.job_max_retries
-        on_last_call = partial(self._note_last_call, claim)
-        work = self._pipeline.process(claim.job, is_last_try=is_last_try, on_last_call=on_last_call)
-        try:
-            await isolated(work, limit)
-        except asyncio.TimeoutError as late:
-            message = f"{limit:g} s"
-            raise TransientError(message) from late
 
     async def _settle(self, claim: Claim, error: Exception) -> None:
         retries = self._settings.current.queue.job_max_retries
