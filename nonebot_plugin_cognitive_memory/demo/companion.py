@@ -28,6 +28,8 @@ __plugin_meta__ = PluginMetadata(
 SYSTEM_PROMPT = "你是群里的一员，说话简短。"
 ASKING = re.compile(r"[?？]|谁|哪|几|多少|怎么|什么|(?:[吗呢没]|来着)\s*$")
 FIRST_PERSON = re.compile(r"我(?!们)")
+QUOTED = re.compile(r"- \[(?P<day>[\d-]+).*?“(?:\S+ 说：)?(?P<said>.+?)”")
+NUMBER = re.compile(r"\(\d+\)")  # after a name: a person's or a group's number
 WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
 
 
@@ -46,13 +48,12 @@ chat = on_message(rule=_takes_part, priority=50, block=False)
 async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record_end: RecordEnd) -> None:
     """Answer if addressed, then end the turn."""
     text = event.get_plaintext().strip()
-    speaker = f"{scene.user_name}({scene.user_id})"
     memo = ""
     if event.is_tome():
         answer = await ask_model(f"{SYSTEM_PROMPT}\n{context.text}", text)
         await chat.send(answer)
-        memo = f"回答了 {speaker} 的提问：{answer}" if ASKING.search(text) else ""
-    observations = [_observation(text, speaker)] if _is_worth_noting(text) else []
+        memo = f"回答了 {scene.user_name} 的提问：{answer}" if ASKING.search(text) else ""
+    observations = [_observation(text, scene)] if _is_worth_noting(text) else []
     if not memo and not observations:
         return
     started = perf_counter()
@@ -65,14 +66,17 @@ async def ask_model(system: str, text: str) -> str:
     if not ASKING.search(text):
         return "好，记下了。"
     _, _, recalled = system.partition("【相关回忆】\n")
-    first = recalled.partition("\n")[0]
-    return f"我记得：{first.removeprefix('- ')}" if first.startswith("- [") else "这个我还没有印象。"
+    found = QUOTED.match(recalled)
+    return f"我记得，{found['day']} 说的：{NUMBER.sub('', found['said'])}" if found else "这个我还没有印象。"
 
 
 def _is_worth_noting(text: str) -> bool:
     return len(text.strip()) >= WORTH_NOTING and not ASKING.search(text)
 
 
-def _observation(text: str, speaker: str) -> str:
+def _observation(text: str, scene: CurrentScene) -> str:
     """Return a first-person text in the third person, as a model would write it."""
-    return FIRST_PERSON.sub(speaker, text) if FIRST_PERSON.search(text) else f"{speaker} 说：{text}"
+    speaker = f"{scene.user_name}({scene.user_id})"
+    if not FIRST_PERSON.search(text):
+        return f"{speaker} 说：{text}"
+    return FIRST_PERSON.sub(scene.user_name, FIRST_PERSON.sub(speaker, text, count=1))

@@ -28,6 +28,17 @@ PATIENCE = 90.0  # seconds for the historian
 QUESTIONS, QUESTION_LENGTHS = 3, range(8, 40)
 NEWEST, WIDTH, BAR = 8, 80, 32
 WRITES, SIZE = 50, 800  # of a bare write: how many, and bytes, about a job
+FILES = {
+    "announced.json": "说明过会记录的群",
+    "chromadb": "向量的索引，丢了能重建",
+    "considering.json": "还没整理的消息",
+    "end_summaries.json": "备忘的副本",
+    "ledger.db": "账本：记下的一切",
+    "ledger.db-shm": "账本的",
+    "ledger.db-wal": "账本的，新写的先在这里",
+    "profiles": "每个人、每个群的侧写",
+    "queues": "排着的任务",
+}
 ASKED_FROM = 500_000  # numbers of the follow-up questions, above those of a transcript's lines
 
 
@@ -60,7 +71,7 @@ class Show:
     def _opening(self) -> None:
         groups = sum(place.kind == "group" for place in self._transcript.places)
         print(f"认知记忆演示：{self._transcript.name}")
-        print(f"   NoneBot（FastAPI 驱动，OneBot v11）听在 {self._stage.url}，一个 OneBot 客户端已经连上")
+        print(f"   一个真的 NoneBot（FastAPI 驱动）在 {self._stage.url}，演示自带的 OneBot v11 客户端已经连上")
         print(f"   {groups} 个群，{len(self._transcript.places) - groups} 个私聊；没有模型，没有密钥，不联网\n")
 
     async def _captured(self, client: OneBotClient) -> bool:
@@ -81,10 +92,10 @@ class Show:
         return handled == len(lines) and recorded == ended
 
     async def _ends(self) -> None:
-        print("2. 每轮 end 占用聊天插件多久（返回时已经落盘）")
+        print("2. 记下一轮，聊天插件要等多久（返回时已经写在盘上，断电也不丢）")
         if len(companion.ends) > 1:
             print(f"   {_spread([seconds for _, seconds in companion.ends])}")
-        print(f"   {_spread(await asyncio.to_thread(bare_writes, self._home))}：这块盘写一个小文件并落盘，什么都不做\n")
+        print(f"   {_spread(await asyncio.to_thread(bare_writes, self._home))}：对照，只往这块盘写一个小文件\n")
 
     async def _events(self) -> bool:
         memory = get_memory()
@@ -92,17 +103,17 @@ class Show:
         settled = await memory.drain(PATIENCE)
         status = await memory.status()
         totals = status.totals
-        print(f"3. 史官在后台整理：又等了 {time.perf_counter() - started:.1f} 秒", end="")
-        print(f"；消息记录 {totals.messages} 条（连机器人自己的），事件 {totals.events} 条", end="")
+        print(f"3. 史官在后台整理（没有模型，按规则）：又等了 {time.perf_counter() - started:.1f} 秒", end="")
+        print(f"；{totals.messages} 条消息（连机器人自己的）里记下 {totals.events} 件事，最近的 {NEWEST} 件：", end="")
         print("" if settled else f"；{PATIENCE:.0f} 秒内没有整理完，还有 {_waiting(status)} 个任务")
         for event in reversed(await memory.events(core.Scene.operator(), limit=NEWEST)):
             where = f"群 {event.group_id}" if event.group_id else f"私聊 {event.user_id}"
             print(f"   [{_minute(event)}] {where} {_short(event.text)}")
-        print(f"   （最近 {NEWEST} 条；失败的任务 {status.jobs.failed} 个）\n")
+        print(f"   （失败的任务 {status.jobs.failed} 个）\n")
         return settled and not status.jobs.failed
 
     async def _questions(self, client: OneBotClient) -> None:
-        print("4. 追问：下一轮给模型看的上下文")
+        print("4. 追问：每次回答之前，放进模型提示词的就是竖线里这一段（机器人自己的话按真的时间记，所以是今天）")
         numbers = count(ASKED_FROM)
         for question in self._asked():
             scene = scene_in(question.place, question.user)
@@ -113,7 +124,7 @@ class Show:
             print(f"   机器人回：{(client.replies_in(question.place) or ['（没有回）'])[-1]}\n")
 
     async def _searches(self) -> None:
-        print("5. 搜索")
+        print("5. 搜索（前面是相关的分数，0 到 1）")
         for search in self._transcript.searches or self._asked()[:1]:
             started = time.perf_counter()
             hits = await get_memory().search_events(scene_in(search.place, search.user), search.text, top_k=3)
@@ -138,11 +149,13 @@ class Show:
         return not leaks
 
     def _files(self) -> None:
-        print(f"7. 数据在 {self._home / 'data'}")
-        for path in sorted(path for path in (self._home / "data").rglob("*") if path.is_file())[:20]:
-            with suppress(FileNotFoundError):  # a job's file lasts only until the job is done
-                print(f"   {path.relative_to(self._home / 'data')}  {path.stat().st_size / 1024:.1f} KB")
+        folder = self._home / "data" / "nonebot_plugin_cognitive_memory"
+        print(f"7. 数据都在 {folder}")
+        for path in sorted(folder.iterdir()):
+            if size := sum(map(_size, path.rglob("*") if path.is_dir() else (path,))):
+                print(f"   {path.name:<20} {size / 1024:>7.1f} KB  {FILES.get(path.name, '')}".rstrip())
         print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
+        print("\n装进自己的机器人：见 README「装进你的机器人」；装好后在群里发 /记忆 列表，看它记住了什么")
 
     def _asked(self) -> Sequence[TranscriptQuestion]:
         """Return the transcript's own questions; without any, questions that people asked each other in it."""
@@ -201,6 +214,12 @@ def _spread(seconds: Sequence[float]) -> str:
 
 def _minute(event: core.Event) -> str:
     return f"{event.happened_at.astimezone(core.Settings().zone):%Y-%m-%d %H:%M}"
+
+
+def _size(path: Path) -> int:
+    with suppress(FileNotFoundError):  # a job's file lasts only until the job is done
+        return path.stat().st_size if path.is_file() else 0
+    return 0
 
 
 def _short(text: str) -> str:

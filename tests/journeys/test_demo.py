@@ -48,12 +48,12 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
     for part in (
         "1. 回放 96 条消息",
-        "2. 每轮 end",
+        "2. 记下一轮",
         "3. 史官",
         "4. 追问",
         "5. 搜索",
         "6. 隔离",
-        "7. 数据在",
+        "7. 数据都在",
     ):
         assert part in run.stdout
     assert "合计泄漏 0 条" in run.stdout
@@ -67,7 +67,7 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
         shown.split("【记忆结束】"), (("下午三点", "青石巷"), ("六点半", "卡坦岛"), ("大理",)), strict=False
     ):
         assert all(word in block for word in wanted), block
-    assert shown.count("机器人回：我记得：") == run.stdout.count("【相关回忆】") == 3
+    assert shown.count("机器人回：我记得，") == run.stdout.count("【相关回忆】") == 3
 
 
 def test_a_turn_that_is_not_recorded_fails_the_demo(tmp_path: Path) -> None:
