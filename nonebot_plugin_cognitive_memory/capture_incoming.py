@@ -92,7 +92,9 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
             return
         words = words_after(message.text, commands)
         chat = unsigned(message.text) if words is None else words
-        everybody = worded(getattr(event, "original_message", ())).text  # with all mentions, as each account hears it
+        segments = getattr(event, "original_message", ())
+        is_plain = all(segment.type == "text" for segment in segments)
+        everybody = message.text if is_plain else worded(segments).text  # with all mentions, as each account hears it
         if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it
             near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)
             line_copies.note_logged(replace(message, text=chat), everybody, near)

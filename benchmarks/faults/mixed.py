@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from itertools import count
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any, TypeVar
@@ -52,6 +53,7 @@ LIFE = (6.0, 20.0)  # seconds from the first accepted turn to the end of a life
 FIRST_SIGN, GRACE = 90.0, 60.0
 AGAIN = 3  # turns that a new child hands in again
 BACKUPS_OPENED = 6
+LONGEST = 4  # times the seconds of a row, until a life has lasted long enough for a backup
 CODES = (errno.ENOSPC, errno.EIO, errno.EMFILE)
 STORE_SHARE = 0.04  # of the vector store's requests, of which a life makes few
 STORE_KINDS = ("killed", "refuses", "slow", "disk full")
@@ -120,7 +122,7 @@ def lived(folder: Path, seconds: float, seed: int) -> Soaked:
     """Run lives in ``folder/data`` for so many seconds; their backups lie beside it."""
     dice, began = random.Random(seed), time.time()
     soaked = Soaked(folder / "data", world.AcceptedTurns(folder / "accepted"))
-    while time.time() - began < seconds:
+    while time.time() - began < seconds or (not soaked.backups and time.time() - began < LONGEST * seconds):
         soaked.lives += 1
         back = 3600.0 if dice.random() < SHARE * 10 else 0.0  # lives are few: one in ten
         first = max([0, *(number + 1 - AGAIN for number in soaked.ledger.accepted)])
@@ -318,7 +320,7 @@ async def _handed_in(memory: core.CognitiveMemory, turn: core.Turn, number: int)
 
 
 async def _back_up(memory: core.CognitiveMemory, data: Path, seed: int) -> None:
-    for number in range(3):
+    for number in count():
         await asyncio.sleep(seed % 20 / 10)
         path = data.with_name(f"backup-{seed}-{number}")
         say("begins", path)
