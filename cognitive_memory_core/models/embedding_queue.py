@@ -92,10 +92,10 @@ class EmbeddingQueue:
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raises as :meth:`embed_documents`. Cancelling one caller leaves a shared call running."""
         now = self._clock.now()
-        self._asked = {asked: call for asked, call in self._asked.items() if _serves(*call, now)}
-        at, call = self._asked.pop(text, None) or (now, self._started(self._query(text)))
+        known = self._asked.pop(text, None)
+        at, call = known if known and _serves(*known, now) else (now, self._started(self._query(text)))
         self._asked[text] = at, call
-        if len(self._asked) > CACHED_ANSWERS:
+        while len(self._asked) > CACHED_ANSWERS or not _serves(*next(iter(self._asked.values())), now):
             del self._asked[next(iter(self._asked))]
         return await self._result(call)
 

@@ -133,19 +133,20 @@ def quotation_lines(quotations: Iterable[FoundLine], people: Mapping[str, Person
 
 def with_ids_once(sections: Iterable[Section], names: Names) -> tuple[Section, ...]:
     """Leave out the id of each later ``name(id)``, except for names that several people of the place bear."""
+    kept = list(sections)
+    ids = {found for section in kept for line in section.lines for found in _ID.findall(line)}
+    named = {one: clean_name(names.people[one].name) for one in ids if one in names.people}
+    alone = {one: name for one, name in named.items() if len(names.ids_by_name.get(callname(name), ())) == 1}
     written: set[str] = set()
 
     def shown(found: re.Match[str]) -> str:
-        person = names.people.get(found[1])
-        name = clean_name(person.name) if person else ""
-        bearers = names.ids_by_name.get(callname(name), ()) if name else ()
-        if len(bearers) != 1 or not found.string.endswith(name, 0, found.start()):
+        if not (name := alone.get(found[1])) or not found.string.endswith(name, 0, found.start()):
             return found[0]
         is_again = found[1] in written
         written.add(found[1])
         return "" if is_again else found[0]
 
-    return tuple(replace(one, lines=tuple(_ID.sub(shown, line) for line in one.lines)) for one in sections)
+    return tuple(replace(one, lines=tuple(_ID.sub(shown, line) for line in one.lines)) for one in kept)
 
 
 def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = False) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ class Place:
         self.corpus, self._filter, self._model = key
         self.lock = Lock()
         self.changed_at = changed_at
-        self.counted = 0
+        self.counted = 0  # bytes
         self._begin(0, 0)
 
     def _begin(self, removal: int, revision: int) -> None:
@@ -70,17 +70,12 @@ class Place:
         self._last, self._removal, self._revision = 0, removal, revision
 
     @property
-    def bytes(self) -> int:
-        """The size in bytes."""
-        return self.rows.bytes + OVERHEAD
-
-    @property
     def at_least(self) -> int:
         """A lower bound of the size when all rows are loaded: the distinct terms, limited in number, apart."""
         loaded, held = max(len(self.rows), 1), TERM_BYTES * len(self.rows.terms.values)
         if isinstance(self.rows, EventRows):
             held += len(self.rows) * self.rows.dimensions * FLOAT_BYTES
-        return max(self.bytes, held * (loaded + len(self.missing)) // loaded)
+        return max(self.counted, held * (loaded + len(self.missing)) // loaded)
 
     def follow(self, connection: Connection) -> None:
         """Note new, removed and changed rows, in an order in which none is missed, and load some that are missing."""
@@ -282,9 +277,9 @@ class Corpora:
             self._drop(key)  # its rows may be half changed
             raise
         with self._lock:
+            before, place.counted = place.counted, place.rows.bytes + OVERHEAD
             if self._held.get(key) is place:  # otherwise it was dropped in the meantime
-                self.bytes += place.bytes - place.counted
-                place.counted = place.bytes
+                self.bytes += place.counted - before
             while self.bytes > self.limit and self._held:
                 self.bytes -= self._held.popitem(last=False)[1].counted
         if place.at_least > self.limit:
