@@ -14,9 +14,18 @@ if TYPE_CHECKING:
     from .domain.context import Context, Hit, Section
     from .domain.erasure import Erasure
     from .domain.event import Event, Quote
-    from .domain.figures import Activity, DayCount
+    from .domain.figures import Activity, DayCount, Spending
     from .domain.interval import Interval
-    from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
+    from .domain.listing import (
+        Answering,
+        EventListing,
+        LineListing,
+        PersonEntry,
+        PlaceEntry,
+        PlaceListing,
+        ProfileSource,
+        SeenName,
+    )
     from .domain.message import Backfill, Message
     from .domain.note import Memo, Pin
     from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
@@ -74,6 +83,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Activity",
     "AlreadyEvolving",
+    "Answering",
     "Backfill",
     "BackgroundLoop",
     "BadArgument",
@@ -104,6 +114,7 @@ __all__ = [
     "Interval",
     "LimitReached",
     "LineCandidate",
+    "LineListing",
     "Memo",
     "Message",
     "MistakeError",
@@ -137,6 +148,7 @@ __all__ = [
     "SettingState",
     "Settings",
     "SettingsMoved",
+    "Spending",
     "Status",
     "StorageRefused",
     "Suggestion",
@@ -180,7 +192,9 @@ __getattr__ = loaded_on_use(
         "domain.erasure": "Erasure",
         "domain.event": "Event Quote",
         "domain.interval": "Interval",
-        "domain.listing": "EventListing PersonEntry PlaceEntry PlaceListing ProfileSource SeenName",
+        "domain.listing": (
+            "Answering EventListing LineListing PersonEntry PlaceEntry PlaceListing ProfileSource SeenName"
+        ),
         "domain.message": "Backfill Message",
         "domain.note": "Memo Pin",
         "domain.profile": "Profile ProfileHit ProfileKey Revision",
@@ -193,7 +207,7 @@ __getattr__ = loaded_on_use(
             "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
         ),
         "memory": "CognitiveMemory",
-        "domain.figures": "Activity DayCount",
+        "domain.figures": "Activity DayCount Spending",
         "quality.rendering": "report_figures report_markdown report_page",
         "recall.trace": "Candidate Explanation LineCandidate",
         "settings": (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 
 from . import sentences
@@ -16,8 +16,18 @@ from .domain.catch_up import CatchUp, talks_of
 from .domain.context import NOTHING, Context, Hit
 from .domain.erasure import RESTORABLE, keys_of
 from .domain.event import Event, MissedEvent, corrected_id
+from .domain.figures import Spending
 from .domain.ids import checked_id, derived_id
-from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
+from .domain.listing import (
+    Answering,
+    EventListing,
+    LineListing,
+    PersonEntry,
+    PlaceEntry,
+    PlaceListing,
+    ProfileSource,
+    SeenName,
+)
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
@@ -179,12 +189,40 @@ class Listings:
         self.access, self.names, self.clock, self.searching = opened.access, opened.names, opened.clock, opened.recall
         ledger = opened.ledger
         self.rows, self.stored, self.log, self.missed = ledger.listings, ledger.events, ledger.log, ledger.missed
+        self.quality, self.buffer, self.meter = ledger.quality, opened.buffer, opened.meter
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
         agent = _agent(scene)
         found = await self.rows.events(agent, listing, limit, offset, without=self.access.hidden_people)
         return self._shown(scene, await self.names.of_events(found))
+
+    async def lines(self, scene: Scene, listing: LineListing, limit: int, offset: int) -> list[Message]:
+        """Return lines of the log, newest first."""
+        await self.buffer.flush()
+        found = await self.rows.lines(_agent(scene), listing, limit, offset, without=self.access.hidden_people)
+        return [one for line in found for one in self.access.shown(_in_place(line.scene.scope), [line])]
+
+    async def learned_from(self, scene: Scene, message_ids: Collection[str]) -> Mapping[tuple[str, str], str]:
+        """Return the id of the active event that was made of each line, by the key of its place and its id."""
+        return await self.rows.learned_from(_agent(scene), message_ids)
+
+    async def said_at(self, scene: Scene, user_id: str, since: datetime) -> list[datetime]:
+        """Return when what a person said happened; empty for a person who opted out."""
+        hidden = user_id in self.access.hidden_people
+        return [] if hidden else await self.rows.said_at(_agent(scene), user_id, since)
+
+    async def answers(self, scene: Scene, place: Scope, newest: int, limit: int) -> list[Answering]:
+        """Return who answers whom in the newest lines of a place, the most frequent first."""
+        _agent(scene)
+        found = await self.rows.answers(place, newest, limit)
+        return [one for one in found if not {one.user_id, one.answered_id} & self.access.hidden_people]
+
+    async def spent(self, scene: Scene, since: date) -> list[tuple[date, Spending]]:
+        """Return what models cost by day and purpose since a day, oldest first."""
+        _agent(scene)
+        await self.meter.flush()
+        return await self.quality.spent(since)
 
     async def search(self, scene: Scene, text: str, listing: EventListing, limit: int) -> SearchResult:
         """Search the active events of a listing by words and by meaning, best first.
@@ -234,12 +272,8 @@ class Listings:
 
         Empty if they are no longer in the log.
         """
-        agent, scope = _agent(scene), event.scope
-        here = (
-            Scene.operator(agent, group_id=scope.place_id)
-            if scope.kind == "group"
-            else Scene.private(scope.place_id, agent=agent)
-        )
+        _agent(scene)
+        scope, here = event.scope, _in_place(event.scope)
         lines = await self.log.find(scope, frozenset(event.message_ids)) if event.message_ids else []
         read_filter = ReadFilter(here, group_id=scope.group_id, without=self.access.hidden_people)
         passages = await self.log.around(lines, read_filter, reach) if lines else []
@@ -323,6 +357,13 @@ def _agent(scene: Scene) -> str:
     if scene.kind != "operator":
         raise NotPermitted(sentences.caller.OPERATORS_ONLY)
     return scene.agent
+
+
+def _in_place(scope: Scope) -> Scene:
+    """Return the scene in which an operator reads the log of a place."""
+    if scope.kind == "group":
+        return Scene.operator(scope.agent, group_id=scope.place_id)
+    return Scene.private(scope.place_id, agent=scope.agent)
 
 
 class Reads:

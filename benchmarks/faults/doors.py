@@ -437,6 +437,7 @@ PAGES = (
     *("/", "/memories", f"/memories/open?id={EVENT}", f"/question?place={PLACE}&user_id={PERSON}&text=x", "/people"),
     *(f"/people/open?id={PERSON}", "/places", f"/places/open?place={PLACE}", f"/beliefs?group={GROUP_ID}"),
     *(f"/beliefs/open?group={GROUP_ID}&id={BELIEF}", "/jobs", "/settings", "/report", "/transfers", "/question/cases"),
+    *("/running", "/lines", f"/lines?place={PLACE}"),
     *("/transfers/download", "/suggestions", f"/suggestions?group={GROUP_ID}"),
 )
 FORMS: Mapping[str, Mapping[str, str]] = {
@@ -451,6 +452,8 @@ FORMS: Mapping[str, Mapping[str, str]] = {
     "/places/switch": {"place": PLACE, "switch": "off"},
     "/places/erase": {"place": PLACE, "sure": GROUP_ID},
     "/beliefs/change": {"group": GROUP_ID, "id": BELIEF, "action": "retire"},
+    "/beliefs/evolve": {"group": GROUP_ID},
+    "/pins/change": {"place": PLACE, "id": PIN, "text": "改掉", "action": "save"},
     "/jobs/retry": {},
     "/jobs/pause": {"wish": "pause"},
     "/settings/change": {"key": "query.auto_top_k", "value": "1"},

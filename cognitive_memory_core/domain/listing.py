@@ -29,6 +29,15 @@ class EventListing:
 
 
 @dataclass(frozen=True)
+class LineListing:
+    """Which lines of the log are listed; an empty field does not narrow. ``user_id`` keeps what a person said."""
+
+    place: Scope | None = None
+    user_id: str = ""
+    window: Interval | None = None
+
+
+@dataclass(frozen=True)
 class PlaceListing:
     """Which places are listed; an empty field does not narrow.
 
@@ -82,6 +91,15 @@ class SeenName:
     name: str
     first_seen_at: datetime
     last_seen_at: datetime
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How often one person answered another in a place; the id of the bot is ""."""
+
+    user_id: str
+    answered_id: str
+    times: int
 
 
 @dataclass(frozen=True)

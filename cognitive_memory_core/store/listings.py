@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.event import Event
-from ..domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
+from ..domain.listing import (
+    Answering,
+    EventListing,
+    LineListing,
+    PersonEntry,
+    PlaceEntry,
+    PlaceListing,
+    ProfileSource,
+    SeenName,
+)
+from ..domain.message import Message
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.scope import Scope
-from .database.rows import EVENT, bound, instant_of, micros, moment_of
-from .database.statements import bounded, escaped, listed
+from .database.rows import EVENT, MESSAGE, bound, found_message, instant_of, micros, moment_of
+from .database.statements import LISTED, bounded, escaped, listed
 from .database.table import Table, reads
 from .profiles import PROFILE, key_values
-from .search.read_filter_sql import listing_filter
+from .search.read_filter_sql import NOT_HIDDEN, listing_filter
 
 _SEPARATOR = "\x1f"  # between the parts of a scope's key
 _SCOPES = """{name} (scope) AS (
@@ -102,6 +113,65 @@ class OperatorLists(Table):
         clause, values = listing_filter(agent, listing, without)
         rest = f"WHERE {clause} ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?"
         return EVENT.found(connection, rest, (*values, bounded(limit), bounded(offset)))
+
+    @reads
+    def lines(
+        self,
+        connection: Connection,
+        agent: str,
+        listing: LineListing,
+        limit: int,
+        offset: int = 0,
+        *,
+        without: Collection[str] = (),
+    ) -> list[Message]:
+        """Return the lines of a listing, newest first; none of the people ``without``, or of the bot's to them."""
+        parts, values = ["agent = ?", NOT_HIDDEN], list(bound(agent))
+        if listing.place is not None:
+            parts, values = [*parts, "scope = ?"], [*values, *bound(listing.place.key)]
+        if listing.user_id:
+            parts, values = [*parts, "sender_id = ?"], [*values, *bound(listing.user_id)]
+        if listing.window is not None:
+            parts += ["at_us >= ?", "at_us < ?"]
+            values += [micros(listing.window.start), micros(listing.window.stop)]
+        if without:
+            parts, values = [*parts, f"user_id NOT IN {LISTED}"], [*values, listed(without)]
+        rest = f"WHERE {' AND '.join(parts)} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?"
+        query = f"SELECT {MESSAGE.of('e')} FROM messages e {rest}"
+        return [found_message(row) for row in connection.execute(query, (*values, bounded(limit), bounded(offset)))]
+
+    @reads
+    def learned_from(
+        self, connection: Connection, agent: str, message_ids: Collection[str]
+    ) -> Mapping[tuple[str, str], str]:
+        """Return, by place and message, the active event for which a message is a source."""
+        rows = connection.execute(
+            "SELECT e.scope, s.message_id, e.id FROM event_sources s JOIN events e ON e.seq = s.seq"
+            f" WHERE s.message_id IN {LISTED} AND e.agent = ? AND e.retired_at IS NULL",
+            (listed(message_ids), *bound(agent)),
+        )
+        return {(scope, message_id): event_id for scope, message_id, event_id in rows}
+
+    @reads
+    def said_at(self, connection: Connection, agent: str, user_id: str, since: datetime) -> list[datetime]:
+        """Return when a person's active events since an instant happened."""
+        rows = connection.execute(
+            "SELECT at_us FROM events WHERE agent = ? AND sender_id = ? AND retired_at IS NULL AND at_us >= ?",
+            (*bound(agent, user_id), micros(since)),
+        )
+        return [instant_of(at_us) for (at_us,) in rows]
+
+    @reads
+    def answers(self, connection: Connection, scope: Scope, newest: int, limit: int) -> list[Answering]:
+        """Return who answers whom in the ``newest`` lines of a place, the most frequent first."""
+        rows = connection.execute(
+            "SELECT m.sender_id, o.sender_id, count(*) FROM"
+            " (SELECT * FROM messages WHERE scope = ?1 ORDER BY at_us DESC LIMIT ?2) m"
+            " JOIN messages o ON o.scope = m.scope AND o.id = m.reply_to WHERE m.sender_id <> o.sender_id"
+            " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?3",
+            (*bound(scope.key), bounded(newest), bounded(limit)),
+        )
+        return [Answering(*row) for row in rows]
 
     @reads
     def wordings(self, connection: Connection, event: Event) -> list[Event]:

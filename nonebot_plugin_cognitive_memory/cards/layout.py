@@ -5,10 +5,12 @@ Texts are drawn literally: nothing in them is markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from pathlib import Path
+from typing import Literal, get_args
 
 from .clusters import fitted, wrapped
 
@@ -58,36 +60,24 @@ class Theme:
     accents: Mapping[Accent, tuple[Colour, Colour]]
 
 
-LIGHT = Theme(
-    page=(236, 239, 245),
-    sheet=(255, 255, 255),
-    edge=(226, 230, 238),
-    text=(31, 38, 51),
-    faint=(122, 131, 148),
-    label=(240, 243, 249),
-    tones={"good": (46, 174, 104), "busy": (237, 152, 45), "bad": (224, 82, 82), "plain": (150, 159, 176)},
-    accents={
-        "person": ((84, 112, 255), (149, 98, 240)),
-        "group": ((14, 159, 152), (54, 128, 227)),
-        "status": ((42, 157, 105), (20, 150, 170)),
-        "figures": ((240, 126, 72), (224, 82, 122)),
-    },
-)
-DARK = Theme(
-    page=(17, 20, 27),
-    sheet=(28, 33, 43),
-    edge=(43, 50, 64),
-    text=(229, 233, 242),
-    faint=(139, 149, 168),
-    label=(39, 46, 60),
-    tones={"good": (70, 196, 130), "busy": (240, 170, 80), "bad": (240, 112, 112), "plain": (110, 120, 140)},
-    accents={
-        "person": ((66, 84, 196), (112, 72, 190)),
-        "group": ((12, 118, 116), (40, 96, 176)),
-        "status": ((28, 118, 80), (16, 108, 126)),
-        "figures": ((186, 92, 52), (170, 58, 94)),
-    },
-)
+def _theme(tokens: str) -> Theme:
+    """Return the theme whose colours a style sheet states."""
+    found = {name: _colour(value) for name, value in re.findall(r"--([a-z-]+): #([0-9a-f]{6});", tokens)}
+    plain = {name: found[name] for name in ("page", "sheet", "edge", "text", "faint", "label")}
+    tones: dict[Tone, Colour] = {name: found[name] for name in get_args(Tone)}
+    accents: dict[Accent, tuple[Colour, Colour]] = {
+        name: (found[name], found[f"{name}-to"]) for name in get_args(Accent)
+    }
+    return Theme(**plain, tones=tones, accents=accents)
+
+
+def _colour(hexadecimal: str) -> Colour:
+    red, green, blue = bytes.fromhex(hexadecimal)
+    return red, green, blue
+
+
+TOKENS = Path(__file__).with_name("tokens.css")  # also the console's and the site's
+LIGHT, DARK = map(_theme, TOKENS.read_text("utf-8").split("@media"))
 
 
 @dataclass(frozen=True)

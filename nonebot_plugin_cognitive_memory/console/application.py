@@ -9,16 +9,30 @@ from hashlib import sha256
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 import cognitive_memory_core as core
 
+from ..cards.layout import TOKENS
 from ..http.gates import TokenBuckets
 from ..http.site import status_of
-from . import beliefs, configuring, jobs, memories, people, question, reporting, suggestions, today, transfers
+from . import (
+    beliefs,
+    configuring,
+    jobs,
+    lines,
+    memories,
+    people,
+    question,
+    reporting,
+    running,
+    suggestions,
+    today,
+    transfers,
+)
 from .languages import COOKIE as LANGUAGE
 from .languages import LANGUAGES, language_of, words_for
 from .pages import STATIC, rendered
@@ -28,7 +42,10 @@ from .visit import ConsoleContext, Page, Visit
 
 TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # failed log-ins from one address
 YEAR = 365 * 86_400
-_PARTS = (today, memories, question, people, beliefs, suggestions, jobs, configuring, reporting, transfers)
+_PARTS = (
+    *(today, memories, lines, people, beliefs, suggestions, question),
+    *(running, jobs, configuring, reporting, transfers),
+)
 PAGES = tuple(page for part in _PARTS for page in part.PAGES)  # method, path and function of each
 
 
@@ -36,6 +53,7 @@ def console_application(access: ConsoleAccess, context: ConsoleContext, token: s
     """Return the application behind its gate; a session is opened by ``token``, or by a login code."""
     login = _Login(access, token)
     routes = [
+        Route("/static/tokens.css", _tokens),
         Mount("/static", StaticFiles(directory=STATIC)),
         Route("/login", login.form, methods=["GET"]),
         Route("/login", login.entered, methods=["POST"]),
@@ -63,6 +81,10 @@ def _endpoint_of(page: Page, context: ConsoleContext) -> Callable[[Request], Awa
 async def _answer_unexpected(request: Request, _: Exception) -> Response:
     """Answer an unexpected error with a general message; the error itself is written to the bot's log only."""
     return PlainTextResponse(words_for(language_of(request.headers))("error.unforeseen"), 500)
+
+
+async def _tokens(_: Request) -> Response:
+    return FileResponse(TOKENS, media_type="text/css")
 
 
 async def _unknown(visit: Visit) -> Response:

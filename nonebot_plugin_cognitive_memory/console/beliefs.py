@@ -6,10 +6,13 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
+from .charts import timeline
 from .visit import PAGE, Visit
 
 STATUSES = ("active", "deprecated", "all")
 WEEK, LONGEST = 7, 366  # days
+EVOLVED = 14  # days whose lines an evolution reads
+DRAWN = 12  # beliefs of the timeline
 
 
 async def beliefs(visit: Visit) -> Response:
@@ -24,8 +27,10 @@ async def beliefs(visit: Visit) -> Response:
     if group_id:
         page = await visit.memory.beliefs(scene, status=status, limit=PAGE, offset=visit.offset)  # type: ignore[arg-type]  # of STATUSES
         changes = await visit.memory.belief_changes(scene, days=days)
+    chains = [await visit.memory.belief_history(scene, one.id) for one in page.beliefs[:DRAWN]]
     return await visit.show(
         "beliefs.html",
+        timeline=timeline([one for one in chains if one], visit.now, visit.zone),
         groups=groups,
         group_id=group_id,
         listed=status,
@@ -70,6 +75,15 @@ async def change(visit: Visit) -> Response:
     return visit.go("/beliefs/open", notice=visit.words("people.done"), group=group_id, id=changed.id)
 
 
+async def evolve(visit: Visit) -> Response:
+    """Update the beliefs of a group now, from what was said in the last two weeks."""
+    group_id = visit.sent("group")
+    if not group_id:
+        return visit.go("/beliefs")
+    run = await visit.memory.evolve(visit.scene(group_id), days=EVOLVED)
+    return visit.go("/beliefs", reported=(run.message,), group=group_id)
+
+
 def _share(text: str) -> float:
     try:
         return float(text)
@@ -77,4 +91,9 @@ def _share(text: str) -> float:
         return -1.0  # refused by the memory with a sentence
 
 
-PAGES = (("GET", "/beliefs", beliefs), ("GET", "/beliefs/open", belief), ("POST", "/beliefs/change", change))
+PAGES = (
+    ("GET", "/beliefs", beliefs),
+    ("GET", "/beliefs/open", belief),
+    ("POST", "/beliefs/change", change),
+    ("POST", "/beliefs/evolve", evolve),
+)

@@ -3,35 +3,56 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import groupby
+from typing import Literal
 
 from starlette.responses import Response
 
 import cognitive_memory_core as core
 
+from .. import replies
 from ..hot_settings import hot_settings
+from .languages import LANGUAGES
 from .visit import Visit
 
 PREFIX = "COGNITIVE_MEMORY__"
+GROUPS = {  # by the beginning of their keys
+    "record": ("capture.", "pins.", "sharing"),
+    "recall": ("query.",),
+    "cost": (" ",),
+    "models": ("models.",),
+    "learn": ("historian.", "profile.", "evolution."),
+    "doors": ("http.", "bridges"),
+    "machine": ("queue.", "vector_store."),
+    "general": ("",),
+}
 
 
 async def settings(visit: Visit) -> Response:
-    """Show every setting by group; secrets are hidden by the core."""
-    text, zh = visit.asked("text").casefold(), visit.language == "zh"
-    meanings = {key: core.setting_meaning(key, "zh" if zh else "en") for key in core.setting_keys()}
-    wanted = [key for key in meanings if text in f"{key} {meanings[key]}".casefold()]
+    """Show every setting by what people want to change; secrets are hidden by the core."""
+    text, language = visit.asked("text").casefold(), "zh" if visit.language == "zh" else "en"
+    meanings = {key: _meaning(key, language) for key in core.setting_keys()}
+    searched = {key: f"{key} {meaning} {replies.settings.SEARCHED.get(key, '')}" for key, meaning in meanings.items()}
+    wanted = [key for key in meanings if all(word in searched[key].casefold() for word in text.split())]
     states = await asyncio.to_thread(lambda: [hot_settings.configuration.state(key) for key in wanted])
-    groups = [(name, list(found)) for name, found in groupby(states, _group_of)]
-    problems = hot_settings.configuration.problems
+    groups = [(name, [one for one in states if group_of(one.key) == name]) for name in GROUPS]
     return await visit.show(
         "settings.html",
-        groups=groups,
+        groups=[(name, found) for name, found in groups if found],
         meanings=meanings,
         text=visit.asked("text"),
         env_line=env_line,
-        problems=problems,
+        problems=hot_settings.configuration.problems,
         is_dormant=core.is_dormant,
     )
+
+
+def _meaning(key: str, language: Literal["zh", "en"]) -> str:
+    """Return what a setting is for; a model of another role means what the historian's does."""
+    head, role, rest = (*key.split(".", 2), "", "")[:3]
+    if head != "models" or role not in ("triage", "merge", "evolution"):
+        return core.setting_meaning(key, language)
+    purpose = LANGUAGES[language][f"purpose.{role}"]
+    return f"{purpose} · {core.setting_meaning(f'models.historian.{rest}', language)}"
 
 
 async def change(visit: Visit) -> Response:
@@ -52,8 +73,11 @@ def env_line(state: core.SettingState) -> str:
     return f"{PREFIX}{state.key.upper().replace('.', '__')}={state.value}"
 
 
-def _group_of(state: core.SettingState) -> str:
-    return state.key.rpartition(".")[0]
+def group_of(key: str) -> str:
+    """Return the group in which people look for a setting."""
+    if key == "daily_calls" or key.endswith((".price", ".max_tokens")):
+        return "cost"
+    return next((name for name, begins in GROUPS.items() if key.startswith(begins)), "general")
 
 
 PAGES = (("GET", "/settings", settings), ("POST", "/settings/change", change))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from itertools import groupby
 
 from starlette.responses import Response
 
@@ -33,6 +34,12 @@ class EventFilters:
     until: str = ""
     text: str = ""
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """The filters that narrow the list, as parameters of an address."""
+        usual = EventFilters()
+        return {name: value for name, value in vars(self).items() if value != getattr(usual, name)}
+
 
 def event_filters(visit: Visit) -> EventFilters:
     """Read the filters from the address; a value that the form does not offer is ignored."""
@@ -53,7 +60,7 @@ async def memories(visit: Visit) -> Response:
     wanted = event_filters(visit)
     listing = core.EventListing(
         visit.place(wanted.place),
-        wanted.user_id,
+        await visit.person("user_id"),
         wanted.kind,
         wanted.state,  # type: ignore[arg-type]  # wanted_of admits only these
         _window(visit),
@@ -62,17 +69,35 @@ async def memories(visit: Visit) -> Response:
         "memories.html",
         _found(visit, wanted.text, listing) if wanted.text else _listed(visit, listing),
         wanted=wanted,
+        filters=await _chosen(visit, wanted, listing.place),
         places=await visit.offered_places(listing.place),
         kinds=KINDS,
         states=STATES,
     )
 
 
+async def _chosen(visit: Visit, wanted: EventFilters, place: core.Scope | None) -> list[tuple[str, str]]:
+    """Return each filter in words, with the address of the list without it."""
+    fields, words = wanted.fields, visit.words
+    told = {name: value for name, value in fields.items() if name != "text"}
+    if place:
+        told["place"] = (await visit.names_of((place,)))[place] or wanted.place
+    for name in {"kind", "state"} & fields.keys():
+        told[name] = words(f"{name}.{fields[name]}")
+    for name in {"since", "until"} & fields.keys():
+        told[name] = f"{words(f'memories.{name}')} {fields[name]}"
+    return [
+        (value, visit.address("/memories", **{other: kept for other, kept in fields.items() if other != name}))
+        for name, value in told.items()
+    ]
+
+
 async def _listed(visit: Visit, listing: core.EventListing) -> Found:
     events = await visit.memory.listings.events(visit.scene(), listing, PAGE + 1, visit.offset)
     names = await visit.names_of(event.scope for event in events[:PAGE])
-    rows = [(event, None) for event in events[:PAGE]]
-    return {"rows": rows, "near": PAGE, "has_more": len(events) > PAGE, "names": names, "degraded": ()}
+    by_day = groupby(events[:PAGE], lambda event: f"{event.happened_at.astimezone(visit.zone):%Y-%m-%d}")
+    days = [(day, [(event, None) for event in found]) for day, found in by_day]
+    return {"days": days, "has_more": len(events) > PAGE, "names": names, "degraded": ()}
 
 
 async def _found(visit: Visit, text: str, listing: core.EventListing) -> Found:
@@ -81,7 +106,8 @@ async def _found(visit: Visit, text: str, listing: core.EventListing) -> Found:
     names = await visit.names_of(hit.event.scope for hit in found.hits)
     rows = [(hit.event, hit) for hit in found.hits]
     near = sum(hit.score >= NEAR * found.hits[0].score for hit in found.hits)
-    return {"rows": rows, "near": near, "has_more": False, "names": names, "degraded": found.degraded}
+    parts = [("", rows[:near]), ("far", rows[near:])]
+    return {"days": [one for one in parts if one[1]], "has_more": False, "names": names, "degraded": found.degraded}
 
 
 async def opened(visit: Visit) -> Response:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -32,6 +33,27 @@ def minute(instant: datetime | None, zone: tzinfo) -> str:
         return str(instant)
 
 
+def clock(instant: datetime, zone: tzinfo) -> str:
+    """Return the local time of day of an instant."""
+    return minute(instant, zone)[-5:]
+
+
+def hue(name: str) -> int:
+    """Return which of the eight accents an id has."""
+    return crc32(name.encode("utf-8", "replace")) % 8
+
+
+def initial(name: str) -> str:
+    """Return the sign that stands for a name."""
+    return next((sign.upper() for sign in name if sign.isalnum()), "?")
+
+
+def headline(event: core.Event) -> str:
+    """Return what is shown of an event in a line: its text, or what its voice said if the text is only the quotes."""
+    own = [quote.text for quote in event.quotes if quote.sender_id == event.sender_id]
+    return "\n".join(own) if own and "：“" in event.text else event.text
+
+
 def place_key(scope: core.Scope) -> str:
     """Return a place in the form that addresses and forms use, such as "group/10001"."""
     return f"{scope.kind}/{scope.place_id}"
@@ -47,5 +69,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"minute": minute, "key": place_key, "reported": reported}
+    environment.filters |= {"minute": minute, "clock": clock, "hue": hue, "initial": initial}
+    environment.filters |= {"headline": headline, "key": place_key, "reported": reported}
     return environment

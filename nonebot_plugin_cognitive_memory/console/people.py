@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from starlette.responses import Response
 
 import cognitive_memory_core as core
 
 from ..erasure import erased_person, erased_place
+from ..replies.markdown import plain_lines
+from .charts import days_of, graph
 from .pages import minute
+from .today import calendar_of
 from .visit import PAGE, Visit
 
 FACTS = 100
 LIMIT = 40  # characters of a time limit that are quoted
+WEEKS = 26  # of a calendar
+ANSWERING, ANSWERS = 4_000, 200  # lines that are looked at, and pairs of people
 SWITCHES = ("on", "off", "record_only", "recall_only")
 
 
@@ -38,7 +44,7 @@ class ProfileView:
 
     key: str
     profile: core.Profile
-    lines: Sequence[tuple[str, Sequence[core.ProfileSource]]]
+    lines: Sequence[tuple[str, str, Sequence[core.ProfileSource]]]
     sources: Sequence[core.ProfileSource]
     revisions: Sequence[PastVersion]
     place: core.Scope | None = None
@@ -60,13 +66,16 @@ async def person(visit: Visit) -> Response:
     profiles = await listings.profiles(scene, None, user_id, PAGE, 0)
     own = [profile for profile in profiles if profile.key.user_id == user_id]
     worn = await listings.seen_names(scene, user_id)
+    events = await listings.events(scene, core.EventListing(user_id=user_id), 10, 0)
+    days = days_of(await listings.said_at(scene, user_id, _calendar_begin(visit)), visit.zone)
     return await visit.show(
         "person.html",
         person=entry,
         names=worn,
-        places=await visit.names_of(one.scope for one in worn),
+        places=await visit.names_of(one.scope for one in (*worn, *events)),
+        days=calendar_of(visit, days, place="", user_id=user_id, weeks=WEEKS),
         portraits=[await _profile_view(visit, profile) for profile in own],
-        events=await listings.events(scene, core.EventListing(user_id=user_id), 10, 0),
+        events=events,
     )
 
 
@@ -130,16 +139,48 @@ async def place(visit: Visit) -> Response:
     listings, scene = visit.memory.listings, visit.scene()
     profiles = await listings.profiles(scene, None, scope.place_id, PAGE, 0)
     own = [one for one in profiles if one.key.group_id == scope.place_id and not one.key.user_id]
+    activity = await visit.memory.activity(_scene_of(scope), days=7 * WEEKS)
+    days = {day.day: day.messages for day in activity.days}
+    answers = await listings.answers(scene, scope, ANSWERING, ANSWERS) if scope.kind == "group" else []
     return await visit.show(
         "place.html",
         place=await _entry(visit, scope),
         portraits=[await _profile_view(visit, profile) for profile in own] if scope.kind == "group" else [],
         members=[one for one in profiles if one.key.group_id == scope.place_id and one.key.user_id],
-        pins=await visit.memory.pins(visit.scene(scope.place_id)) if scope.kind == "group" else [],
+        pins=await visit.memory.pins(_scene_of(scope)),
+        days=calendar_of(visit, days, place=visit.asked("place"), user_id="", weeks=WEEKS),
+        graph=graph(answers, await _names(visit, answers)),
         events=await listings.events(scene, core.EventListing(scope), 10, 0),
         switches=SWITCHES,
         switch=await visit.memory.place_switch(_scene_of(scope)),
     )
+
+
+async def change_pin(visit: Visit) -> Response:
+    """Add, edit or remove a pin of a place."""
+    scope, memory, action = visit.place(visit.sent("place")), visit.memory, visit.sent("action")
+    if scope is None:
+        return visit.go("/places")
+    scene = _scene_of(scope)
+    if action == "remove":
+        await memory.unpin(visit.scene(), visit.sent("id"))
+    elif action == "save":
+        await memory.update_pin(visit.scene(), visit.sent("id"), visit.sent("text"))
+    else:
+        await memory.pin(scene, visit.sent("text"), for_group=scope.kind == "group")
+    return visit.go("/places/open", notice=visit.words("people.done"), place=visit.sent("place"))
+
+
+async def _names(visit: Visit, answers: Sequence[core.Answering]) -> dict[str, str]:
+    """Return the names of people who answer each other; the bot's for ""."""
+    listings, scene = visit.memory.listings, visit.scene()
+    ids = {person for one in answers for person in (one.user_id, one.answered_id)} - {""}
+    found = await asyncio.gather(*(listings.person(scene, one) for one in ids))
+    return {one.user_id: one.name or one.user_id for one in found} | {"": visit.words("memory.the_bot")}
+
+
+def _calendar_begin(visit: Visit) -> datetime:
+    return visit.now - timedelta(weeks=WEEKS)
 
 
 async def switch(visit: Visit) -> Response:
@@ -185,8 +226,9 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> ProfileView:
         f"{key.entity_type}/{key.group_id}/{key.user_id}",
         profile,
         [
-            (line, [one for one in sources if one.event_id in events.get(line.strip("-*+• \t"), ())])
-            for line in profile.summary.splitlines()
+            (kind, line, [one for one in sources if one.event_id in events.get(told.strip("-*+• \t"), ())])
+            for told in profile.summary.splitlines()
+            for kind, line in plain_lines(told)
         ],
         sources,
         [PastVersion(one, _replaced_at(one), changed_lines(profile, one.profile)) for one in revisions],
@@ -247,5 +289,6 @@ PAGES = (
     ("GET", "/places", places),
     ("GET", "/places/open", place),
     ("POST", "/places/switch", switch),
+    ("POST", "/pins/change", change_pin),
     ("POST", "/places/erase", erase_place),
 )

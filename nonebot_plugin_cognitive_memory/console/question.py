@@ -51,7 +51,7 @@ SLIDERS = (
 async def question(visit: Visit) -> Response:
     """Show the form, and below it the answer if a question was asked."""
     place = visit.place(visit.asked("place"))
-    asker = await _asker(visit)
+    asker = await visit.person("user_id")
     scene_there = _scene_of(place, asker) if place and visit.asked("text") else None
     weights, event_id = _weights(visit), visit.asked("event")
     expected = await visit.memory.listings.event(visit.scene(), event_id) if event_id else None
@@ -82,18 +82,8 @@ async def _answer(
         "explained": explained,
         "candidates": explained.candidates[:SHOWN],
         "lines": explained.lines[:SHOWN],
-        "line_parts": [name for name, _ in explained.lines[0].parts] if explained.lines else (),
         "wanted": _verdict(scene_there, explained, expected) if expected else None,
     }
-
-
-async def _asker(visit: Visit) -> str:
-    """Return the id of the person who asks; the form accepts a name, too, if only one person has it."""
-    said = visit.asked("user_id")
-    if not said:
-        return ""
-    found = await visit.memory.listings.people(visit.scene(), said, 2, 0)
-    return found[0].user_id if len(found) == 1 else said
 
 
 def _weights(visit: Visit) -> dict[str, float]:

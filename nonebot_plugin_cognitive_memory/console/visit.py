@@ -29,11 +29,27 @@ QUICK = 0.05  # seconds for which a page waits before what stands above the awai
 END = "<!--end-->"  # in a template, before the part that is awaited; stored text is escaped and cannot hold it
 ARRIVED = '<span class="arrived"></span>'  # the style sheet then hides that something is awaited
 Found = Mapping[str, object]
-NAVIGATION = (
-    *(("/", "today"), ("/memories", "memories"), ("/question", "question"), ("/people", "people")),
-    *(("/places", "places"), ("/beliefs", "beliefs"), ("/suggestions", "suggestions"), ("/jobs", "jobs")),
-    *(("/settings", "settings"), ("/report", "report"), ("/transfers", "transfers")),
+NAVIGATION = (  # groups, each with the accent of the heads of its pages
+    ("memory", "person", (("/", "today"), ("/memories", "memories"), ("/lines", "lines"))),
+    (
+        "people",
+        "group",
+        (
+            *(("/people", "people"), ("/places", "places"), ("/beliefs", "beliefs")),
+            ("/suggestions", "suggestions"),
+        ),
+    ),
+    ("question", "figures", (("/question", "question"), ("/question/cases", "cases"))),
+    (
+        "running",
+        "status",
+        (
+            *(("/running", "running"), ("/jobs", "jobs"), ("/settings", "settings"), ("/report", "report")),
+            ("/transfers", "transfers"),
+        ),
+    ),
 )
+ACCENTS = {page: accent for _, accent, pages in NAVIGATION for _, page in pages}
 
 
 @dataclass(frozen=True)
@@ -68,6 +84,11 @@ class Visit:
     def zone(self) -> tzinfo:
         """The time zone in which times are shown and read."""
         return self.settings.zone
+
+    @property
+    def now(self) -> datetime:
+        """The present, by the memory's clock."""
+        return self.memory.listings.clock.now().astimezone(self.zone)
 
     @property
     def agent(self) -> str:
@@ -115,6 +136,12 @@ class Visit:
     def sent(self, name: str) -> str:
         """Return a field of the form; "" if it is missing."""
         return self.fields.get(name, [""])[0]
+
+    async def person(self, name: str) -> str:
+        """Return the id of the person in a query parameter, which may be a name if only one person has it."""
+        said = self.asked(name)
+        found = await self.memory.listings.people(self.scene(), said, 2, 0) if said else []
+        return found[0].user_id if len(found) == 1 else said
 
     def number(self, name: str, default: int) -> int:
         """Return a query parameter as a whole number; ``default`` if it is none."""
@@ -221,7 +248,7 @@ class Visit:
         session = self.session
         usual = {"visit": self, "notice": session.notice, "said_so": session.reported, "t": self.words}
         session.notice, session.reported = "", ()
-        return {**usual, "navigation": NAVIGATION, "is_awaited": False, **values}
+        return {**usual, "navigation": NAVIGATION, "accents": ACCENTS, "is_awaited": False, **values}
 
     def go(
         self,

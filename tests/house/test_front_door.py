@@ -83,9 +83,18 @@ SETTINGS = {
     "unknown_keys",
 }
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
-    *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
-    *("LineCandidate", "PersonEntry", "PlaceEntry", "PlaceKind", "PlaceListing", "PlaceSwitch", "ProfileSource"),
-    *("CatchUp", "Scope", "Section", "SeenName", "Talk"),
+    *("Activity", "Answering", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
+    *(
+        "LineCandidate",
+        "LineListing",
+        "PersonEntry",
+        "PlaceEntry",
+        "PlaceKind",
+        "PlaceListing",
+        "PlaceSwitch",
+        "ProfileSource",
+    ),
+    *("CatchUp", "Scope", "Section", "SeenName", "Spending", "Talk"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import tempfile
@@ -19,7 +20,8 @@ BROWSER = next(
 DRIVER = shutil.which("chromedriver")
 MISSING = "no Chromium with its driver on this machine: apt-get install chromium chromium-driver"
 REMOTE = ("http", "https", "ws", "wss", "ftp")  # the tab with which a browser starts has addresses of its own
-DESKTOP, PHONE = (1280, 900), (390, 844)
+DESKTOP, TABLET, PHONE = (1440, 900), (1024, 768), (390, 844)
+TALLEST = 3_000  # pixels of a picture
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--lang=zh-CN"),
@@ -110,9 +112,13 @@ class Browser:
             "return document.documentElement.scrollWidth > document.documentElement.clientWidth + 1"
         )
 
-    def picture(self, path: Path) -> None:
-        """Store a picture of what is shown."""
-        path.write_bytes(self.driver.get_screenshot_as_png())
+    def picture(self, path: Path, *, is_whole: bool = False) -> None:
+        """Store a picture of what is shown, or of the whole page."""
+        options = {"format": "png", "captureBeyondViewport": is_whole}
+        if is_whole:
+            size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+            options["clip"] = {**size, "height": min(size["height"], TALLEST), "scale": 1}
+        path.write_bytes(base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", options)["data"]))
 
 
 @contextmanager

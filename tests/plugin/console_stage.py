@@ -76,8 +76,8 @@ class Visitor:
 
 
 @asynccontextmanager
-async def console(folder: Path, **settings: Any) -> AsyncGenerator[Console, None]:
-    """Serve a console over a new memory on loopback."""
+async def console(folder: Path, *, clock: FrozenClock | None = None, **settings: Any) -> AsyncGenerator[Console, None]:
+    """Serve a console over the memory of a folder on loopback."""
     from nonebot_plugin_cognitive_memory.console.application import console_application
     from nonebot_plugin_cognitive_memory.console.sessions import ConsoleAccess
     from nonebot_plugin_cognitive_memory.console.visit import ConsoleContext
@@ -85,7 +85,7 @@ async def console(folder: Path, **settings: Any) -> AsyncGenerator[Console, None
     from nonebot_plugin_cognitive_memory.http.site import Site
 
     in_force = core.Settings.from_mapping({"vector_store": {"backend": "exact"}, **settings})
-    async with core.CognitiveMemory.open(in_force, folder, clock=FrozenClock()) as memory:
+    async with core.CognitiveMemory.open(in_force, folder, clock=clock or FrozenClock()) as memory:
         backing, access, app = Backing(lambda: memory, lambda: in_force), ConsoleAccess(), FastAPI()
         site = Site(TOKEN, (), backing)
         site.add("/console", console_application(access, ConsoleContext(backing, folder), TOKEN))

@@ -1,19 +1,18 @@
 """The console in a real Chromium: every page at both sizes and in both colours, by keyboard, and with hostile text.
 
-With COGNITIVE_MEMORY_PICTURES=FOLDER set, pictures for docs/console.md are written there.
+Pictures for docs/console.md are made by ``console_pictures``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 from nonebug import App
 
-from .chromium import BROWSER, DESKTOP, DRIVER, MISSING, PHONE, Browser, browser
+from .chromium import BROWSER, DESKTOP, DRIVER, MISSING, PHONE, TABLET, Browser, browser
 from .console_stage import Console, console, furnished
 from .web import TOKEN
 
@@ -23,6 +22,8 @@ PAGES = {
     "today": "/",
     "memories": "/memories",
     "question": QUESTION,
+    "lines": "/lines",
+    "running": "/running",
     "people": "/people",
     "person": "/people/open?id=2000001",
     "places": "/places",
@@ -34,15 +35,9 @@ PAGES = {
     "report": "/report?examine=yes",
     "transfers": "/transfers",
 }
-VIEWS = ((DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True))
+VIEWS = tuple((size, dark) for size in (DESKTOP, TABLET, PHONE) for dark in (False, True))
+SIZES = {DESKTOP: "desktop", TABLET: "tablet", PHONE: "phone"}
 EXAMINED = {("desktop", "light"), ("phone", "dark")}  # what is laid out and coloured differently
-PICTURES = os.environ.get("COGNITIVE_MEMORY_PICTURES")
-PICTURED = {("today", "desktop", "light"), ("memory", "desktop", "light"), ("question", "desktop", "light")} | {
-    *(("memories", "desktop", "dark"), ("person", "desktop", "light"), ("today", "phone", "dark")),
-    *(("question", "phone", "light"), ("beliefs", "desktop", "light"), ("settings", "desktop", "light")),
-    *((name, "desktop", "light") for name in ("people", "places", "place", "belief", "suggestions", "jobs", "report")),
-    ("transfers", "desktop", "light"),
-}
 
 
 @pytest.fixture
@@ -59,7 +54,7 @@ def log_in(page: Browser) -> None:
     field = page.driver.switch_to.active_element
     assert field.get_attribute("name") == "secret"
     field.send_keys(TOKEN, "\n")
-    page.until(lambda: page.all("nav.pages"))
+    page.until(lambda: page.all("header.rail"))
 
 
 def checked(page: Browser, name: str, path: str) -> list[str]:
@@ -69,17 +64,13 @@ def checked(page: Browser, name: str, path: str) -> list[str]:
     page.until(lambda: page.all("h1"))
     wrong: list[str] = []
     for size, dark in VIEWS:
-        where = ("desktop" if size == DESKTOP else "phone", "dark" if dark else "light")
+        where = (SIZES[size], "dark" if dark else "light")
         page.resize(size, dark=dark)
-        if PICTURES and (name, *where) in PICTURED:
-            page.picture(Path(PICTURES) / f"console-{name}-{'-'.join(where)}.png")
         for summary in page.all("details:not([open]) > summary"):
             page.driver.execute_script("arguments[0].parentElement.open = true", summary)
         wrong += [f"{where}: wider than the window"] if page.is_scrolled_sideways() else []
         if where in EXAMINED:
             wrong += [f"{where}: {one['id']}: {one['help']} {one['nodes']}" for one in page.serious()]
-        for details in page.all("details[open]") if PICTURES else ():
-            page.driver.execute_script("arguments[0].open = false", details)
     return [f"{name} {one}" for one in (*wrong, *page.complaints(), *page.foreign_requests())]
 
 
@@ -90,10 +81,10 @@ async def test_every_page_in_a_browser(shown: Console) -> None:
         with browser(shown.address) as page:
             log_in(page)
             page.open("/memories?text=部署密钥")
-            memory = page.one("tbody a").get_attribute("href").removeprefix(shown.address)
+            memory = page.one("main a.bubble").get_attribute("href").removeprefix(shown.address)
             belief_list = page.driver
             page.open("/beliefs?group=20001")
-            belief = belief_list.find_element("css selector", "tbody a").get_attribute("href")
+            belief = belief_list.find_element("css selector", "main .rows a").get_attribute("href")
             paths = {**PAGES, "memory": memory, "belief": belief.removeprefix(shown.address)}
             return [wrong for name, path in paths.items() for wrong in checked(page, name, path)]
 
@@ -113,7 +104,7 @@ async def test_the_console_by_keyboard_alone(shown: Console) -> None:
             page.open("/memories")
             page.one("input[name=text]").send_keys("部署密钥", "\n")
             page.until(lambda: "text=" in page.driver.current_url)
-            page.one("tbody a").send_keys("\n")
+            page.one("main a.bubble").send_keys("\n")
             page.until(lambda: page.all("textarea"))
             field = page.one("textarea")
             field.clear()

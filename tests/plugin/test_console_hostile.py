@@ -41,7 +41,7 @@ TAGS = (
 LOOK = """
 return [window.hit || "", document.querySelectorAll("#planted, main img, main iframe, main object, main embed").length,
   [...document.links].filter(one => one.protocol === "javascript:").length,
-  document.querySelectorAll("main script, main style, main svg:not(.chart):not(.bar)").length,
+  document.querySelectorAll("main script, main style, main svg:not([class])").length,
   [...document.forms].filter(one => !(one.getAttribute("action") || "").startsWith("/memory/console/")).length];
 """
 
@@ -60,6 +60,7 @@ def asked(listed: str) -> dict[str, str]:
     reflected = {
         "a search": "/memories?" + urlencode({"text": TEXT, "user_id": NAME, "place": f"group/{NAME}", "since": NAME}),
         "a question": "/question?" + urlencode({"text": TEXT, "user_id": NAME, "place": "group/20001"}),
+        "lines": "/lines?" + urlencode({"day": NAME, "user_id": NAME, "place": f"group/{NAME}"}),
         "people": "/people?" + urlencode({"text": NAME}),
         "a person": "/people/open?" + urlencode({"id": NAME}),
         "a place": "/places/open?" + urlencode({"place": f"group/{NAME}"}),
@@ -122,6 +123,8 @@ FORMS = {
     "/profiles/restore": ("key", "revision"),
     "/places/switch": ("place", "switch"),
     "/places/erase": ("place", "sure"),
+    "/pins/change": ("place", "id", "text", "action"),
+    "/beliefs/evolve": ("group",),
     "/beliefs/change": ("group", "id", "action", "strength", "reason"),
     "/suggestions/decide": ("group", "id", "action"),
     "/jobs/retry": ("id",),

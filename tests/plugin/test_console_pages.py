@@ -52,7 +52,7 @@ async def test_a_question_is_taken_apart(shown: Console) -> None:
         page = await visitor.look("/question", **asked)
         assert "模型拿到的上下文" in page
         assert "部署密钥在 2026-03-06 换过" in page
-        assert "想起了" in page
+        assert '<span class="rank">1</span>' in page
         context = await shown.memory.context(_scene(), asked["text"])
         assert f"{context.tokens} / " in page
         none = await visitor.look("/question", **asked, auto_top_k="0")
@@ -106,8 +106,8 @@ async def test_raw_lines_are_taken_apart(shown: Console) -> None:
     asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
     async with shown.visited() as visitor:
         page = await visitor.look("/question", **asked)
-        table = page.split("自己的字词", 1)[1]
-        assert "新的在保险柜里" in table
+        lines = page.split("<h2>原话 ", 1)[1].split("</section>")[0]
+        assert "自己的字词" in lines.split("新的在保险柜里", 1)[1]
 
 
 async def test_why_something_was_not_recalled(shown: Console) -> None:
@@ -144,7 +144,7 @@ async def test_a_profile_is_rolled_back(shown: Console) -> None:
         page = await visitor.look("/people/open", id="2000001")
         assert "新加的一行" in page
         assert "每一条从哪来（2）" in page
-        (line,) = [line for line in page.splitlines() if line.startswith('<p class="text">- 新加的一行')]
+        (line,) = [line for line in page.splitlines() if '<p class="text item">新加的一行' in line]
         assert "/memories/open?id=" in line
         revision = page.split('name="revision" value="', 1)[1].split('"', 1)[0]
         after = await visitor.act("/profiles/restore", key="member/20001/2000001", revision=revision)
@@ -197,7 +197,7 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
         await visitor.act("/beliefs/change", group="20001", id=current, action="restore")
         changes = await visitor.look("/beliefs", group="20001")
         assert "过时了" in changes
-        assert "<b>恢复</b>" in changes
+        assert '<span class="tag">恢复</span>' in changes
 
 
 async def test_a_wording_is_put_back_with_its_source(shown: Console) -> None:
@@ -326,23 +326,51 @@ async def test_a_dismissed_suggestion_never_comes_back(shown: Console) -> None:
 
 
 async def test_places_have_their_names(shown: Console) -> None:
-    """Lists and pages of memories show the name of a place beside its id."""
+    """Lists and pages of memories and people show the name of a place, which leads to its page."""
     async with shown.visited() as visitor:
         listed = await visitor.look("/memories", place="group/20002")
-        assert "爬山群（20002）" in listed.split("<tbody>", 1)[1]
-        assert "爬山群（20002）" in await visitor.look("/memories/open", id=_first_id(listed))
-        assert "读书会（20001）" in await visitor.look("/people/open", id="2000001")
+        assert "<span>爬山群</span>" in listed
+        assert 'place=group%2F20002">爬山群</a>' in await visitor.look("/memories/open", id=_first_id(listed))
+        assert 'place=group%2F20001">读书会</a>' in await visitor.look("/people/open", id="2000001")
 
 
-async def test_a_bar_leads_to_the_memories_of_its_day(shown: Console) -> None:
-    """Each bar of a day with memories shows their number and leads to their list."""
+async def test_a_day_of_the_calendar_leads_to_its_lines(shown: Console) -> None:
+    """The days on which something was said lead to their lines, in order, with what became memory marked."""
     async with shown.visited() as visitor:
-        bars = (await visitor.look("/")).split('class="chart"')[1].split('<a href="/memory/console')[1:]
-        assert bars
-        for bar in bars:
-            number = bar.split('aria-label="', 1)[1].split('"', 1)[0].split(": ")[1]
-            listed = await visitor.look(bar.split('"', 1)[0].replace("&amp;", "&"))
-            assert listed.count('name="id" value="') == int(number)
+        cells = (await visitor.look("/")).split('class="chart"')[1].split('<a href="/memory/console')[1:]
+        days = [await visitor.look(cell.split('"', 1)[0].replace("&amp;", "&")) for cell in cells if "/lines?" in cell]
+        assert sum(day.count('<span class="bubble') for day in days) == 5
+        (said,) = [day for day in days if "新的在保险柜里" in day]
+        assert said.index("早上好") < said.index("新的在保险柜里") < said.index("我记一下")
+        assert "成了记忆" in said.split("新的在保险柜里")[0].split("早上好")[1]
+        nobody = await visitor.look("/lines", place="group/20002", user_id="阿棠")
+        assert "保险柜" not in nobody
+
+
+async def test_pins_are_added_edited_and_removed(shown: Console) -> None:
+    """A pin is added, edited and removed on the page of its place."""
+    async with shown.visited() as visitor:
+        place = {"place": "group/20002"}
+        added = await visitor.act("/pins/change", **place, action="add", text="带水")
+        pin = added.split(">带水<")[0].split('name="id" value="')[-1].split('"', 1)[0]
+        assert "带水和帽子" in await visitor.act("/pins/change", **place, action="save", id=pin, text="带水和帽子")
+        assert "带水" not in await visitor.act("/pins/change", **place, action="remove", id=pin)
+        assert not await shown.memory.pins(core.Scene.operator(group_id="20002"))
+
+
+async def test_a_group_is_evolved_now(shown: Console) -> None:
+    """Evolution of a group can be started, and what came of it is told."""
+    async with shown.visited() as visitor:
+        assert 'role="status"' in await visitor.act("/beliefs/evolve", group="20001")
+
+
+async def test_health_tells_models_costs_and_what_to_do(shown: Console) -> None:
+    """The page of health shows whose models are asked, how to set one, and what needs a hand."""
+    async with shown.visited() as visitor:
+        page = await visitor.look("/running")
+        assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_URL=" in page
+        assert "没有配整理用的模型" in page
+        assert "每天的模型调用" in page
 
 
 async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> None:

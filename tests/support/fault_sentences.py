@@ -23,7 +23,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/backfill.REASONS.*", "sentences/backfill.outcome", "sentences/backfill.[DR]*"),
     *("sentences/context.*", "sentences/feedback.*", "sentences/report.*", "sentences/stored_text.*"),
     *("replies/cards.*", "replies/console_en.*", "replies/console_zh.*", "replies/http_guide.*", "replies/label.*"),
-    *("replies/metrics.HELP.*", "*._*"),
+    *("replies/settings.SEARCHED.*", "replies/metrics.HELP.*", "*._*"),
     *("sentences/command_line.*_OPTION", "sentences/command_line.*_SUMMARY", "sentences/command_line.*_ARGUMENT"),
     *("sentences/command_line.USAGE", "sentences/command_line.OPTIONS", "sentences/command_line.COMMAND_OVERVIEW"),
     *("sentences/command_line.RETRIED", "sentences/command_line.*ING", "sentences/command_line.EXPORTED*"),

@@ -1,0 +1,122 @@
+"""The page of whether the memory works: findings with what to do, costs by day, models, the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+import cognitive_memory_core as core
+
+from .charts import costs
+from .languages import LANGUAGES
+from .visit import Visit
+
+DAYS = 30
+LAG = 200  # events without a vector from which the index is behind
+ROLES = ("historian", "triage", "merge", "evolution", "embedding", "rerank")
+Tone = Literal["good", "busy", "bad"]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A finding: the sentence ``key`` with its values and the text of an error, what to do, and the page for it."""
+
+    tone: Tone
+    key: str
+    values: Mapping[str, object]
+    reported: str = ""
+    do: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The model of a role: its name and host ("" without one), its state, and the lines of .env that set it."""
+
+    role: str
+    name: str
+    host: str
+    state: str
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of .env that set the model."""
+        prefix = f"COGNITIVE_MEMORY__MODELS__{self.role.upper()}"
+        return tuple(f"{prefix}__{key}=" for key in ("API_URL", "API_KEY", "MODEL_NAME"))
+
+
+async def running(visit: Visit) -> Response:
+    """Show whether the memory works, and what it costs."""
+    status = await visit.memory.status()
+    until, limit = visit.now.date(), visit.settings.daily_calls
+    spent = await visit.memory.listings.spent(visit.scene(), until - timedelta(days=DAYS - 1))
+    return await visit.show(
+        "running.html",
+        remarks=list(remarks_on(status)),
+        status_now=status,
+        limit=limit,
+        costs=costs(spent, until, DAYS, limit),
+        models=models(visit.settings, status, visit.memory.embedder),
+        purpose=lambda name: LANGUAGES[visit.language].get(f"purpose.{name}", name),
+    )
+
+
+def models(settings: core.Settings, status: core.Status, embedder: str) -> list[Model]:
+    """Return the model of each role; a chat role takes what it does not set from the historian's."""
+    states, found = dict(status.breakers), list[Model]()
+    for role in ROLES:
+        is_chat = role not in ("embedding", "rerank")
+        wanted = settings.models.of(role) if is_chat else getattr(settings.models, role)  # type: ignore[arg-type]  # of ROLES
+        name = wanted.model_name or (embedder if role == "embedding" and embedder != "hash" else "")
+        host = urlsplit(wanted.api_url).hostname or "" if wanted.model_name else ""
+        found.append(Model(role, name, host, states.get(role, "uninitialised")))
+    return found
+
+
+def remarks_on(status: core.Status) -> Iterator[Remark]:
+    """Yield findings on a status, the worst first; if none is bad, the first one says that everything works."""
+    found = [*_troubles(status), *_work(status)]
+    if not any(remark.tone == "bad" for remark in found):
+        yield Remark("good", "today.well", {})
+    yield from found
+
+
+def _troubles(status: core.Status) -> Iterator[Remark]:
+    if not status.is_running:
+        yield Remark("bad", "today.not_running", {}, status.reason)
+    for name, error in status.failing:
+        yield Remark("bad", "today.damaged" if error == status.damage else "today.failing", {"part": name}, error)
+    failing = {name for name, _ in status.failing}
+    for name, state in status.breakers:
+        if state == "failed" and name not in failing:
+            yield Remark("bad", "today.breaker", {"part": name}, do="do.breaker")
+    if status.last_error and status.last_error not in dict(status.failing).values():
+        yield Remark("bad", "today.last_error", {}, status.last_error)
+    if status.jobs.failed:
+        yield Remark("bad", "today.failed_jobs", {"count": status.jobs.failed}, path="/jobs")
+    if status.dropped_messages:
+        yield Remark("bad", "today.dropped", {"count": status.dropped_messages}, do="do.dropped")
+
+
+def _work(status: core.Status) -> Iterator[Remark]:
+    if status.paused:
+        yield Remark("busy", "today.paused", {})
+    if status.jobs.pending or status.jobs.processing:
+        values = {"pending": status.jobs.pending, "processing": status.jobs.processing}
+        yield Remark("busy", "today.queue", values, path="/jobs")
+    if status.index_lag > LAG:
+        yield Remark("busy", "today.lag", {"count": status.index_lag})
+    if status.merges.facts:
+        yield Remark("busy", "today.merges", {"facts": status.merges.facts, "profiles": status.merges.profiles})
+    if status.is_over_daily_calls:
+        yield Remark("busy", "today.over_calls", {}, do="do.over_calls", path="/settings?text=daily_calls")
+    for name in status.without_model:
+        yield Remark("good", f"today.without_{name}", {}, do=f"do.without_{name}")
+
+
+PAGES = (("GET", "/running", running),)

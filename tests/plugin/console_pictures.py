@@ -1,0 +1,92 @@
+"""Pictures of the console over the sample month: ``python -m tests.plugin.console_pictures FOLDER [PAGE ...]``.
+
+Without pages, those of docs/console.md; with pages, each at three widths, light and dark; "every" stands for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import nonebot
+from PIL import Image
+
+from tests.support import sample_month
+from tests.support.clock import FrozenClock
+
+from .chromium import DESKTOP, PHONE, TABLET, browser
+
+SIZES = {"desktop": DESKTOP, "tablet": TABLET, "phone": PHONE}
+GROUP = f"group/{sample_month.GROUP}"
+PAGES = {
+    "today": "/",
+    "memories": "/memories",
+    "lines": "/lines?day=2026-11-17",
+    "running": "/running",
+    "search": "/memories?text=花生",
+    "forgotten": "/memories?state=retired",
+    "question": f"/question?place={GROUP}&user_id=3100008&text=谁有忌口，点心里不能放什么",
+    "question-empty": "/question",
+    "cases": "/question/cases",
+    "people": "/people",
+    "person": "/people/open?id=3100003",
+    "places": "/places",
+    "place": f"/places/open?place={GROUP}",
+    "beliefs": f"/beliefs?group={sample_month.GROUP}&status=all&days=40",
+    "suggestions": f"/suggestions?group={sample_month.GROUP}",
+    "jobs": "/jobs",
+    "settings": "/settings",
+    "report": "/report?examine=yes",
+    "transfers": "/transfers",
+}
+OPENED = {"memory": ("/memories?text=花生", "main a[href*='/memories/open']"),
+          "belief": (PAGES["beliefs"], "main .rows a[href*='/beliefs/open']")}  # fmt: skip
+DOCUMENTED = (
+    *(("today", "desktop", "light"), ("today", "phone", "dark"), ("memories", "desktop", "dark")),
+    *(("lines", "phone", "light"), ("question", "desktop", "light"), ("question", "phone", "light")),
+    *((name, "desktop", "light") for name in ("memory", "person", "place", "beliefs", "running", "settings")),
+)
+
+
+async def taken(folder: Path, wanted: Sequence[tuple[str, str, str]], *, is_empty: bool = False) -> None:
+    """Write a picture of each page, size and colour, over the sample month or an empty memory."""
+    from .console_stage import console
+    from .test_console_browser import log_in
+
+    def driven(address: str) -> None:
+        with browser(address) as page:
+            log_in(page)
+            paths = dict(PAGES)
+            for name, (listed, link) in OPENED.items():
+                page.open(listed)
+                if found := page.all(link):
+                    paths[name] = found[0].get_attribute("href").removeprefix(address)
+            for name, size, colour in wanted:
+                if name not in paths:
+                    continue
+                page.resize(SIZES[size], dark=colour == "dark")
+                page.open(paths[name])
+                page.until(lambda: page.all("h1"))
+                file = folder / f"console-{name}-{size}-{colour}.png"
+                page.picture(file, is_whole=wanted is not DOCUMENTED)
+                Image.open(file).convert("RGB").quantize(160).save(file, optimize=True)
+
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as data:
+        if not is_empty:
+            await sample_month.made(Path(data) / "data")
+        async with console(Path(data) / "data", clock=FrozenClock(sample_month.NOW)) as one:
+            await asyncio.to_thread(driven, one.address)
+
+
+if __name__ == "__main__":
+    nonebot.init(driver="~fastapi", log_level="WARNING", localstore_data_dir=tempfile.mkdtemp())
+    nonebot.load_plugin("nonebot_plugin_cognitive_memory")
+    out, *names = sys.argv[1:]
+    is_empty = "empty" in names
+    chosen = [*PAGES, *OPENED] if {"every", "empty"} & {*names} else names
+    combined = [(name, size, colour) for name in chosen for size in SIZES for colour in ("light", "dark")]
+    asyncio.run(taken(Path(out), combined or DOCUMENTED, is_empty=is_empty))
