@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Iterator, Sequence
@@ -45,24 +46,27 @@ class ModelMerger:
         """Return the lines that the model wrote; raises UnavailableError, BadAnswer, PermanentError."""
         ask, shown = self.prompts.merge(given, now, max_chars=self.settings.current.profile.max_chars)
         answer = await self.chat.ask(ask)
-        written = [
-            (line.title, line.text, [shown[at - 1] for at in line.facts if at <= len(shown)]) for line in answer.lines
-        ]
-        lines = [_checked(title, text, facts, given, now) for title, text, facts in written]
-        kept = tuple(line for line in lines if line is not None)
-        outdated = tuple(shown[at - 1].event_id for at in answer.outdated if at <= len(shown))
-        ended = [line for line in given.told if any(fact.event_id in outdated for fact in line)]
-        outdated = outdated if len(ended) <= max(len(given.told) // ENDED, 1) else ()
-        named = {*outdated, *(one for line in kept for one in line.event_ids)}
-        self._report(len(lines) - len(kept), sum(fact.event_id not in named for fact in given.new))
-        return MergedLines(kept, dict(_tags(answer, shown)), outdated)
-
-    def _report(self, left_out: int, unnamed: int) -> None:
+        merged = await asyncio.to_thread(_merged, answer, shown, given, now)  # a tenth of a second for twenty lines
+        left_out = len(answer.lines) - len(merged.lines)
         if left_out:
             self.tally.count(LEFT_OUT, left_out)
             log.warning("%s", sentences.log.PROFILE_LINES_LEFT_OUT.format(count=left_out))
-        if unnamed:
+        named = {*merged.outdated, *(one for line in merged.lines for one in line.event_ids)}
+        if unnamed := sum(fact.event_id not in named for fact in given.new):
             log.info("%s", sentences.log.PROFILE_FACTS_LEFT.format(count=unnamed))
+        return merged
+
+
+def _merged(answer: ProfileAnswer, shown: Sequence[Fact], given: MergeInput, now: datetime) -> MergedLines:
+    """Return the lines of an answer that rest on facts, with their events; more outdated ones than a third are none."""
+    written = [
+        (line.title, line.text, [shown[at - 1] for at in line.facts if at <= len(shown)]) for line in answer.lines
+    ]
+    lines = [_checked(title, text, facts, given, now) for title, text, facts in written]
+    outdated = tuple(shown[at - 1].event_id for at in answer.outdated if at <= len(shown))
+    ended = [line for line in given.told if any(fact.event_id in outdated for fact in line)]
+    outdated = outdated if len(ended) <= max(len(given.told) // ENDED, 1) else ()
+    return MergedLines(tuple(line for line in lines if line is not None), dict(_tags(answer, shown)), outdated)
 
 
 def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, now: datetime) -> MergedLine | None:
