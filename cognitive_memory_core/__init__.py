@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         UnknownSuggestion,
     )
     from .memory import CognitiveMemory
+    from .models.lent import LentModel
     from .quality.rendering import report_figures, report_markdown, report_page
     from .recall.trace import Candidate, Explanation, LineCandidate
     from .settings import (
@@ -112,6 +113,7 @@ __all__ = [
     "Hit",
     "HttpSettings",
     "Interval",
+    "LentModel",
     "LimitReached",
     "LineCandidate",
     "LineListing",
@@ -207,6 +209,7 @@ __getattr__ = loaded_on_use(
             "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
         ),
         "memory": "CognitiveMemory",
+        "models.lent": "LentModel",
         "domain.figures": "Activity DayCount Spending",
         "quality.rendering": "report_figures report_markdown report_page",
         "recall.trace": "Candidate Explanation LineCandidate",

@@ -29,6 +29,7 @@ from .historian.worker import HistorianWorker
 from .migration.takeover import SummaryTakeover
 from .models.breaker import Breaker
 from .models.chat import ROLES, chats_of
+from .models.lent import LentModel
 from .models.spending import EVOLUTION, Budget, BudgetedChat
 from .opened import Opened
 from .ports.models import Chat, Historian, Merger
@@ -54,6 +55,7 @@ class Learning:
     historian: Historian
     merger: Merger
     chat_breakers: tuple[Breaker, ...] = ()
+    has_own_chat = False
 
     def __init__(self, opened: Opened) -> None:
         """Prepare; nothing is built yet."""
@@ -69,7 +71,7 @@ class Learning:
         opened, live = self.opened, self.opened.settings
         rules, merging = RuleHistorian(), RuleMerger()
         self.historian, self.merger, self.budget = rules, merging, Budget(opened.meter, live)
-        asked = await chats_of(live.current, self.budget, opened.resources, given)
+        asked = await chats_of(live.current, self.budget, opened.resources, given, opened.lender)
         if not asked:
             return
         library = await asyncio.to_thread(lambda: PromptLibrary(read_templates(opened.data_dir / "prompts", TEMPLATES)))
@@ -81,6 +83,7 @@ class Learning:
         self.historian = BackedHistorian(historian, rules, self.budget)
         self.merger = BackedMerger(ModelMerger(chats["merge"], library, live, opened.tally), merging)
         self.chat_breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
+        self.has_own_chat = any(isinstance(one, BudgetedChat) for one in asked.values())
         self.summariser = ModelSummariser(chats["historian"], library, live)
         if "evolution" in asked:
             self.evolver_model = EvolverModel(chats["evolution"], library, self.summariser.summary)
@@ -113,7 +116,7 @@ class Learning:
             consent=opened.consent,
             settings=live,
             clock=clock,
-            may_call=lambda: self.evolver_model is not None and self.budget.bears(EVOLUTION),
+            may_call=self._may_evolve,
         )
         self.suggesting = Suggesting(
             events=ledger.events,
@@ -201,6 +204,7 @@ class Learning:
             counts=self._job_counts,
             lag=self.indexer.lag,
             missed=ledger.missed,
+            lent=self.lent,
         )
         opened.on_queued, opened.on_withdrawn = self.worker.nudge, self.merging.nudge
         opened.on_backfilled = self.backlog.note_lines
@@ -217,6 +221,16 @@ class Learning:
             self.opened.reconciler.fingerprint = fingerprint
         for indexer in (self.indexer, self.profile_indexer, self.belief_indexer):
             indexer.nudge()
+
+    async def lent(self) -> LentModel | None:
+        """Return the model that is lent to the historian now; None if it has its own, or there is none."""
+        lender, historian = self.opened.lender, self.opened.settings.current.models.historian
+        return await lender.model(historian) if lender and lender.lends_to(historian) else None
+
+    def _may_evolve(self) -> bool:
+        lender, wanted = self.opened.lender, self.opened.settings.current.models.of("evolution")
+        is_missing = lender is not None and lender.lends_to(wanted) and lender.last is None
+        return self.evolver_model is not None and not is_missing and self.budget.bears(EVOLUTION)
 
     @property
     def breakers(self) -> tuple[Breaker, ...]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .domain.scope import PlaceSwitch, Switch
     from .domain.turn import FailedJob, Turn
     from .learning import Learning
+    from .models.lent import Lend
     from .opened import Opened
     from .ports.clock import Clock
     from .ports.models import Chat, Embedder, Reranker
@@ -117,13 +118,15 @@ class CognitiveMemory:
         embedder: Embedder | None = None,
         chat: Chat | None = None,
         reranker: Reranker | None = None,
+        lend: Lend | None = None,
     ) -> AsyncGenerator[CognitiveMemory, None]:
         """Open a data directory as its only owner for an ``async with`` block; accepted work is durable at its end.
 
         Raises DirectoryInUse if another process still owns it after ``shutdown_seconds`` + 5 s, StorageRefused if the
         disk refuses it. With ``background=False`` jobs run only in :meth:`drain`. ``chat`` replaces every configured
         chat model, ``embedder`` the embedding model and ``reranker`` the reranking model; an object without the needed
-        methods raises BadArgument.
+        methods raises BadArgument. ``lend`` returns the :class:`LentModel` that roles without a model use now, or None;
+        it is called before each of their calls, if ``borrow`` of their settings allows it.
         """
         if chat is not None and not callable(getattr(chat, "ask", None)):
             raise BadArgument(sentences.caller.bad_value("chat", chat, "有 ask 方法的对话模型"))
@@ -132,7 +135,7 @@ class CognitiveMemory:
         machinery = await asyncio.to_thread(_machinery)
         memory, live = cls(), Live(settings)
         opened = machinery.Opened(live, Path(data_dir))
-        await opened.open(clock=clock, embedder=embedder, reranker=reranker)
+        await opened.open(clock=clock, embedder=embedder, reranker=reranker, lend=lend)
         memory._begin(opened, chat, background=background)
         try:
             yield memory
@@ -172,6 +175,12 @@ class CognitiveMemory:
     def embedder(self) -> str:
         """Name of the embedder in use: that of a model, or "hash" without one; "" while no memory is open."""
         return self._open.embedder.name if self._open else ""
+
+    @property
+    def borrows(self) -> bool:
+        """Whether the historian uses the model that is lent, if one is: it has none of its own, and may."""
+        opened = self._open
+        return bool(opened and opened.lender and opened.lender.lends_to(opened.settings.current.models.historian))
 
     @property
     def durations(self) -> tuple[Durations, ...]:

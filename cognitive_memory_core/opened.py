@@ -17,9 +17,10 @@ from .historian.messages import MessageBuffer
 from .historian.names import NameObserver, Renaming
 from .historian.upkeep import ClockWatch
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
-from .migration.layout import keep_summaries
+from .migration.layout import SUMMARIES, keep_summaries
 from .models.breaker import OVERDUE, Breaker, guarded
 from .models.embedding import embedding_of
+from .models.lent import Lend, Lender
 from .models.reranking import reranking_of
 from .models.spending import SpendingMeter
 from .ports.clock import Clock, SystemClock
@@ -56,13 +57,20 @@ class Opened:
         self.settings = settings
         self.data_dir = data_dir
         self.resources = AsyncExitStack()
+        self.lender: Lender | None = None
 
     async def open(
-        self, *, clock: Clock | None = None, embedder: Embedder | None = None, reranker: Reranker | None = None
+        self,
+        *,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+        lend: Lend | None = None,
     ) -> None:
         """Open the data directory as its only owner; the caller must call :meth:`close`, unless this raises."""
         try:
             await self.open_stores(clock=clock, embedder=embedder, reranker=reranker)
+            self.lender = Lender(lend, is_new=await self.ledger.lending_mark.is_there()) if lend else None
             self.compose()
             await self.consent.load()
             await self.memos.copy_latest()
@@ -122,10 +130,13 @@ class Opened:
         return_large_blocks()
         path = self.data_dir / LEDGER
         await asyncio.to_thread(refuse_lost_ledger, self.data_dir)
-        if await asyncio.to_thread(is_blank, path):
+        is_new = await asyncio.to_thread(is_blank, path)
+        if is_new:
             await asyncio.to_thread(keep_summaries, self.data_dir, self.disk)
         ledger = await Ledger.open(path, clock=self.clock, check=self.owner.check)
         self.resources.push_async_callback(ledger.close)
+        if is_new and not (self.data_dir / SUMMARIES).exists():  # which an older system left
+            await ledger.lending_mark.put()
         await asyncio.to_thread(self.owner.watch, path)
         if await asyncio.to_thread(forget_consent_to_begin_anew, self.data_dir):
             await ledger.consent.note_unknown(self.clock.now())

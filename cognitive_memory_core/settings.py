@@ -58,6 +58,11 @@ def _as_ids(value: object) -> object:
     return value
 
 
+def _as_borrowed(value: object) -> object:
+    """Convert the name of a lender; NoneBot decodes "false", which somebody may write for "off"."""
+    return "off" if value is False else value.strip() if isinstance(value, str) else _as_text(value)
+
+
 def _filled(items: Iterable[object]) -> tuple[str, ...]:
     return tuple(text for item in items if (text := str(item).strip()))
 
@@ -115,7 +120,10 @@ TokenPrice = Annotated[Price, BeforeValidator(lambda value: value if isinstance(
 
 
 class ModelSettings(_Group):
-    """One model behind an OpenAI-compatible address."""
+    """One model behind an OpenAI-compatible address; without ``model_name`` that of a chat plugin, by ``borrow``.
+
+    "auto" borrows where the data directory is new, a bridge's name from that chat plugin, "off" never.
+    """
 
     api_url: Text = ""
     api_key: Secret = SecretStr("")
@@ -125,6 +133,7 @@ class ModelSettings(_Group):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict)
     price: TokenPrice | None = None
+    borrow: Annotated[str, BeforeValidator(_as_borrowed), Field(max_length=128)] = "auto"
 
 
 class EmbeddingSettings(_Group):

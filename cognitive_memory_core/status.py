@@ -28,7 +28,8 @@ SERVER_SECONDS = 2.0  # how long a status waits for a Chroma server
 class Status:
     """State and figures of the memory. ``index_lag`` counts events that wait for a vector.
 
-    ``without_model`` lists "historian" and "embedding" where no model is set. ``breakers`` pairs each guarded store or
+    ``without_model`` lists "historian" and "embedding" where no model is set or lent. ``model`` is the name of the
+    historian's model, ``lender`` whose it is, if it is not the memory's own. ``breakers`` pairs each guarded store or
     model with its state: "uninitialised", "ready" or "failed". ``index`` is the progress of the vector store; while it
     lacks rows or is unavailable, exact search answers. ``purge`` has the time since which erased bytes wait to be
     removed, and the time of the last purge. ``merges`` counts the facts that wait for profiles. ``refused`` counts
@@ -57,6 +58,8 @@ class Status:
     spent_today: tuple[Spending, ...] = ()
     is_over_daily_calls: bool = False
     without_model: tuple[str, ...] = ()
+    model: str = ""
+    lender: str = ""
     dropped_messages: int = 0
     removed_messages: int = 0
     restarts: tuple[tuple[str, int], ...] = ()
@@ -86,7 +89,11 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
     settings, failing = opened.settings.current, _failing(learning)
     if refusal := await asyncio.to_thread(server_refusal, settings.vector_store, SERVER_SECONDS):
         failing = (("vectors", refusal), *(one for one in failing if one[0] != "vectors"))
-    without = {"historian": bool(learning.chat_breakers), "embedding": not is_hashing(opened.embedder)}
+    lent = await learning.lent()
+    without = {
+        "historian": bool(lent or learning.has_own_chat),
+        "embedding": not is_hashing(opened.embedder),
+    }
     status = Status(
         is_running=not reason,
         reason=reason,
@@ -99,6 +106,8 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
         refusal=next((one.refusal for one in learning.breakers if one.refusal), ""),
         is_over_daily_calls=learning.budget.is_spent,
         without_model=tuple(name for name, is_set in without.items() if not is_set),
+        model=lent.model_name if lent else settings.models.historian.model_name,
+        lender=lent.lender if lent else "",
         dropped_messages=opened.buffer.dropped,
         removed_messages=learning.upkeep.removed,
         restarts=tuple(restarts.items()),

@@ -9,6 +9,7 @@ from nonebot.plugin import PluginMetadata
 
 require("nonebot_plugin_localstore")
 
+from . import bridges as bridges  # before the memory: its start-up line names the model that a bridge lends
 from . import replies
 from .config import Config
 from .injected import (
@@ -39,8 +40,7 @@ __plugin_meta__ = PluginMetadata(
     supported_adapters={"~onebot.v11", "~onebot.v12"},
 )
 
-from . import bridges as bridges  # for their side effects, last
-from . import capture_incoming as capture_incoming
+from . import capture_incoming as capture_incoming  # for their side effects, last
 from . import commands as commands
 from . import console as console
 from . import evolving as evolving

@@ -22,6 +22,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import Setup, setup
+from .lending import lender_names, lent_model
 from .opening_memory import WAIT, OpeningMemory
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
@@ -115,7 +116,7 @@ class Lifetime:
         opening, reason = self._opening, ""
         giving_up = asyncio.get_running_loop().call_later(WAIT, opening.refuse_calls)
         try:
-            async with core.CognitiveMemory.open(self._setup.settings, directory) as memory:
+            async with core.CognitiveMemory.open(self._setup.settings, directory, lend=lent_model) as memory:
                 await self._begin(memory, directory)
                 try:
                     await asyncio.Event().wait()
@@ -155,7 +156,10 @@ class Lifetime:
         await memory.configure(self._setup.settings)  # they may have moved while the memory opened
         known = self._setup.configuration
         overridden = replies.settings.overridden_at_start(known.overridden if known else {})
-        started = replies.log.started(directory, self._setup.settings, memory.embedder)
+        historian = replies.log.historian(
+            self._setup.settings.models.historian, await lent_model(), lender_names(), borrows=memory.borrows
+        )
+        started = replies.log.started(directory, self._setup.settings, historian, memory.embedder)
         logger.info(replies.log.logged(started + overridden))
         self._tell_refused()
 

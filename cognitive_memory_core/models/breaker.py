@@ -74,6 +74,11 @@ class Breaker:
         self._note_success()
         return answer
 
+    def renew(self) -> None:
+        """Forget every failure, because the component was replaced by another one."""
+        self.state, self._failures, self._pause, self._paused_until = "uninitialised", 0, FIRST_PAUSE, 0.0
+        self.last_error = self.refusal = ""
+
     def try_now(self) -> None:
         """Let the next call through, however long calls would still be refused."""
         self._paused_until = 0.0

@@ -6,7 +6,10 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
+
+from pydantic import SecretStr
 
 from .. import sentences
 from ..errors import BadAnswer, PermanentError
@@ -16,7 +19,8 @@ from .answer_text import object_in
 from .breaker import Breaker
 from .caller_models import CallerChat
 from .client import ModelClient, member, rows, sendable
-from .spending import Budget, BudgetedChat
+from .lent import Lender, LentModel
+from .spending import Budget, BudgetedChat, NoModel
 
 LONGEST_PROMPT = 200_000  # characters
 _IN_WORDS = "Answer with one JSON object that fits this JSON schema, and with nothing else:"
@@ -27,16 +31,16 @@ T = TypeVar("T")
 
 
 async def chats_of(
-    settings: Settings, budget: Budget, stack: AsyncExitStack, given: Chat | None
-) -> Mapping[ChatRole, BudgetedChat]:
+    settings: Settings, budget: Budget, stack: AsyncExitStack, given: Chat | None, lender: Lender | None = None
+) -> Mapping[ChatRole, BudgetedChat | LentChat]:
     """Return a chat for each role that has one; roles with equal settings share it and its breaker.
 
-    ``given`` is used for all roles instead of the configured models.
+    ``given`` is used for all roles instead of the configured models; a role without a model borrows the lender's.
     """
     if given:
         held = CallerChat(given, settings.models.historian.timeout_seconds, budget.meter)
         return dict.fromkeys(ROLES, BudgetedChat(held, Breaker("historian"), budget))
-    made: dict[ChatRole, BudgetedChat] = {}
+    made: dict[ChatRole, BudgetedChat | LentChat] = {}
     for role in ROLES:
         wanted = settings.models.of(role)
         twin = next((chat for other, chat in made.items() if settings.models.of(other) == wanted), None)
@@ -46,7 +50,76 @@ async def chats_of(
             client = await asyncio.to_thread(ModelClient, wanted, role, budget.meter)
             stack.push_async_callback(client.close)
             made[role] = BudgetedChat(OpenAIChat(wanted, client), Breaker(role), budget)
+        elif lender and lender.lends_to(wanted):
+            made[role] = borrowed = LentChat(lender, wanted, role, budget)
+            stack.push_async_callback(borrowed.close)
     return made
+
+
+@dataclass
+class _Loan:
+    """A client for a lent model; ``calls`` run now. It is closed once it is replaced and no call runs."""
+
+    lent: LentModel
+    client: ModelClient
+    chat: BudgetedChat
+    calls: int = 0
+
+
+class LentChat:
+    """Asks the model that is lent at the time of each question; raises NoModel while there is none.
+
+    A changed address, key, name or proxy is checked as one of the settings is, by a new client.
+    """
+
+    def __init__(self, lender: Lender, settings: ModelSettings, role: str, budget: Budget) -> None:
+        """Ask with everything in the settings but address, key and name, which are the lender's."""
+        self.breaker = Breaker(role)
+        self._lender = lender
+        self._settings = settings
+        self._role = role
+        self._budget = budget
+        self._loan: _Loan | None = None
+        self._turn = asyncio.Lock()
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Ask the lent model and return its parsed answer; raises as :meth:`.BudgetedChat.ask` does."""
+        loan = await self._current()
+        if loan is None:
+            raise NoModel(sentences.models.NO_CHAT_MODEL)
+        loan.calls += 1
+        try:
+            return await loan.chat.ask(ask)
+        finally:
+            loan.calls -= 1
+            if loan is not self._loan and not loan.calls:
+                await loan.client.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        async with self._turn:
+            await self._give_back()
+
+    async def _current(self) -> _Loan | None:
+        lent = await self._lender.model(self._settings)
+        async with self._turn:
+            if self._loan is not None and self._loan.lent != lent:
+                await self._give_back()
+            if self._loan is None and lent is not None:
+                self._loan = await asyncio.to_thread(self._opened, lent)
+            return self._loan
+
+    async def _give_back(self) -> None:
+        loan, self._loan = self._loan, None
+        self.breaker.renew()  # its failures were those of the former model
+        if loan is not None and not loan.calls:
+            await loan.client.close()
+
+    def _opened(self, lent: LentModel) -> _Loan:
+        theirs = {"api_url": lent.api_url, "api_key": SecretStr(lent.api_key), "model_name": lent.model_name}
+        settings = self._settings.model_copy(update=theirs)
+        client = ModelClient(settings, self._role, self._budget.meter, lender=lent.lender, proxy=lent.proxy)
+        return _Loan(lent, client, BudgetedChat(OpenAIChat(settings, client), self.breaker, self._budget))
 
 
 class NoToolCall(BadAnswer):

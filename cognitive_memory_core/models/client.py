@@ -64,22 +64,35 @@ class ModelClient:
     the environment is sent; HTTPS_PROXY is used for https addresses only, where the proxy cannot read the content.
     """
 
-    def __init__(self, settings: EndpointSettings, role: str, meter: Meter, *, limit: int = CHAT_LIMIT) -> None:
-        """Configure the client of a role ("embedding", "historian"); answers are limited to ``limit`` bytes."""
+    def __init__(
+        self,
+        settings: EndpointSettings,
+        role: str,
+        meter: Meter,
+        *,
+        limit: int = CHAT_LIMIT,
+        lender: str = "",
+        proxy: str = "",
+    ) -> None:
+        """Configure the client of a role ("embedding", "historian"); answers are limited to ``limit`` bytes.
+
+        ``lender`` is the program whose settings these are, for messages, and ``proxy`` the one that it goes through.
+        """
         from .wire import opened_client  # noqa: PLC0415  # half a second
 
-        self._role, self._meter = role, meter
+        self._role, self._meter, self._lender = role, meter, lender
         self._url = address_of(settings.api_url)
         key = settings.api_key.get_secret_value().strip()
         self._vendor: AsyncOpenAI | None = None
         self._is_checked = False
-        self._fault = address_fault(self._url, key, role)
+        self._fault = address_fault(self._url, key, role, lender) or (proxy and self._proxy_fault(proxy))
         if self._fault:
             return
-        proxy = getproxies().get("https", "") if self._url.startswith("https:") else ""
-        is_through = proxy.startswith(("http://", "https://")) and not proxy_bypass(self._host)
-        self._is_checked = is_through  # a proxy resolves names itself
-        self._vendor = opened_client(self._url, key, limit, proxy if is_through else None)
+        if not proxy and self._url.startswith("https:") and not proxy_bypass(self._host):
+            proxy = getproxies().get("https", "")
+            proxy = proxy if proxy.startswith(("http://", "https://")) else ""
+        self._is_checked = bool(proxy)  # a proxy resolves names itself
+        self._vendor = opened_client(self._url, key, limit, proxy or None)
 
     async def answer(self, purpose: str, path: str, body: Mapping[str, object], seconds: float) -> Mapping[str, Any]:
         """Post a body below the address and return the answer's JSON object, in at most ``seconds``.
@@ -111,12 +124,25 @@ class ModelClient:
         """Close every connection; later calls raise UnavailableError."""
         if self._vendor is not None:
             vendor, self._vendor = self._vendor, None
-            self._fault = told(sentences.models.MODEL_UNREACHABLE, self._role)
+            self._fault = self._told(sentences.models.MODEL_UNREACHABLE)
             await vendor.close()
 
     @property
     def _host(self) -> str:
         return urlsplit(self._url).hostname or ""
+
+    def _told(self, template: str) -> str:
+        return told(template, self._role, lender=self._lender)
+
+    def _proxy_fault(self, proxy: str) -> str:
+        try:
+            parts = urlsplit(proxy)
+            is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_whole, parts = False, urlsplit("")
+        if not is_whole or not _SENDABLE.fullmatch(proxy) or is_forbidden(parts.hostname or ""):
+            return self._told(sentences.models.PROXY_UNUSABLE)
+        return ""
 
     async def _posted(self, path: str, body: Mapping[str, object], seconds: float) -> bytes:
         from .wire import UNREACHABLE, posted  # noqa: PLC0415  # already imported
@@ -133,9 +159,9 @@ class ModelClient:
                 raise cause from None
             is_certificate = isinstance(cause, ssl.SSLError) or "SSL" in str(cause)
             words = sentences.models.CERTIFICATE_REFUSED if is_certificate else sentences.models.MODEL_UNREACHABLE
-            raise UnavailableError(told(words, self._role)) from None
+            raise UnavailableError(self._told(words)) from None
         if not response.is_success:
-            raise refusal(self._role, response.status_code, response.headers, response.content)
+            raise refusal(self._role, response.status_code, response.headers, response.content, self._lender)
         return response.content
 
     async def _check_host(self) -> None:
@@ -144,7 +170,7 @@ class ModelClient:
             return
         found = await asyncio.get_running_loop().getaddrinfo(self._host, None)
         if any(is_forbidden(str(entry[4][0])) for entry in found):
-            raise UnavailableError(told(sentences.models.ADDRESS_FORBIDDEN, self._role))
+            raise UnavailableError(self._told(sentences.models.ADDRESS_FORBIDDEN))
         self._is_checked = True
 
 
@@ -153,19 +179,19 @@ def address_of(written: str) -> str:
     return _ENDPOINT.sub("", written.strip().rstrip("/"))
 
 
-def address_fault(url: str, key: str, role: str) -> str:
+def address_fault(url: str, key: str, role: str, lender: str = "") -> str:
     """Return what the operator must correct before a request can be sent; "" if nothing."""
     try:
         parts = urlsplit(url)
         is_plain = not (parts.query or parts.fragment or parts.username or parts.password)
         is_whole = is_plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        return told(sentences.models.ADDRESS_UNUSABLE, role)
+        return told(sentences.models.ADDRESS_UNUSABLE, role, lender=lender)
     if not is_whole or not _SENDABLE.fullmatch(url):
-        return told(sentences.models.ADDRESS_UNUSABLE, role)
+        return told(sentences.models.ADDRESS_UNUSABLE, role, lender=lender)
     if is_forbidden(parts.hostname or ""):
-        return told(sentences.models.ADDRESS_FORBIDDEN, role)
-    return "" if _SENDABLE.fullmatch(key) else told(sentences.models.KEY_UNUSABLE, role)
+        return told(sentences.models.ADDRESS_FORBIDDEN, role, lender=lender)
+    return "" if _SENDABLE.fullmatch(key) else told(sentences.models.KEY_UNUSABLE, role, lender=lender)
 
 
 def is_forbidden(host: str) -> bool:
@@ -182,23 +208,23 @@ def is_forbidden(host: str) -> bool:
     return address.is_link_local or str(address) in _METADATA_ADDRESSES
 
 
-def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> CognitiveMemoryError:
+def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes, lender: str = "") -> CognitiveMemoryError:
     """Translate an unsuccessful answer into an error; the answer's text is not in it, as it may quote a message."""
     words = _error_message(body)
     is_too_large = status == _SERVER and _TOO_LARGE.search(words)
     if status in _LATER or (status >= _SERVER and not is_too_large):
         pause = retry_after(headers, datetime.now(timezone.utc))
-        return UnavailableError(told(sentences.models.MODEL_AWAY, role, status), retry_after=pause)
+        return UnavailableError(told(sentences.models.MODEL_AWAY, role, status, lender), retry_after=pause)
     is_unwanted = status == _BAD_REQUEST and not _MISCONFIGURED.search(words)
     if is_unwanted or status in _INPUT or (status == _NOT_FOUND and _NO_TOOLS.search(words)):
-        return PermanentError(told(sentences.models.INPUT_REFUSED, role, status))
+        return PermanentError(told(sentences.models.INPUT_REFUSED, role, status, lender))
     if _BAD_PARAMETER.search(words):
-        return ModelRefused(told(sentences.models.PARAMETER_REFUSED, role, status))
+        return ModelRefused(told(sentences.models.PARAMETER_REFUSED, role, status, lender))
     if status in _KEY or _BAD_KEY.search(words):
-        return ModelRefused(told(sentences.models.KEY_REFUSED, role, status))
+        return ModelRefused(told(sentences.models.KEY_REFUSED, role, status, lender))
     if _REDIRECT <= status < _BAD_REQUEST:
-        return ModelRefused(told(sentences.models.ADDRESS_MOVED, role, status))
-    return ModelRefused(told(sentences.models.NO_MODEL_THERE, role, status))
+        return ModelRefused(told(sentences.models.ADDRESS_MOVED, role, status, lender))
+    return ModelRefused(told(sentences.models.NO_MODEL_THERE, role, status, lender))
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

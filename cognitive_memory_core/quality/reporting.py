@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Generic, TypeVar
 
+from .. import sentences
 from ..consent import Consent
 from ..domain.event import duplicate_key
 from ..domain.figures import Spending
@@ -31,6 +32,8 @@ from ..domain.quality import (
 )
 from ..domain.scope import Scope
 from ..domain.turn import QueueCounts
+from ..models.lent import LentModel
+from ..models.spending import UNMETERED
 from ..ports.clock import Clock
 from ..ports.tally import REFUSED, RETRIED
 from ..settings import Live, Settings
@@ -65,6 +68,7 @@ class Reporting:
     counts: Callable[[], Awaitable[QueueCounts]]
     lag: Callable[[], Awaitable[int]]
     missed: MissedBook
+    lent: Callable[[], Awaitable[LentModel | None]]
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one examination at a time: each needs memory
 
     async def report(self, agent: str | None, *, days: int, examine: bool = True) -> QualityReport:
@@ -95,7 +99,7 @@ class Reporting:
                 sum(one.facts for one in waiting),
                 min((one.since for one in waiting), default=None),
             ),
-            costs=tuple(_costs(spent, settings)),
+            costs=tuple(_costs(spent, settings, await self.lent())),
             spent_by_day=tuple(_by_day(spent, since, days)),
             latencies=tuple(_latencies(counted)),
             log_days=settings.capture.log_days,
@@ -216,7 +220,7 @@ def _totalled(
     return sorted(places, key=lambda place: (place.events, place.lines), reverse=True), taught
 
 
-def _costs(spent: Sequence[tuple[date, Spending]], settings: Settings) -> list[PurposeCost]:
+def _costs(spent: Sequence[tuple[date, Spending]], settings: Settings, lent: LentModel | None) -> list[PurposeCost]:
     """Return the costs by purpose, the purpose with the most tokens first."""
     added: dict[str, Spending] = {}
     for _, one in spent:
@@ -224,6 +228,8 @@ def _costs(spent: Sequence[tuple[date, Spending]], settings: Settings) -> list[P
     costs: list[PurposeCost] = []
     for one in added.values():
         model, price = settings.models.cost_of(_ROLES.get(one.purpose, one.purpose))
+        if lent and not model and one.purpose not in UNMETERED:
+            model = sentences.models.of_lender(lent.lender, lent.model_name)
         costs.append(PurposeCost(**vars(one), model=model, price=price and price.of(one.tokens, one.answered)))
     return sorted(costs, key=lambda cost: (-cost.tokens, cost.purpose))
 

@@ -37,6 +37,8 @@ DOWNLOAD_FAILED = (
 )
 OVER_DAILY_CALLS = "今天的模型调用已达上限 daily_calls={limit}，先由规则史官继续工作，明天恢复"
 NO_CHAT_MODEL = "没有为这件事配置对话模型，由规则史官处理"
+LENDER_FAILED = "问不到能借的对话模型（{reason}），先由规则史官处理"
+LENT_NO_MORE = "没有可借的对话模型了，由规则史官处理"
 CANCELLED_BY_NOBODY = "调用从内部被取消了"
 
 
@@ -44,6 +46,7 @@ CANCELLED_BY_NOBODY = "调用从内部被取消了"
 ADDRESS_UNUSABLE = "{api_url} 应为 http:// 或 https:// 开头的地址，不带账号和问号，例如 https://api.example.com/v1"
 ADDRESS_FORBIDDEN = "{api_url} 指向链路本地地址或云主机的元数据服务，不会连接；请换成模型服务的地址"
 KEY_UNUSABLE = "{api_key} 里有空格、换行或非英文字符，请重新复制"
+PROXY_UNUSABLE = "{proxy} 不能用：应为 http:// 或 https:// 开头的地址"
 MODEL_UNREACHABLE = "连不上模型，稍后再试；一直这样请检查 {api_url} 和网络"
 CERTIFICATE_REFUSED = "和模型服务建立加密连接失败，请检查 {api_url} 的 http/https 和对方的证书"
 KEY_REFUSED = "模型服务不接受密钥或余额不足（HTTP {status}），请检查 {api_key}"
@@ -55,10 +58,26 @@ PARAMETER_REFUSED = (
 )
 
 
-def told(template: str, role: str, status: int = 0) -> str:
-    """Return a message about the model of a role, with the names of its settings."""
+def told(template: str, role: str, status: int = 0, lender: str = "") -> str:
+    """Return a message about the model of a role, with the names of its settings, or of the lender's."""
     keys = ("api_url", "api_key", "model_name", "max_tokens")
-    return template.format(role=role, status=status, **{key: model_setting(role, key.upper()) for key in keys})
+    named = {key: model_setting(role, key.upper()) for key in keys}
+    if lender:
+        named |= {key: f"{lender} 的{what}" for key, what in _LENT.items()}
+    return template.format(role=role, status=status, **named)
+
+
+_LENT = {"api_url": "模型地址", "api_key": "密钥", "model_name": "模型名", "proxy": "代理"}
+
+
+def of_lender(lender: str, model: str) -> str:
+    """Return the name of a model that somebody lends."""
+    return f"{model}（{lender} 的）"
+
+
+def lent(lender: str, model: str, host: str) -> str:
+    """Return that a lender's model is used from now on."""
+    return f"史官用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）"
 
 
 def summary_refused(ids: Iterable[str]) -> str:

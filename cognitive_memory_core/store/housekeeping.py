@@ -90,6 +90,20 @@ class CalibrationBook(Table):
         _keep(connection, f"calibration of {fingerprint}", calibration)
 
 
+class LendingMark(Table):
+    """Marks a ledger that was begun by a version that borrows models of other programs, with their operator's leave."""
+
+    @reads
+    def is_there(self, connection: Connection) -> bool:
+        """Return whether the ledger has the mark."""
+        return _kept(connection, "borrows") is not None
+
+    @writes
+    def put(self, connection: Connection) -> None:
+        """Mark a new ledger."""
+        _keep(connection, "borrows", value=True)
+
+
 def _kept(connection: Connection, key: str) -> Any:
     row = connection.execute("SELECT value FROM meta WHERE key = ?", bound(key)).fetchone()
     return None if row is None else orjson.loads(row[0])

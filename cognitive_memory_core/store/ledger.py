@@ -21,7 +21,7 @@ from .database.table import Snapshot
 from .erasure.eraser import Eraser
 from .events import EventLedger
 from .facts import FactBook
-from .housekeeping import Accounts, CalibrationBook, ClockStore
+from .housekeeping import Accounts, CalibrationBook, ClockStore, LendingMark
 from .listings import OperatorLists
 from .messages import MessageLog
 from .names import NameBook
@@ -62,6 +62,7 @@ class Ledger:
         self.accounts = Accounts(database)
         self.archive = Archive(database)
         self.calibrations = CalibrationBook(database)
+        self.lending_mark = LendingMark(database)
         self.eraser = Eraser(database, self.corpora)
 
         with ExitStack() as undo:

@@ -1,11 +1,13 @@
 """Gives the memory to chat plugins that do not know it, chosen by ``bridges``: a module for each, and what they share.
 
 A companion's module has ``MODULE``, the chat plugin's module; ``TRIED``, the versions of its distributions with which
-the bridge was tried; and ``attach()``, which wraps or registers what the bridge needs. Only the chosen ones are loaded.
+the bridge was tried; ``attach()``, which wraps or registers what the bridge needs; and ``lent()``, which returns the
+model that the operator set for the whole bot there, or None. Only the chosen ones are loaded.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +15,7 @@ from nonebot import get_driver, logger
 
 from .. import replies
 from ..config import setup
+from ..lending import add_lender
 
 COMPANIONS = ("ai-groupmate", "deepseek", "llmchat", "marshoai", "suggarchat")
 
@@ -41,7 +44,10 @@ def _attached(name: str) -> str:
 
     kind, _, plugin = name.partition(":")
     if kind == "openai":
-        return import_module(".openai_calls", __name__).allow(plugin)
+        calls: Any = import_module(".openai_calls", __name__)
+        found = calls.allow(plugin)
+        add_lender(name, partial(calls.lent, plugin))
+        return found
     if name not in COMPANIONS:
         raise NotAttachedError(
             replies.bridges.UNKNOWN.format(names="、".join([*COMPANIONS, replies.bridges.ANY_PLUGIN]))
@@ -49,6 +55,7 @@ def _attached(name: str) -> str:
     companion: Any = import_module(f".{name.replace('-', '_')}", __name__)
     version = checked(companion.MODULE, companion.TRIED)
     companion.attach()
+    add_lender(name, companion.lent)
     return version
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
+from .. import lending
 from ..lifecycle import get_memory
 from .shared import BridgedTurn, current, part_of, quietly, taking, turn_of
 
@@ -61,3 +62,18 @@ def _tool(kind: Any, turn: BridgedTurn, function: core.tools.Schema) -> Any:
         args_schema=function["parameters"],
         coroutine=call,
     )
+
+
+async def lent() -> core.LentModel | None:
+    """Return the model of summaries if the operator set one up, else that of the chat; never a group's own."""
+    config = import_module(f"{MODULE}.runtime_config").get_runtime_config()
+    key = config.llm_api_key or config.qwen_token
+    fields = type(config).model_fields
+    is_named = config.summary_model != fields["summary_model"].default
+    if config.summary_api_key or is_named or config.llm_base_url == fields["llm_base_url"].default:
+        address = config.summary_base_url or config.llm_base_url
+        return lending.lent("ai-groupmate", address, config.summary_api_key or key, config.summary_model)
+    if config.chat_api_format != "openai":
+        return None
+    address = config.chat_base_url or config.llm_base_url
+    return lending.lent("ai-groupmate", address, config.chat_api_key or key, config.chat_model or config.base_model)

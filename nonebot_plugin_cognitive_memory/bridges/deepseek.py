@@ -6,8 +6,12 @@ That plugin sends no tools to its model; therefore the memory's tools are not of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
+import cognitive_memory_core as core
+
+from .. import lending
 from .shared import part_of, running_turn
 
 MODULE = "nonebot_plugin_deepseek"
@@ -32,3 +36,10 @@ def attach() -> None:
         return completion
 
     api.chat = staticmethod(chat_with_memory)
+
+
+async def lent() -> core.LentModel | None:
+    """Return the default model, with its own key or that of all models."""
+    place = import_module(f"{MODULE}.config")
+    model = place.ds_config.get_model_config(place.json_config.default_model)
+    return lending.lent("deepseek", model.base_url, model.api_key or place.ds_config.api_key, model.name, model.proxy)

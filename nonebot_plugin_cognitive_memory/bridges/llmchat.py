@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from nonebot import get_bots
 from nonebot.matcher import current_event
 
+import cognitive_memory_core as core
+
+from .. import lending
 from .shared import current, end_in_words, is_ours, part_of, taking, turn_of, with_block
 
 MODULE = "nonebot_plugin_llmchat"
@@ -69,3 +73,11 @@ def attach() -> None:
     wrapped = (process_with_memory, loop_with_memory, complete_with_memory, call_with_memory)
     for name, function in zip(parts, wrapped, strict=True):
         setattr(service, name, function)
+
+
+async def lent() -> core.LentModel | None:
+    """Return the default preset, or the first one while the default is "off", as for a place without a preset."""
+    config = import_module(MODULE).plugin_config
+    presets = {one.name: one for one in config.api_presets}
+    preset = presets.get(config.default_preset) or next(iter(presets.values()), None)
+    return preset and lending.lent("llmchat", preset.api_base, preset.api_key, preset.model_name, preset.proxy)

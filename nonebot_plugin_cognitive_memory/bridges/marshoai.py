@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+import cognitive_memory_core as core
+
+from .. import lending
 from .shared import ROUNDS, current, part_of, run_ours, taking, turn_of, with_block
 
 MODULE = "nonebot_plugin_marshoai"
@@ -52,3 +55,10 @@ def attach() -> None:
     handler.handle_common_chat = answer_with_memory
     module: Any = import_module(place)
     module.make_chat_openai = ask_with_memory
+
+
+async def lent() -> core.LentModel | None:
+    """Return the bot's model; a superuser changes its name in ``marsho``, while ``instances`` keeps the first one."""
+    config = import_module(f"{MODULE}.config").config
+    model = import_module(f"{MODULE}.marsho").model_name
+    return lending.lent("marshoai", config.marshoai_endpoint, config.marshoai_token, model)

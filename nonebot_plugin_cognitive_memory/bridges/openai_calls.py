@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
 
 from nonebot import get_loaded_plugins
@@ -23,7 +24,7 @@ from nonebot.message import event_preprocessor
 
 import cognitive_memory_core as core
 
-from .. import replies
+from .. import lending, replies
 from ..event_message import plain_text
 from ..scene import find_scene
 from .shared import BridgedTurn, NotAttachedError, checked, current, part_of, turn_of, with_block
@@ -55,6 +56,43 @@ def allow(plugin: str) -> str:
         attach()
     _allowed.add(plugin)
     return version
+
+
+async def lent(plugin: str) -> core.LentModel | None:
+    """Return the model of a plugin whose settings are known here; None of any other."""
+    find = _SETTINGS.get(plugin)
+    found = find(plugin) if find else None
+    return lending.lent(f"openai:{plugin}", *found) if found else None
+
+
+def _of_turbo(plugin: str) -> tuple[object, ...]:
+    config = import_module(plugin).plugin_config
+    return config.oneapi_url or lending.OPENAI, config.oneapi_key, config.oneapi_model
+
+
+def _of_aitalk(plugin: str) -> tuple[object, ...] | None:
+    place = import_module(f"{plugin}.config")
+    models = {one.name: one for one in place.api_list}
+    model = models.get(place.default_model) or next(iter(models.values()), None)
+    return model and (model.api_url, model.api_key, model.model_name, place.proxy)
+
+
+def _of_moellmchats(plugin: str) -> tuple[object, ...] | None:
+    """Return the selected model with the first of its keys: the plugin's own choice differs from call to call."""
+    selector = import_module(f"{plugin}.model_selector").model_selector
+    model = selector.models.get(selector.model_config.get("selected_model"))
+    if not model:
+        return None
+    keys = model.get("keys") or model.get("key")
+    key = keys[0] if isinstance(keys, list) and keys else keys
+    return model.get("url"), str(key or "").removeprefix("Bearer "), model.get("model"), model.get("proxy")
+
+
+_SETTINGS: Mapping[str, Callable[[str], tuple[object, ...] | None]] = {
+    "nonebot_plugin_chatgpt_turbo": _of_turbo,
+    "nonebot_plugin_aitalk": _of_aitalk,
+    "nonebot_plugin_moellmchats": _of_moellmchats,
+}
 
 
 def attach() -> None:

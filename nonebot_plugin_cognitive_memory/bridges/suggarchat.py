@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import Any
 
-from .. import replies
+import cognitive_memory_core as core
+
+from .. import lending, replies
 from ..lifecycle import get_memory
 from ..toolbox import tool_schemas
 from .shared import PREFIX, current, part_of, running_turn
@@ -47,6 +50,16 @@ async def remember_after(event: Any) -> None:
     """Record the turn with the model's answer."""
     if turn := current.get():
         await turn.answered(event.model_response)
+
+
+async def lent() -> core.LentModel | None:
+    """Return the preset of the whole bot, if it speaks OpenAI's protocol and the settings are loaded."""
+    manager = import_module(f"{MODULE}.config").config_manager
+    config = getattr(manager, "config", None)
+    preset = await manager.get_preset(config.preset) if config else None
+    if preset is None or preset.protocol not in ("__main__", "openai"):
+        return None
+    return lending.lent("suggarchat", preset.base_url or lending.OPENAI, preset.api_key, preset.model)
 
 
 def _tool(name: str) -> Callable[[Any], Awaitable[str]]:

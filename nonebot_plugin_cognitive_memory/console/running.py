@@ -115,6 +115,9 @@ def _work(status: core.Status) -> Iterator[Remark]:
         yield Remark("busy", "today.merges", {"facts": status.merges.facts, "profiles": status.merges.profiles})
     if status.is_over_daily_calls:
         yield Remark("busy", "today.over_calls", {}, do="do.over_calls", path="/settings?text=daily_calls")
+    if status.lender:
+        values = {"lender": status.lender, "model": status.model, "calls": status.calls_today}
+        yield Remark("good", "today.lent", values)
     for name in status.without_model:
         yield Remark("good", f"today.without_{name}", {}, do=f"do.without_{name}")
 

@@ -7,7 +7,7 @@ ANY_PLUGIN = "openai:插件名"
 OPENAI_WITHOUT_PLUGIN = f"要写明给哪个插件，例如 {ANY_PLUGIN}"
 FAILED = "这一轮没用上记忆，聊天插件照常回答（{reason}）"
 TOOL_FAILED = '{"ok": false, "error": "记忆暂时用不了"}'
-
+NOT_LENT = "读不出 {name} 的模型设置（{reason}），这会儿不借它的模型"
 
 ATTACHED = "已给 {name} {version} 接上记忆"
 REFUSED = "没有给 {name} 接上记忆：{reason}。它照常聊天，只是没有记忆"

@@ -115,6 +115,7 @@ WORDS: Mapping[str, str] = {
     "today.lag": "{count} memories have no vector yet; until then they are found by their words",
     "today.merges": "{facts} facts wait to be written into {profiles} profiles",
     "today.over_calls": "The model calls of today are spent; rules work until tomorrow",
+    "today.lent": "The historian uses {lender}'s model {model}: {calls} calls today, paid by its key",
     "today.without_historian": "No model is set for the historian; rules work instead",
     "today.without_embedding": "No embedding model is set; the local one is used",
     "today.figures": "Figures",

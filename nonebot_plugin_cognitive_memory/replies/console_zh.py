@@ -107,6 +107,7 @@ WORDS: Mapping[str, str] = {
     "today.lag": "{count} 条记忆还没有向量，正在补；补好之前按字词找",
     "today.merges": "{facts} 条事实等着写进 {profiles} 份侧写",
     "today.over_calls": "今天的模型调用用完了，改由规则整理；明天恢复",
+    "today.lent": "整理用 {lender} 的模型 {model}，今天调用 {calls} 次，费用算在它的密钥上",
     "today.without_historian": "没有配整理用的模型，由规则整理",
     "today.without_embedding": "没有配向量模型，用本地的",
     "today.figures": "数字",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import cognitive_memory_core as core
@@ -65,20 +65,42 @@ def logged(sentence: object) -> str:
     return f"{KEYWORD} {' '.join(str(sentence).split())}"
 
 
-def started(directory: Path, settings: core.Settings, embedder: str) -> str:
+def started(directory: Path, settings: core.Settings, historian: str, embedder: str) -> str:
     """Return the log line that says where the files are, what works, and what is recorded."""
     if not settings.enabled:
         return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
-    return f"已启动；数据目录 {directory}；{_models(settings.models, embedder)}；{_recorded(settings.capture)}"
+    models = _models(settings.models, historian, embedder)
+    return f"已启动；数据目录 {directory}；{models}；{_recorded(settings.capture)}"
 
 
-def _models(models: core.ModelsSettings, embedder: str) -> str:
+def historian(
+    settings: core.ModelSettings, lent: core.LentModel | None, lenders: Sequence[str], *, borrows: bool
+) -> str:
+    """Return the historian's model and whose it is, or the rules with what the operator can do about that.
+
+    ``lent`` is what the first of the ``lenders`` with a model would lend; ``borrows``: whether it is used.
+    """
+    if settings.model_name:
+        return f"模型 {settings.model_name}"
+    if borrows and lent:
+        return f"模型 {lent.model_name}（{lent.lender} 的，{lent.host}；费用算在它的密钥上）"
+    if borrows and lenders:
+        return f"无模型：规则史官（{lenders[0]} 设好模型和密钥就用它的）"
+    if lent and settings.borrow == "auto":
+        key = env_names(("models.historian.borrow",))
+        return f"无模型：规则史官（要用 {lent.lender} 的模型，写 {key}={lent.lender}）"
+    if settings.borrow not in ("auto", "off"):
+        return f"无模型：规则史官（BORROW 里写的 {settings.borrow} 没有接上，借不到它的模型）"
+    return "无模型：规则史官"
+
+
+def _models(models: core.ModelsSettings, historian: str, embedder: str) -> str:
     """Return the names of the models in use, or what works instead of a missing one."""
-    historian = models.historian.model_name
+    own = models.historian.model_name
     others = (("判断", models.triage), ("写侧写", models.merge), ("群记忆", models.evolution))
-    named = [f"{what}用 {one.model_name}" for what, one in others if one.model_name not in ("", historian)]
+    named = [f"{what}用 {one.model_name}" for what, one in others if one.model_name not in ("", own)]
     parts = [
-        "、".join([f"模型 {historian}", *named]) if historian else "、".join(["无模型：规则史官", *named]),
+        "、".join([historian, *named]),
         _embedding(models.embedding, embedder),
         f"重排模型 {models.rerank.model_name}" if models.rerank.model_name else "",
     ]

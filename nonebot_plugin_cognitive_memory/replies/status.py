@@ -76,6 +76,8 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
     remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:
         remarks.append(("plain", "没有接大模型：常见的说法会整理成记忆，别的只留原话"))
+    if now.lender:
+        remarks.append(("plain", f"整理用 {now.lender} 的模型 {now.model}"))
     if now.is_over_daily_calls:
         remarks.append(("busy", "今天的模型调用已用完：先按规则整理，明天恢复"))
     in_hand = now.jobs.pending + now.jobs.processing
@@ -135,12 +137,16 @@ def stats(now: core.Status, activity: core.Activity) -> str:
     totals, days = now.totals, activity.days
     lines = [
         f"事 {totals.events}（忘掉 {totals.retired}），原话 {totals.messages}，备忘 {totals.memos}，置顶 {totals.pins}",
-        f"今天调用模型 {now.calls_today} 次，{now.tokens_today} 个 token",
+        f"今天调用模型 {now.calls_today} 次，{now.tokens_today} 个 token{_paid_by(now)}",
     ]
     if days:
         said, happened = sum(day.messages for day in days), sum(day.events for day in days)
         lines.append(f"最近 {len(days)} 天：原话 {said} 句，发生的事 {happened} 件")
     return "\n".join((*lines, *(line for _, line in stats_remarks(now))))
+
+
+def _paid_by(now: core.Status) -> str:
+    return f"（用 {now.lender} 的 {now.model}，算在它的密钥上）" if now.lender else ""
 
 
 def stats_remarks(now: core.Status) -> list[Remark]:

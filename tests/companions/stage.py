@@ -17,6 +17,7 @@ import pytest
 
 from tests.support.model_server import Asked, ModelServer, Reply, message
 from tests.support.onebot import AHE, GROUP, MILI, PAUSE, ROOT, BotProcess, OneBotClient, prepare, start
+from tests.support.puppet import answering
 from tests.support.waiting import PATIENCE, until
 
 from .environments import ENVIRONMENTS
@@ -25,6 +26,8 @@ HOUR = 3600
 STARTED = re.compile("已启动；数据目录|已按 .* 停用")
 SOON = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"
 NOT_SOON = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=10"  # the default: lines stay lines meanwhile
+ALONE = "COGNITIVE_MEMORY__MODELS__HISTORIAN__BORROW=off"
+KEY = "sk-CANARY-KEY"  # in the companion's settings, where it borrows
 NAMES = ("米粒", "阿禾", "阿衡")
 FACT, QUESTION, KNOWN, UNKNOWN = "我家的猫叫年糕，只吃罐头不吃猫粮", "年糕吃什么来着？", "年糕只吃罐头。", "我不知道。"
 SEARCH, END, REPLY = "cm_search_events", "cm_end", "reply_user"
@@ -79,6 +82,14 @@ class Scene:
                 return
             await asyncio.sleep(PAUSE)
 
+    async def status(self) -> str:
+        """Return the memory's own words about its state."""
+        command = "/记忆 状态 -t"
+        await self.client.say(command, **_line(command), user=AHE, group=GROUP)
+        while "记忆正在工作" not in (said := await self.next_words()):
+            pass
+        return said
+
     async def answer(self, question: str = QUESTION) -> str:
         """Ask the bot in the group; return the message in which it answers."""
         await self.client.say(question, user=AHE, group=GROUP)
@@ -119,6 +130,16 @@ def remembering(asked: Asked) -> Reply:
     return _streamed(reply, with_usage=bool(options.get("include_usage"))) if asked.body.get("stream") else reply
 
 
+def writing_down(asked: Asked) -> Reply:
+    """Answer the historian as a careful model, and anything else as :func:`remembering`."""
+    return answering()(asked) if is_the_historians(asked) else remembering(asked)
+
+
+def is_the_historians(asked: Asked) -> bool:
+    """Return whether a request is the memory's own."""
+    return any(tool["function"]["name"].startswith("historian_") for tool in asked.body.get("tools", ()))
+
+
 def _remembering(asked: Asked) -> Reply:
     messages = asked.body["messages"]
     offered = {tool["function"]["name"] for tool in asked.body.get("tools", ())}
@@ -157,18 +178,21 @@ def calling(name: str, arguments: object, says: str | None = None) -> Any:
 
 @asynccontextmanager
 async def companion(
-    home: Path, chat: Chat, env: Sequence[str] = (), *, bridged: bool = True, version: str = ""
+    home: Path, chat: Chat, env: Sequence[str] = (), *, bridged: bool = True, version: str = "", borrows: bool = False
 ) -> AsyncIterator[Scene]:
-    """Run a bot with a companion; ``version`` pretends that another version of it is installed."""
+    """Run a bot with a companion; ``version`` pretends that another version of it is installed.
+
+    With ``borrows`` nothing is set but the companion's model and key, and the model answers the historian, too.
+    """
     python = ENVIRONMENTS[chat.name].python
     if not python.exists():
         pytest.skip(f"python -m tests companions installs {chat.distribution}")
     loading = f'from nonebot import require\nrequire("{chat.module}")\nrequire("nonebot_plugin_cognitive_memory")\n'
     async with ModelServer() as server:
-        server.chat = remembering
+        server.chat = writing_down if borrows else remembering
         chosen = f'COGNITIVE_MEMORY__BRIDGES=["{chat.attached}"]' if bridged else "COGNITIVE_MEMORY__BRIDGES=[]"
         published = _published(f"{chat.name}.env", server).splitlines()
-        prepare(home, {"loaded": loading}, [*published, chosen, SOON, *env])
+        prepare(home, {"loaded": loading}, [*published, chosen, SOON, *([] if borrows else [ALONE]), *env])
         for place, name in chat.files:
             (home / place).parent.mkdir(parents=True, exist_ok=True)
             (home / place).write_text(_published(name, server), "utf-8")
@@ -183,7 +207,8 @@ async def companion(
 
 def _published(name: str, server: ModelServer) -> str:
     """Return a file of examples/bridges with the address of a server."""
-    return (ROOT / "examples" / "bridges" / name).read_text("utf-8").replace("https://api.example.com/v1", server.url)
+    text = (ROOT / "examples" / "bridges" / name).read_text("utf-8")
+    return text.replace("https://api.example.com/v1", server.url).replace("sk-xxx", KEY)
 
 
 def _pretending(home: Path, chat: Chat, version: str) -> dict[str, str]:
@@ -197,6 +222,11 @@ def _pretending(home: Path, chat: Chat, version: str) -> dict[str, str]:
     metadata = re.sub(r"^Version: .*$", f"Version: {version}", true.read_text("utf-8"), count=1, flags=re.MULTILINE)
     (folder / "METADATA").write_text(metadata, "utf-8")
     return {"PYTHONPATH": os.pathsep.join((str(folder.parent), str(ROOT)))}
+
+
+def everything_in(folder: Path) -> bytes:
+    """Return the bytes of every file of a folder."""
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
 def _system(asked: Asked) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.journeys.test_readme_plugin import LINES, QUESTIONS
 
-from .stage import FACT, KNOWN, NOT_SOON, SEARCH, UNKNOWN, Chat, companion
+from .stage import FACT, KEY, KNOWN, NOT_SOON, SEARCH, UNKNOWN, Chat, companion, everything_in, is_the_historians
 
 TOML = "config/nonebot_plugin_suggarchat/config.toml"
 CHATS = [
@@ -115,3 +115,19 @@ async def test_a_streamed_answer_is_recorded_too(tmp_path: Path, chat: Chat) -> 
         assert "罐头" in scene.prompts[0]
         assert KNOWN in await scene.answer(chat.question)
         assert "回答了" in scene.prompts[-1]
+
+
+@pytest.mark.parametrize("chat", CHATS, ids=lambda chat: chat.name)
+async def test_the_historian_uses_its_model(tmp_path: Path, chat: Chat) -> None:
+    """With one key in its settings and nothing in ours, a statement is written by the model; the key stays there."""
+    async with companion(tmp_path, chat, borrows=True) as scene:
+        await scene.told_before()
+        await scene.is_remembered()
+        own = [asked for asked in scene.server.asked if is_the_historians(asked)]
+        assert own[0].body["model"] == "some-model"
+        assert own[0].headers["authorization"] == f"Bearer {KEY}"
+        assert f"用 {chat.attached} 的模型 some-model" in await scene.status()
+        log = scene.bot.log()
+        assert f"用 {chat.attached} 的模型 some-model（127.0.0.1" in log
+    assert KEY not in log
+    assert KEY.encode() not in everything_in(tmp_path / "data" / "nonebot_plugin_cognitive_memory")

@@ -188,9 +188,9 @@ def test_the_start_line_names_the_models(app: object, tmp_path: Path, models: di
     """The start line names the models that are set, and what works without one."""
     from nonebot_plugin_cognitive_memory.replies import log
 
-    assert said in log.started(
-        tmp_path, core.Settings.from_mapping({"models": models}), models.get("embedding", {}).get("model_name", "hash")
-    )
+    settings = core.Settings.from_mapping({"models": models})
+    historian = log.historian(settings.models.historian, None, (), borrows=False)
+    assert said in log.started(tmp_path, settings, historian, models.get("embedding", {}).get("model_name", "hash"))
 
 
 async def test_another_owner_is_named_only_where_there_is_one(app: object, tmp_path: Path, log: list[str]) -> None:

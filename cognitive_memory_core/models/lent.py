@@ -1,0 +1,94 @@
+"""Chat models that the caller lends: the historian uses the model that a chat plugin beside it is set up with."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from .. import sentences
+from ..settings import ModelSettings
+from .caller_models import FAILURES
+
+log = logging.getLogger(__name__)
+SECONDS = 5.0  # that the lender may take to name its model
+LONGEST_NAME, LONGEST_ADDRESS, LONGEST_KEY = 200, 2_000, 8_000  # characters
+
+
+@dataclass(frozen=True)
+class LentModel:
+    """A chat model of another program, ``lender``, behind an OpenAI-compatible address; ``proxy`` "" means none.
+
+    Key and proxy are secrets: they are in no representation of this object.
+    """
+
+    lender: str
+    api_url: str
+    api_key: str = field(repr=False)
+    model_name: str
+    proxy: str = field(default="", repr=False)
+
+    @property
+    def is_usable(self) -> bool:
+        """Return whether every part is text of a sensible length; only a proxy may be missing."""
+        names = all(_is_text(one, LONGEST_NAME) and one.isprintable() for one in (self.lender, self.model_name))
+        addresses = all(_is_text(one, LONGEST_ADDRESS) for one in (self.api_url, self.proxy or "-"))
+        return names and addresses and _is_text(self.api_key, LONGEST_KEY)
+
+    @property
+    def host(self) -> str:
+        """Return the host of its address; "" if the address has none."""
+        try:
+            return urlsplit(self.api_url).hostname or ""
+        except ValueError:
+            return ""
+
+
+def _is_text(part: object, most: int) -> bool:
+    return isinstance(part, str) and 0 < len(part) <= most
+
+
+Lend = Callable[[], Awaitable[LentModel | None]]
+
+
+class Lender:
+    """Asks the caller which model it lends now; logs each change by lender, host and name of the model."""
+
+    def __init__(self, lend: Lend, *, is_new: bool) -> None:
+        """Ask by ``lend``, which may raise; ``is_new``: the data directory was begun by a version that borrows."""
+        self._lend = lend
+        self._is_new = is_new
+        self.last: LentModel | None = None
+        """The model that was lent when the caller was last asked."""
+        self._failure = ""
+
+    def lends_to(self, settings: ModelSettings) -> bool:
+        """Return whether a role with these settings uses lent models at all."""
+        is_wanted = self._is_new if settings.borrow == "auto" else settings.borrow != "off"
+        return is_wanted and not settings.model_name
+
+    async def model(self, settings: ModelSettings) -> LentModel | None:
+        """Return the model that is lent to a role now; None if there is none.
+
+        There is also none if the caller fails or does not answer in time.
+        """
+        lent: object = None
+        failure, self._failure = self._failure, ""
+        try:
+            lent = await asyncio.wait_for(self._lend(), SECONDS)
+        except FAILURES as failed:
+            self._failure = type(failed).__name__
+            if self._failure != failure:
+                log.warning("%s", sentences.models.LENDER_FAILED.format(reason=self._failure))
+        if not (isinstance(lent, LentModel) and lent.is_usable and settings.borrow in ("auto", lent.lender)):
+            lent = None
+        last, self.last = self.last, lent
+        if _shown(lent) != _shown(last):
+            log.info("%s", sentences.models.lent(*_shown(lent)) if lent else sentences.models.LENT_NO_MORE)
+        return lent
+
+
+def _shown(lent: LentModel | None) -> tuple[str, str, str]:
+    return (lent.lender, lent.model_name, lent.host) if lent else ("", "", "")

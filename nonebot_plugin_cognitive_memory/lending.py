@@ -1,0 +1,53 @@
+"""The chat models that attached chat plugins lend to the historian, read from their own settings each time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import cognitive_memory_core as core
+
+from . import replies
+from .config import setup
+from .throttled_log import complain
+
+OPENAI = "https://api.openai.com/v1"  # where OpenAI's SDK asks if no address is set
+SECONDS = 2.0  # that a chat plugin may take to read its settings
+_lenders: dict[str, Callable[[], Awaitable[core.LentModel | None]]] = {}
+
+
+def add_lender(name: str, lent: Callable[[], Awaitable[core.LentModel | None]]) -> None:
+    """Let an attached chat plugin lend the model that ``lent`` returns; its name is that of its bridge."""
+    _lenders[name] = lent
+
+
+def lender_names() -> tuple[str, ...]:
+    """Return the attached chat plugins from which the historian may borrow by its setting, in their order."""
+    borrow = setup.settings.models.historian.borrow
+    return tuple(name for name in _lenders if borrow in ("auto", name))
+
+
+async def lent_model() -> core.LentModel | None:
+    """Return the model that the first of them with a usable one is set up with; None if there is none."""
+    for name in lender_names():
+        try:
+            lent = await asyncio.wait_for(_lenders[name](), SECONDS)
+        except Exception as unforeseen:  # noqa: BLE001  # a chat plugin's settings may raise anything; the rules go on
+            complain(replies.bridges.NOT_LENT.format(name=name, reason=type(unforeseen).__name__))
+            continue
+        if lent is not None and lent.is_usable:
+            return lent
+    return None
+
+
+def lent(name: str, address: object, key: object, model: object, proxy: object = "") -> core.LentModel | None:
+    """Return what a chat plugin's settings say, of whatever types; None if address, key or model is missing."""
+    parts = [_shorn(part) for part in (address, key, model, proxy)]
+    return core.LentModel(name, *parts) if all(parts[:3]) else None
+
+
+def _shorn(part: object) -> str:
+    """Return text without blanks around it; other types become text that no model has, which the core refuses."""
+    secret = getattr(part, "get_secret_value", None)
+    value = secret() if callable(secret) else part
+    return value.strip() if isinstance(value, str) else "" if value is None else "\0"
