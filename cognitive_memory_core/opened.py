@@ -135,7 +135,7 @@ class Opened:
             await asyncio.to_thread(keep_summaries, self.data_dir, self.disk)
         ledger = await Ledger.open(path, clock=self.clock, check=self.owner.check)
         self.resources.push_async_callback(ledger.close)
-        if is_new and not (self.data_dir / SUMMARIES).exists():  # which an older system left
+        if is_new and not await asyncio.to_thread((self.data_dir / SUMMARIES).exists):  # an older system left it
             await ledger.lending_mark.put()
         await asyncio.to_thread(self.owner.watch, path)
         if await asyncio.to_thread(forget_consent_to_begin_anew, self.data_dir):

@@ -39,7 +39,7 @@ class DirectorySnapshot:
 
     ``index_lag`` counts the events without a vector of the configured embedder; ``dimensions`` is the length of its
     stored vectors, 0 if there are none. ``clock`` is the clock's trust state as the bot stored it last. ``switches``
-    are those in force that are not "on".
+    are those in force that are not "on", ``lenders`` the chat plugins whose model the historian may use.
     """
 
     totals: Totals
@@ -51,6 +51,7 @@ class DirectorySnapshot:
     embedder: str
     clock: ClockState | None
     switches: tuple[PlaceSwitch, ...] = ()
+    lenders: tuple[str, ...] = ()
 
 
 class MemoryReader:
@@ -85,6 +86,7 @@ class MemoryReader:
             self._embedder.name,
             await ledger.clock_book.find(),
             tuple(self._consent.place_switches()),
+            self._settings.current.lenders(is_new=await ledger.lending_mark.is_there()),
         )
 
     async def examine(self, seconds: float) -> LedgerExamination:

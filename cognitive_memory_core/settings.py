@@ -416,6 +416,13 @@ class Settings(_Group):
         """The zone in which times are read and shown."""
         return ZoneInfo(self.timezone)
 
+    def lenders(self, *, is_new: bool) -> tuple[str, ...]:
+        """Return the bridged chat plugins whose model the historian may use; ``is_new`` is of the data directory."""
+        historian = self.models.historian
+        if historian.model_name or (historian.borrow == "auto" and not is_new):
+            return ()
+        return tuple(name for name in self.bridges if historian.borrow in ("auto", name))
+
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
         """Parse nested settings of .env; a bad value raises BadSetting, whose message of one line names the key."""

@@ -15,12 +15,14 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .json_file import replace_json
+from .lending import lent_model
 from .lifecycle import get_memory
 from .message_text import spoken
 from .throttled_log import complain
 
 FILE = "announced.json"
 EDITION = "#2"  # of what the notice says; groups that were told an earlier one are told once more
+ASKING = "+"  # after the edition: the notice also said that a provider of models is asked
 
 
 class Announcements:
@@ -33,20 +35,24 @@ class Announcements:
         self._on_its_way: set[str] = set()
         self._turn = asyncio.Lock()
 
-    async def tell(self, scene: core.Scene, send: Callable[[], Awaitable[object]]) -> None:
+    async def tell(
+        self, scene: core.Scene, send: Callable[[], Awaitable[object]], *, asks_provider: bool = False
+    ) -> None:
         """Send the notice to a group that never got it; does nothing while another call sends it to the same group.
 
+        A group that got it while no provider of models was asked gets it once more when one is (``asks_provider``).
         An error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: then
         the group gets no second notice in this process, but one after a restart.
         """
-        place = f"{scene.agent}/{scene.group_id}{EDITION}"
+        told = f"{scene.agent}/{scene.group_id}{EDITION}"
+        place = told + ASKING * asks_provider
         if place in self._on_its_way:
             return
         self._on_its_way.add(place)
         try:
             async with self._turn:
                 self._told = await asyncio.to_thread(self._read) if self._told is None else self._told
-            if place in self._told:
+            if self._told & {place, told + ASKING}:
                 return
             await send()
             async with self._turn:
@@ -71,8 +77,15 @@ async def announce(bot: Bot, event: Event, scene: core.Scene) -> None:
     if not is_due or announcements is None:
         return
     try:
-        await announcements.tell(
-            scene, lambda: bot.send(event, spoken(bot, replies.commands.announcement(setup.settings.capture)))
-        )
+        asks_provider = await _asks_provider()
+        notice = replies.commands.announcement(setup.settings.capture, asks_provider=asks_provider)
+        await announcements.tell(scene, lambda: bot.send(event, spoken(bot, notice)), asks_provider=asks_provider)
     except (OSError, AdapterException) as refused:
         complain(replies.log.NOT_ANNOUNCED.format(reason=type(refused).__name__))
+
+
+async def _asks_provider() -> bool:
+    """Return whether what people say here is sent to a provider of chat models, the bot's own or a lent one."""
+    models = setup.settings.models
+    own = (models.historian, models.triage, models.merge, models.evolution)
+    return any(one.model_name for one in own) or (get_memory().borrows and await lent_model() is not None)

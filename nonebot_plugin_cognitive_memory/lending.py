@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from pydantic import SecretStr
+
 import cognitive_memory_core as core
 
 from . import replies
@@ -41,13 +43,10 @@ async def lent_model() -> core.LentModel | None:
 
 
 def lent(name: str, address: object, key: object, model: object, proxy: object = "") -> core.LentModel | None:
-    """Return what a chat plugin's settings say, of whatever types; None if address, key or model is missing."""
-    parts = [_shorn(part) for part in (address, key, model, proxy)]
-    return core.LentModel(name, *parts) if all(parts[:3]) else None
+    """Return what a chat plugin's settings say; None if address, key or model is missing, or a part is no text."""
+    parts = [_text(part) for part in (address, key, model, proxy or "") if isinstance(part, str | SecretStr)]
+    return core.LentModel(name, *parts) if len(parts) == 4 and all(parts[:3]) else None  # noqa: PLR2004  # all of them
 
 
-def _shorn(part: object) -> str:
-    """Return text without blanks around it; other types become text that no model has, which the core refuses."""
-    secret = getattr(part, "get_secret_value", None)
-    value = secret() if callable(secret) else part
-    return value.strip() if isinstance(value, str) else "" if value is None else "\0"
+def _text(part: str | SecretStr) -> str:
+    return (part.get_secret_value() if isinstance(part, SecretStr) else part).strip()

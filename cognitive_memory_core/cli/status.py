@@ -85,7 +85,8 @@ def _rows(
     words, models, totals = sentences.status, configuration.settings.models, snapshot.totals
     yield words.DIRECTORY, str(bot.data_dir)
     yield words.RUNNING, words.IS_RUNNING if is_running else words.IS_NOT_RUNNING
-    historian = models.historian.model_name or words.RULES
+    borrowed = words.BORROWED.format(names="、".join(snapshot.lenders)) if snapshot.lenders else words.RULES
+    historian = models.historian.model_name or borrowed
     yield words.MODE, words.MODELS.format(historian=historian, embedding=snapshot.embedder)
     yield (
         words.HELD,

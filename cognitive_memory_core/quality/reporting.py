@@ -55,6 +55,10 @@ _Taught = tuple[Scope, Counter[str], Counter[str]]  # a group, its events and it
 _ROLES: Mapping[str, str] = {"rewrite": "historian", "compress": "historian"}  # others bear their purpose's name
 
 
+async def _nobody() -> None:
+    """Lend no model."""
+
+
 @dataclass(frozen=True)
 class Reporting:
     """Collects the report. ``counts`` returns the jobs by state, ``lag`` the number of events without a vector."""
@@ -68,7 +72,7 @@ class Reporting:
     counts: Callable[[], Awaitable[QueueCounts]]
     lag: Callable[[], Awaitable[int]]
     missed: MissedBook
-    lent: Callable[[], Awaitable[LentModel | None]]
+    lent: Callable[[], Awaitable[LentModel | None]] = _nobody
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one examination at a time: each needs memory
 
     async def report(self, agent: str | None, *, days: int, examine: bool = True) -> QualityReport:

@@ -23,6 +23,10 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
         "每百万 token 的价钱，给的/写的，例如 2/8；报告里算账用",
         "price of a million tokens, given/written, as 2/8; for the report",
     ),
+    "models.historian.borrow": (
+        "没有填模型名时借桥接的聊天插件的模型：auto 新目录借、以前的目录不借，写插件名只借它的，off 不借",
+        'without a name, a bridged chat plugin\'s model: "auto" in new directories only, its name, or "off"',
+    ),
     "models.triage": (
         "判断值不值得记的模型：键同上，空着的用史官的",
         "the model that finds what is worth remembering: the same keys, blank ones are the historian's",

@@ -17,6 +17,7 @@ SPENDING = "调用模型 {calls} 次，{tokens} 个 token"
 LAGGING = "还有 {count} 件事等着算向量"
 MODELS = "史官 {historian}；向量 {embedding}"
 RULES = "没有配置（规则史官）"
+BORROWED = "没有配置（机器人运行时借 {names} 的模型，借不到由规则史官整理）"
 SWITCHES = "开关"
 SWITCHED = {"off": "不记也不用", "record_only": "只记不用", "recall_only": "只用不记"}
 SWITCHED_HERE = "{place} {switched}{until}"

@@ -133,16 +133,17 @@ def erased(erasure: core.Erasure, *, is_recorded: bool = False) -> str:
     return "\n".join(lines)
 
 
-def announcement(capture: core.CaptureSettings) -> str:
-    """Return the notice that a group gets once: that the bot remembers, and what is recorded."""
+def announcement(capture: core.CaptureSettings, *, asks_provider: bool = False) -> str:
+    """Return the notice that a group gets once: that the bot remembers, what is recorded, and whether it is sent."""
+    sent = "，整理时发给机器人所用的大模型的服务商" if asks_provider else ""
     considered = {
         "off": "",
         "mentions": "，对我说的话里有用的整理成长期记忆",
         "all": "，大家说的话里有用的整理成长期记忆",
     }[capture.auto_consider]
     return (
-        f"提示：我会记住群里的聊天（原话最多留 {capture.log_days} 天，被记下的事里引用的原话会留着{considered}），"
-        "方便以后想起；"
+        f"提示：我会记住群里的聊天（原话最多留 {capture.log_days} 天，被记下的事里引用的原话会留着{considered}{sent}"
+        "），方便以后想起；"
         "想知道记住了什么、想让我忘掉，发送 /记忆 帮助"
     )
 

@@ -80,7 +80,7 @@ class Scene:
             await self.client.say(command, **_line(command), user=AHE, group=GROUP)
             if "罐头" in await self.next_words():
                 return
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(PAUSE * 5)  # more often would be refused as too often, and a model takes seconds
 
     async def status(self) -> str:
         """Return the memory's own words about its state."""

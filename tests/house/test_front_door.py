@@ -22,6 +22,7 @@ NOUNS = {
     "FailedJob",
     "Hit",
     "Interval",
+    "LentModel",
     "Memo",
     "Message",
     "Offence",

@@ -13,7 +13,7 @@ REGISTRY = re.compile(
 ADDRESS = re.compile(r"https?://([^\s/\"'`)>\]}，。；：]+)")
 KNOWN_HOSTS = re.compile(
     r"(?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1\]?)(?::\S+)?|(?:[\w-]+\.)*example(?:\.\w+)?(?::\d+)?"
-    r"|github\.com|www\.w3\.org|(?:[\w-]+\.)*(?:nonebot\.dev|python\.org|sqlite\.org|onebot\.dev|12\.onebot\.dev)|img\.shields\.io"
+    r"|github\.com|api\.openai\.com|www\.w3\.org|(?:[\w-]+\.)*(?:nonebot\.dev|python\.org|sqlite\.org|onebot\.dev|12\.onebot\.dev)|img\.shields\.io"
 )
 
 

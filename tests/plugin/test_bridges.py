@@ -49,7 +49,7 @@ def test_a_companion_that_is_not_as_tried_is_refused(
     from nonebot_plugin_cognitive_memory.bridges.shared import part_of
 
     attached: list[object] = []
-    one = SimpleNamespace(MODULE=module, TRIED={"fake-chat": tried})
+    one = SimpleNamespace(MODULE=module, TRIED={"fake-chat": tried}, lent=None)
     one.attach = lambda: attached.append(part_of(module, part, ("messages", "model")))
     monkeypatch.setitem(sys.modules, f"{bridges.__name__}.fake", one)
     monkeypatch.setattr(bridges, "COMPANIONS", ("fake",))

@@ -30,6 +30,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/command_line.*DOWNLOADED", "sentences/command_line.IMPORTED", "sentences/command_line.reindexed"),
     *("sentences/doctor.MARKS.*", "sentences/doctor.PROBE", "sentences/doctor.*_READ", "sentences/doctor.WRITABLE"),
     *("sentences/doctor.HASHING", "sentences/doctor.ENCODER", "sentences/doctor.LOCAL_MODEL"),
+    *("sentences/doctor.BORROWED", "sentences/models.lent", "sentences/models.LENT_NO_MORE"),
     *("sentences/doctor.OFFLINE", "sentences/doctor.*_ANSWERS", "sentences/doctor.PACKAGES_FIT"),
     *("sentences/doctor.FONT_FOUND", "sentences/doctor.summary"),
     *("sentences/evolution.*_BY_HAND", "sentences/evolution.REASONS.*", "sentences/evolution.summary"),
@@ -59,7 +60,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("replies/looking_back.*", "replies/memories.speaker_of"),
     *("replies/memories.restored", "replies/memories.pin_list", "replies/commands.viewed", "replies/commands.*SHARED"),
     *("replies/commands.ROLLED_BACK", "replies/log.KEYWORD", "replies/log.left_place", "replies/log.forgot_place"),
-    *("replies/log.started", "replies/settings.NOTHING_CHANGED", "replies/settings.RELOADED"),
+    *("replies/log.started", "replies/log.historian", "replies/settings.NOTHING_CHANGED", "replies/settings.RELOADED"),
     *("replies/settings.SAME_VALUE", "replies/settings.overridden_at_start", "replies/suggestions.ACCEPTED"),
     *("replies/suggestions.DISMISSED", "replies/tools.TOOL_GUIDE"),
 )

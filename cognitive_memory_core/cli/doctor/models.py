@@ -15,7 +15,7 @@ from ...models.embedding import OpenAIEmbedder
 from ...models.local import local_embedder
 from ...models.reranking import HttpReranker
 from ...ports.models import is_hashing
-from ...read_only import opened_reader
+from ...read_only import DirectorySnapshot, opened_reader
 from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
 from ...vectors.chroma.store import server_refusal
 from ..bot_directory import BotDirectory
@@ -33,7 +33,7 @@ async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
         return
     settings = examined.configuration.settings
     if not settings.models.historian.model_name:
-        yield Finding("hint", sentences.doctor.NO_MODEL, sentences.doctor.NO_MODEL_ADVICE)
+        yield await _without_model(examined, settings)
     for wanted in (settings.models.embedding, settings.models.rerank):
         if not wanted.model_name and "/" in wanted.local:
             yield await asyncio.to_thread(_named_model, wanted.local, wanted.local_path, examined.bot)
@@ -62,6 +62,19 @@ def _named_model(name: str, local_path: str, bot: BotDirectory) -> Finding:
     if refusal := named.refusal(name, named.folder_of(name, local_path, data_dir)):
         return Finding("fault", sentences.doctor.LOCAL_MODEL_REFUSED.format(name=name), refusal)
     return Finding("fine", sentences.doctor.LOCAL_MODEL.format(name=name))
+
+
+async def _without_model(examined: ExaminedBot, settings: Settings) -> Finding:
+    """Return whose model the bot borrows while it runs, or how to get one."""
+    words, names = sentences.doctor, "、".join(settings.bridges)
+    snapshot = await _snapshot(examined, settings)
+    if lenders := snapshot.lenders if snapshot else settings.lenders(is_new=True):
+        return Finding("fine", words.BORROWED.format(names="、".join(lenders)))
+    if settings.bridges and settings.models.historian.borrow == "auto":
+        key = sentences.settings.model_setting("historian", "BORROW")
+        advice = words.MAY_BORROW_ADVICE.format(key=key, name=settings.bridges[0])
+        return Finding("hint", words.MAY_BORROW.format(names=names), advice)
+    return Finding("hint", words.NO_MODEL, words.NO_MODEL_ADVICE)
 
 
 def _is_whole(wanted: AnyModel) -> bool:
@@ -119,22 +132,22 @@ async def _embedding(examined: ExaminedBot, settings: Settings) -> Finding:
         return _fault("embedding", refused)
     finally:
         await client.close()
-    stored = await _stored_dimensions(examined, settings)
-    if stored and stored != length:
-        return dimensions_changed(length, stored)
+    stored = await _snapshot(examined, settings)
+    if stored and stored.dimensions and stored.dimensions != length:
+        return dimensions_changed(length, stored.dimensions)
     return Finding("fine", sentences.doctor.EMBEDDING_ANSWERS.format(name=wanted.model_name, length=length))
 
 
-async def _stored_dimensions(examined: ExaminedBot, settings: Settings) -> int:
-    """Return the length of the vectors in the ledger; 0 if it has none or cannot be read."""
+async def _snapshot(examined: ExaminedBot, settings: Settings) -> DirectorySnapshot | None:
+    """Return the figures of the data directory; None if it has no ledger, or one that cannot be read."""
     try:
         data_dir = examined.bot.data_dir
         if not (data_dir / LEDGER).is_file():
-            return 0
+            return None
         async with opened_reader(settings, data_dir) as reader:
-            return (await reader.snapshot()).dimensions
+            return await reader.snapshot()
     except CognitiveMemoryError:
-        return 0
+        return None
 
 
 async def _rerank(wanted: RerankSettings) -> Finding:

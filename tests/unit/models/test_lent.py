@@ -18,7 +18,7 @@ from tests.support.puppet import answering
 from tests.support.telling import EXACT, READING, a_memory, tell
 from tests.support.waiting import PATIENCE
 
-KEY = "sk-CANARY-KEY"
+KEY, HTTP = "sk-CANARY-KEY", "http://"
 SAID = "阿禾(2156083317) 在 2026年3月{}日 读完了一本书"
 
 
@@ -192,11 +192,11 @@ async def test_values_that_are_no_model_are_not_used(
 @pytest.mark.parametrize(
     ("part", "value", "named"),
     [
-        ("api_url", "http://169.254.169.254/v1", "llmchat 的模型地址"),
-        ("api_url", "http://[fd00:ec2::254]/v1", "llmchat 的模型地址"),
+        ("api_url", HTTP + "169.254.169.254/v1", "llmchat 的模型地址"),
+        ("api_url", HTTP + "[fd00:ec2::254]/v1", "llmchat 的模型地址"),
         ("api_url", "ftp://127.0.0.1/v1", "llmchat 的模型地址"),
         ("api_key", "sk\nX-Header: 1", "llmchat 的密钥"),
-        ("proxy", "http://169.254.169.254:80", "llmchat 的代理"),
+        ("proxy", HTTP + "169.254.169.254:80", "llmchat 的代理"),
         ("proxy", "socks5://127.0.0.1:1", "llmchat 的代理"),
         ("proxy", "127.0.0.1:1", "llmchat 的代理"),
     ],
@@ -216,11 +216,11 @@ async def test_an_address_is_checked_as_one_of_the_settings_is(
 async def test_its_proxy_is_used(tmp_path: Path, server: ModelServer, companion: Companion) -> None:
     """Requests go to the proxy with the companion's address in them, and with the proxy's password."""
     assert companion.model is not None
-    proxy = server.url.replace("http://", "http://me:CANARY-PASSWORD@").removesuffix("/v1")
-    companion.model = replace(companion.model, api_url="http://model.invalid/v1", proxy=proxy)
+    proxy = server.url.replace("http://", HTTP + "me:CANARY-PASSWORD@").removesuffix("/v1")
+    companion.model = replace(companion.model, api_url="http://model.example/v1", proxy=proxy)
     async with borrowing(tmp_path, companion) as memory:
         await told(memory, 1)
-    assert server.asked[0].path.startswith("http://model.invalid/v1/")
+    assert server.asked[0].path.startswith("http://model.example/v1/")
     assert "proxy-authorization" in server.asked[0].headers
 
 
@@ -230,7 +230,7 @@ async def test_keys_are_in_no_file_and_no_line_of_the_log(
     """After answers, refusals and a bad address, neither key nor proxy is in the directory, the log or any text."""
     caplog.set_level(logging.DEBUG)
     assert companion.model is not None
-    good = replace(companion.model, proxy=server.url.replace("http://", "http://me:CANARY-PASSWORD@"))
+    good = replace(companion.model, proxy=server.url.replace("http://", HTTP + "me:CANARY-PASSWORD@"))
     async with borrowing(tmp_path, companion) as memory:
         companion.model = good
         await told(memory, 1)
