@@ -16,7 +16,7 @@ from cognitive_memory_core import CognitiveMemory, LentModel, Settings, Turn
 from tests.support.model_server import ModelServer, slowly, status
 from tests.support.puppet import answering
 from tests.support.telling import EXACT, READING, a_memory, tell
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 KEY, HTTP = "sk-CANARY-KEY", "http://"
 SAID = "阿禾(2156083317) 在 2026年3月{}日 读完了一本书"
@@ -63,6 +63,11 @@ def begun_by_an_older_version(folder: Path) -> None:
 def everything_in(folder: Path) -> bytes:
     """Return the bytes of every file."""
     return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+async def is_told(memory: CognitiveMemory, words: str) -> bool:
+    """Return whether status tells the operator this."""
+    return words in (await memory.status()).last_error
 
 
 async def told(memory: CognitiveMemory, day: int) -> None:
@@ -139,10 +144,8 @@ async def test_a_refused_key_waits_for_the_operator_and_is_called_the_companions
     assert companion.model is not None
     async with borrowing(tmp_path, companion) as memory:
         await memory.remember(Turn(READING, observations=(SAID.format(1),)))
-        assert not await memory.drain(0.5)
-        state = await memory.status()
-        assert "llmchat 的密钥" in state.refusal
-        assert "COGNITIVE_MEMORY" not in state.refusal
+        await until(lambda: is_told(memory, "llmchat 的密钥"))
+        assert "COGNITIVE_MEMORY" not in (await memory.status()).refusal
         server.chat = answering()
         companion.model = replace(companion.model, api_key="sk-new")
         await memory.revive()
@@ -209,8 +212,7 @@ async def test_an_address_is_checked_as_one_of_the_settings_is(
     companion.model = replace(companion.model, **{part: value})
     async with borrowing(tmp_path, companion) as memory:
         await memory.remember(Turn(READING, observations=(SAID.format(1),)))
-        assert not await memory.drain(0.5)
-        assert named in (await memory.status()).last_error
+        await until(lambda: is_told(memory, named))
 
 
 async def test_its_proxy_is_used(tmp_path: Path, server: ModelServer, companion: Companion) -> None:
@@ -236,10 +238,10 @@ async def test_keys_are_in_no_file_and_no_line_of_the_log(
         await told(memory, 1)
         server.chat = status(401)
         await memory.remember(Turn(READING, observations=(SAID.format(2),)))
-        assert not await memory.drain(0.3)
+        await until(lambda: is_told(memory, "llmchat 的密钥"))
         companion.model = replace(good, proxy="socks5://me:CANARY-PASSWORD@127.0.0.1:1")
         await memory.revive()
-        assert not await memory.drain(0.3)
+        await until(lambda: is_told(memory, "llmchat 的代理"))
         shown = f"{await memory.status()} {companion.model!r}"
     assert "CANARY" not in caplog.text + shown
     assert b"CANARY" not in everything_in(tmp_path)
