@@ -745,7 +745,7 @@ class CognitiveMemory:
     async def configure(self, settings: Settings) -> None:
         """Use the hot settings of ``settings`` from the next call on; all other settings keep their values."""
         self._settings.replace(with_hot(self._settings.current, settings))
-        if self._loading is not None:
+        if self._loading is not None and self._loading.done():  # else it starts with these settings
             (await self._learning()).reconsider()
 
     @property

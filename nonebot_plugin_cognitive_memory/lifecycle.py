@@ -142,6 +142,7 @@ class Lifetime:
 
     async def _begin(self, memory: core.CognitiveMemory, directory: Path) -> None:
         """Start to use a memory that was opened: first hand it the lines that waited, then release the calls."""
+        lent = await lent_model()
         late = await self._opening.hand_over(memory)
         self.memory = memory
         for line in late:
@@ -157,7 +158,7 @@ class Lifetime:
         known = self._setup.configuration
         overridden = replies.settings.overridden_at_start(known.overridden if known else {})
         historian = replies.log.historian(
-            self._setup.settings.models.historian, await lent_model(), lender_names(), borrows=memory.borrows
+            self._setup.settings.models.historian, lent, lender_names(), borrows=memory.borrows
         )
         started = replies.log.started(directory, self._setup.settings, historian, memory.embedder)
         logger.info(replies.log.logged(started + overridden))
