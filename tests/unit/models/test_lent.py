@@ -239,8 +239,8 @@ async def test_keys_are_in_no_file_and_no_line_of_the_log(
         server.chat = status(401)
         await memory.remember(Turn(READING, observations=(SAID.format(2),)))
         await until(lambda: is_told(memory, "llmchat 的密钥"))
-        companion.model = replace(good, proxy="socks5://me:CANARY-PASSWORD@127.0.0.1:1")
-        await memory.revive()
+    companion.model = replace(good, proxy="socks5://me:CANARY-PASSWORD@127.0.0.1:1")
+    async with borrowing(tmp_path, companion) as memory:
         await until(lambda: is_told(memory, "llmchat 的代理"))
         shown = f"{await memory.status()} {companion.model!r}"
     assert "CANARY" not in caplog.text + shown
