@@ -36,7 +36,10 @@ class Remark:
 
 @dataclass(frozen=True)
 class Model:
-    """The model of a role: its name and host ("" without one), its state, and the lines of .env that set it."""
+    """The model of a role: its name, its state, and the lines of .env that set it; "" without a model.
+
+    ``host`` is the host of its address, or the chat plugin that lends it.
+    """
 
     role: str
     name: str
@@ -74,6 +77,8 @@ def models(settings: core.Settings, status: core.Status, embedder: str) -> list[
         wanted = settings.models.of(role) if is_chat else getattr(settings.models, role)  # type: ignore[arg-type]  # of ROLES
         name = wanted.model_name or (embedder if role == "embedding" and embedder != "hash" else "")
         host = urlsplit(wanted.api_url).hostname or "" if wanted.model_name else ""
+        if is_chat and not name and status.lender and wanted.borrow != "off":
+            name, host = status.model, status.lender
         found.append(Model(role, name, host, states.get(role, "uninitialised")))
     return found
 
