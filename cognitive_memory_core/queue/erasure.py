@@ -1,11 +1,11 @@
-"""Removes a person or a place from the bytes of a file of any origin and encoding.
+"""Removes a person or a place from the bytes of a file of any origin.
 
-Each function returns the remaining bytes: empty if the file must be deleted, None if it is unchanged.
+A file that is not JSON in UTF-8 is removed if it mentions them. Each function returns the remaining bytes: empty if the
+file must be deleted, None if it is unchanged.
 """
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -57,9 +57,6 @@ _TEXTS = frozenset(
 _KNOWN = _KEPT | _NAMES | _TEXTS  # known keys; a key among them is not somebody's name
 _SOME_TIME = moment(0)  # for jobs that are parsed for people and places, not for times
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
-_LAST_COMMA = re.compile(r",(\s*[\]}])(?=[\s\]},]*\Z)")  # at the very end only: elsewhere it is part of a text
-_LOOKED_AT = 1_000  # bytes examined
-_UTF_16 = ("utf-16", "utf-16-le", "utf-16-be")
 _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 
 
@@ -67,7 +64,7 @@ def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
     """Remove a person from a job; an invalid job that mentions them is removed completely."""
     if not _may_mention(data, user_id, hide):
         return None
-    body = _parsed_leniently(data)
+    body = _parsed(data)
     if not isinstance(body, dict):
         return b"" if _mentions(data, user_id, hide) else None
     body = cast("Body", body)
@@ -111,7 +108,7 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
 
     What is no list is removed completely if it mentions any of them.
     """
-    rows = _parsed_leniently(data)
+    rows = _parsed(data)
     if not isinstance(rows, list):
         is_named = _mentions(data, place.place_id, lambda text: hide(_without_id(place.place_id, text)))
         texts = [*_plausible_texts(data)]
@@ -231,25 +228,11 @@ def _is_valid_job(body: Body) -> bool:
     return True
 
 
-def _parsed_leniently(data: bytes) -> object:
-    """Parse JSON, also in another encoding or with a trailing comma; None if that fails."""
-    for text in (None, *_texts_of(data)):
-        for form in (data,) if text is None else (text.encode(), _LAST_COMMA.sub(r"\1", text).encode()):
-            try:
-                return codec.json_of(form)
-            except PermanentError:
-                continue
-    return None
-
-
-def _texts_of(data: bytes) -> Iterator[str]:
-    """Yield the text of bytes in each encoding that fits, likeliest first."""
-    has_halves = b"\x00" in data[:_LOOKED_AT] or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    for encoding in ("utf-8", *(_UTF_16 if has_halves else ("gb18030",))):
-        try:
-            yield data.decode(encoding).removeprefix("\ufeff")
-        except ValueError:
-            continue
+def _parsed(data: bytes) -> object:
+    try:
+        return codec.json_of(data)
+    except PermanentError:
+        return None
 
 
 def _may_mention(data: bytes, user_id: str, hide: Hide) -> bool:
