@@ -132,15 +132,6 @@ async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(l
     assert await ledger.vectors.embedded_ids("another") == {other.id}
 
 
-async def test_one_odd_vector_does_not_decide_for_an_empty_ledger(ledger: Ledger) -> None:
-    """In an empty ledger the most frequent vector length among the imported rows is taken as the model's."""
-    events = [an_event(text) for text in "甲乙丙"]
-    vectors = [a_vector(1), a_vector(1, 0), a_vector(0, 1)]
-    await ledger.archive.import_rows([EmbeddedEvent(*each) for each in zip(events, [MODEL] * 3, vectors, strict=True)])
-    assert await ledger.vectors.dimensions(MODEL) == 2
-    assert await ledger.vectors.waiting(MODEL, 9) == [(events[0].id, "甲")]
-
-
 async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> None:
     """A person's export holds what they said and pinned, not what others or the bot said, and no memos."""
     await ledger.archive.import_rows(ROWS)

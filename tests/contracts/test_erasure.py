@@ -19,7 +19,7 @@ from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
 from cognitive_memory_core.store.database.copies import Copy
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.store.names import Alias
-from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
+from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.safety.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
@@ -70,33 +70,6 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
     return ("said", row.event.id if isinstance(row, EmbeddedEvent) else row.id)
 
 
-async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> None:
-    """Erasing a person removes their events, lines, memos, pins and names, and their private chat with every agent."""
-    said, private = an_event("养了猫"), an_event("养了狗", PRIVATE, sender_id="")
-    elsewhere = an_event("养了鸟", ANOTHER_AGENT)
-    retired = an_event("养了鱼", OTHER_GROUP)
-    await embedded(ledger, [(event, a_vector(1, 0)) for event in (said, private, elsewhere, retired)])
-    await ledger.events.retire(retired.id, NOON)
-    await ledger.log.append([a_message("养猫"), a_message("好的", PRIVATE, is_bot=True), a_message("嗯", is_bot=True)])
-    memos = [a_memo("记了猫", user_id=GONE, id="memo-a"), a_memo("记了狗", PRIVATE, id="memo-b")]
-    for memo in memos:
-        await ledger.notes.write_memo(memo)
-    await ledger.notes.write_pin(a_pin("猫", owner_id=GONE))
-    await ledger.notes.write_pin(a_pin("狗", PRIVATE))
-    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
-    await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
-    wiped = await forgotten(ledger)
-    assert sorted(wiped.event_ids) == sorted(event.id for event in (said, private, elsewhere, retired))
-    assert replace(wiped, event_ids=()) == ErasedRows(4, 3, 2, 2, 2, memo_ids=("memo-a", "memo-b"))
-    assert await ledger.archive.totals() == Totals()
-    assert await archived(ledger) == []
-    assert await found(ledger, "猫狗鸟鱼") == []
-    assert await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9) == []
-    assert await ledger.names.people(GROUP.scope) == []
-    assert [await ledger.events.find(event.id) for event in (said, retired)] == [None, None]
-    assert await ledger.vectors.changes(MODEL, Checkpoint(), 9) == []
-
-
 async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger) -> None:
     """Erasing a person removes the group pins that they wrote; pins of others and of unknown authors stay."""
     theirs, others = a_pin("周五吃火锅", author_id=GONE), a_pin("不剧透", author_id="2000002")
@@ -106,25 +79,6 @@ async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger)
     assert (await forgotten(ledger)).pins == 1
     assert await ledger.notes.pins(GROUP.scope) == [others, unknown]
     assert await ledger.archive.import_rows([theirs]) == 0
-
-
-async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
-    """An event whose text named an erased person loses its vector, indexes are told, and its new text waits for one."""
-    named, unnamed = (
-        an_event("阿棠会修车", OTHER),
-        an_event("会修车", replace(OTHER, user_id="2000003"), subjects=(GONE,)),
-    )
-    await embedded(ledger, [(named, a_vector(1, 0)), (unnamed, a_vector(0, 1))])
-    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
-    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].checkpoint
-    await forgotten(ledger)
-    assert await ledger.vectors.waiting(MODEL, 9) == [(named.id, "某位成员会修车")]
-    assert [one.id for one, _ in await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)] == [unnamed.id]
-    changes = {change.event_id: change.row for change in await ledger.vectors.changes(MODEL, mark, 9)}
-    kept = EmbeddedEvent(replace(unnamed, subjects=()), MODEL, a_vector(0, 1))
-    assert changes == {named.id: None, unnamed.id: kept}
-    await ledger.vectors.store(MODEL, [VectorRow(named.id, a_vector(1, 1))])
-    assert len(await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
 
 
 async def test_an_event_of_several_people_goes_with_the_first_of_them(ledger: Ledger) -> None:

@@ -40,21 +40,6 @@ async def indexed(ledger: Ledger, agent: str = "default") -> list[IndexedProfile
     return await ledger.profiles.readable(Scene.operator(agent), (), MODEL)
 
 
-async def test_facts_for_and_by_a_forgotten_person_are_gone(ledger: Ledger) -> None:
-    """Erasing a person removes the facts for their profiles and those from their words; others' facts stay."""
-    said, told, private = an_event("群里要聚餐"), an_event("有人请客", OTHER), an_event("私下说", PRIVATE)
-    facts = [a_fact(said, HERE), a_fact(told, HERE), a_fact(private), *(a_fact(told, key) for key in OF_GONE)]
-    await ledger.events.commit(replace(a_draft(said, told, private), facts=tuple(facts)))
-    for key in (*OF_GONE, HERE):
-        await ledger.facts.fail(key, "没有回应", NOON)
-    await forgotten(ledger)
-    assert await ledger.facts.waiting() == [PendingFacts(HERE, 1, NOON, 1, NOON, "没有回应")]
-    assert await ledger.facts.facts(HERE, 9) == [a_fact(told, HERE)]
-    again = an_event("又来了", happened_at=later(days=1))
-    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),)))
-    assert (await ledger.facts.waiting())[1] == PendingFacts(OF_GONE[1], 1, NOON)
-
-
 async def test_in_facts_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
     """In others' facts and error texts an erased person is hidden: by name where they were seen, by id everywhere."""
     here, there = an_event("阿棠(2000001) 请客", OTHER), an_event("阿棠请客", replace(OTHER, group_id="10002"))

@@ -44,16 +44,6 @@ async def test_an_event_comes_back_as_it_was_written(ledger: Ledger) -> None:
     assert found.happened_at.utcoffset() == FULL.happened_at.utcoffset()
 
 
-async def test_what_is_absent_is_none_or_left_out(ledger: Ledger) -> None:
-    """Reading, restoring or retiring an unknown event raises no error."""
-    event = an_event()
-    await committed(ledger, event)
-    assert await ledger.events.find("nobody") is None
-    assert await ledger.events.fetch(["nobody", event.id]) == [event]
-    assert await ledger.events.restore("nobody") is None
-    await ledger.events.retire("nobody", NOON)
-
-
 async def test_what_replaces_an_event_is_known(ledger: Ledger) -> None:
     """The events that name another one as replaced are found, if the read filter admits them and they are active."""
     old, other = an_event("周会周二开", id="old"), an_event("周会在语音频道", id="other")
@@ -86,16 +76,6 @@ async def test_a_job_is_written_once(ledger: Ledger) -> None:
     assert await ledger.events.done("job")
     assert await shown(ledger, GROUP) == ["甲"]
     assert [event.count for event in await ledger.events.recent(ReadFilter(GROUP), 9)] == [1]
-
-
-async def test_a_known_id_is_not_written_again(ledger: Ledger) -> None:
-    """An event whose id is known, active or retired, is not written again by another job."""
-    event = an_event("甲")
-    await committed(ledger, event, replace(event, text="乙"))
-    await ledger.events.retire(event.id, NOON)
-    await committed(ledger, replace(event, text="丙"))
-    found = await ledger.events.find(event.id)
-    assert found == replace(event, retired_at=NOON)
 
 
 async def test_five_equal_observations_are_one_event(ledger: Ledger) -> None:
@@ -330,14 +310,6 @@ async def test_a_statement_that_comes_in_retired_leaves_its_standing_twin_alone(
     await committed(ledger, an_event("甲"))
     assert (await ledger.events.find(standing.id)).count == 2
     assert await shown(ledger, GROUP) == ["甲"]
-
-
-async def test_fetch_gives_the_order_that_was_asked_for(ledger: Ledger) -> None:
-    """Events fetched by ids come in the order of the ids."""
-    events = [an_event(f"第{number}件") for number in range(30)]
-    await committed(ledger, *events)
-    wanted = events[::-3]
-    assert await ledger.events.fetch([event.id for event in wanted]) == wanted
 
 
 HOSTILE = ["\ud800半个字", "零\x00字节", "'; DROP TABLE events; --", '"*" OR body:x', "🙂" * 400]

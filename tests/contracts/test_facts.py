@@ -97,16 +97,6 @@ async def test_a_settled_fact_comes_in_once(ledger: Ledger) -> None:
     assert await ledger.facts.waiting() == []
 
 
-async def test_writing_a_draft_twice_keeps_a_fact_once(ledger: Ledger) -> None:
-    """One event gives at most one fact per profile, however often its draft is written."""
-    event = an_event("甲")
-    draft = Draft("job", (event,), (a_fact(event), a_fact(event, text="甲，换个说法")))
-    await ledger.events.commit(draft)
-    await ledger.events.commit(draft)
-    await ledger.events.commit(replace(draft, job_id="another"))
-    assert await ledger.facts.facts(ME, 9) == [a_fact(event)]
-
-
 async def test_only_a_new_and_standing_event_brings_facts(ledger: Ledger) -> None:
     """Only new active events bring facts: not duplicates, known, withdrawn or retired events, or unknown ones."""
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
@@ -387,13 +377,6 @@ async def test_words_of_people_who_are_left_out_are_not_remembered(ledger: Ledge
     assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {}
 
 
-async def test_blank_words_are_never_heard(ledger: Ledger) -> None:
-    """A blank wording never matches."""
-    event = an_event("甲")
-    await ledger.events.commit(replace(a_draft(event), observations={event.id: "  "}))
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["", "  ", "\n"]) == {}
-
-
 async def test_a_named_twin_absorbs_what_is_put_otherwise(ledger: Ledger) -> None:
     """An event declared a repetition raises count and last-seen time of the named event and adds its messages."""
     standing = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m-1",))
@@ -468,18 +451,6 @@ async def test_a_twin_may_stand_in_the_same_draft(ledger: Ledger) -> None:
     first, second = an_event("甲"), an_event("乙")
     await ledger.events.commit(replace(a_draft(first, second), repeats={second.id: first.id}))
     assert (await ledger.events.find(first.id)).count == 2
-
-
-async def test_no_fact_comes_back_after_an_erasure(ledger: Ledger) -> None:
-    """A retry after an erasure stores no facts or wordings of the erased person."""
-    await ledger.eraser.forget_person("2000001", later(hours=1), Redaction.of(["2000001"], []))
-    said, told, new = an_event("甲"), an_event("乙", OTHER), an_event("丙", happened_at=later(hours=2))
-    facts = (a_fact(said), a_fact(said, HERE), a_fact(told, ME), a_fact(new))
-    observations = {event.id: event.text for event in (said, told, new)}
-    await ledger.events.commit(replace(a_draft(said, told, new), facts=facts, observations=observations))
-    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
-    assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["甲", "丙"]) == {"丙": new}
 
 
 @pytest.mark.parametrize("is_named", [False, True], ids=["in equal words", "named"])

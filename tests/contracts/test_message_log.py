@@ -155,13 +155,6 @@ async def test_pruning_drops_what_is_older_and_counts_messages(ledger: Ledger, c
     assert await shown(ledger, GROUP) == ["乙", "甲"]
 
 
-async def test_marks_beside_an_empty_log_go_by_their_time(ledger: Ledger) -> None:
-    """Old marks are pruned even if the log is empty."""
-    await ledger.events.commit(a_draft(an_event("甲"), job_id="job"))
-    assert await ledger.log.prune(later(days=40)) == 0
-    assert not await ledger.events.done("job")
-
-
 async def test_a_log_too_large_loses_its_oldest_lines(ledger: Ledger) -> None:
     """Over the size limit the oldest messages of all places are deleted, and searches do not find them."""
     old = [a_message(f"旧事{number}", (GROUP, OTHER_GROUP)[number % 2], later(days=-9)) for number in range(700)]
@@ -187,21 +180,6 @@ async def test_the_newest_lines_of_each_place_are_spared(ledger: Ledger) -> None
     assert await texts(ledger, OTHER_GROUP) == ["静3", "静2", "静1"]
     assert await texts(ledger, PRIVATE) == ["私下"]
     assert await ledger.log.shrink(1, kept_per_place=200) == 0
-
-
-async def test_a_log_within_its_bound_loses_nothing(ledger: Ledger) -> None:
-    """Within the limit no message and no mark is deleted, and an empty log is within any limit."""
-    assert await ledger.log.shrink(1, kept_per_place=0) == 0
-    await ledger.log.append([a_message("甲")])
-    assert await ledger.log.shrink(10_000_000, kept_per_place=0) == 0
-    assert await texts(ledger) == ["甲"]
-    assert await ledger.log.shrink(1, kept_per_place=0) == 1
-
-
-async def test_nothing_to_append_is_fine(ledger: Ledger) -> None:
-    """Appending no messages writes nothing."""
-    await ledger.log.append([])
-    assert await texts(ledger) == []
 
 
 async def around(ledger: Ledger, found: Sequence[Message], read_filter: ReadFilter, reach: int = 1) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -10,7 +9,6 @@ import pytest
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.store.profiles import IndexedProfile
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
@@ -109,22 +107,6 @@ async def test_the_same_words_keep_their_vector(ledger: Ledger) -> None:
     await ledger.profiles.put(new)
     assert await indexed(ledger) == [IndexedProfile(new, a_vector(1, 0))]
     assert await ledger.profiles.versions() == {ME: "v2"}
-
-
-async def test_a_vector_of_nobodys_profile_is_dropped(ledger: Ledger) -> None:
-    """A vector for a missing profile is dropped, even if another profile has equal text."""
-    await taken_in(ledger, a_profile(OTHER))
-    await ledger.profiles.store(MODEL, a_profile(ME), a_vector(1, 0))
-    assert await indexed(ledger) == [IndexedProfile(a_profile(OTHER))]
-
-
-@pytest.mark.parametrize("vector", [(), (0, 0), (math.nan, 1), (math.inf, 1)])
-async def test_a_vector_that_points_nowhere_is_refused(ledger: Ledger, vector: tuple[float, ...]) -> None:
-    """An unusable vector is refused."""
-    await taken_in(ledger, a_profile(ME))
-    with pytest.raises(BadArgument):
-        await ledger.profiles.store(MODEL, a_profile(ME), a_vector(*vector))
-    assert await ledger.profiles.waiting(MODEL, 9) == [a_profile(ME)]
 
 
 @pytest.mark.parametrize(

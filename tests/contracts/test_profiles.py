@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
-from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.text.safety.redaction import Redaction
-from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, a_profile
 
@@ -119,13 +117,6 @@ async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: FilePr
     assert await past(profiles) == list("三二一")
 
 
-async def test_the_same_profile_is_no_new_one(profiles: FileProfiles) -> None:
-    """Writing an unchanged profile makes no revision and keeps the version."""
-    standing = await changed(profiles, "一")
-    assert (await profiles.write(standing)).version == standing.version
-    assert await past(profiles) == []
-
-
 async def test_a_name_that_is_none_renames_nobody(profiles: FileProfiles) -> None:
     """A placeholder or blank name changes nothing, and other names are cleaned."""
     assert await profiles.rename(TANG, "新名") is None
@@ -203,28 +194,6 @@ async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: FilePr
     for late in (mine, group):
         with pytest.raises(Overtaken):
             await profiles.write(replace(late, summary="阿棠又来了"))
-
-
-@pytest.mark.parametrize(
-    ("scope", "gone"),
-    [
-        (GROUP.scope, [GROUP_KEY, TANG_THERE, MILI_THERE]),
-        (PRIVATE.scope, [TANG]),
-        (Scope("3889001", "group", "10001"), [replace(TANG_THERE, agent="3889001")]),
-        (Scene.private("2000009").scope, []),
-    ],
-)
-async def test_a_forgotten_place_takes_its_profiles(
-    profiles: FileProfiles, scope: Scope, gone: list[ProfileKey]
-) -> None:
-    """Erasing a place removes its profiles: a group's with its members', or a private chat's person's."""
-    keys = [TANG, TANG_THERE, MILI_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001"), ProfileKey.group("10002")]
-    for key in keys:
-        await changed(profiles, "一", "二", key=key)
-    assert await profiles.erase_place(scope) == sorted(gone)
-    assert await profiles.keys() == sorted(set(keys) - set(gone))
-    assert [key for key in keys if not await past(profiles, key)] == [key for key in keys if key in gone]
-    assert await profiles.erase_place(scope) == []
 
 
 async def test_profiles_are_erased_by_their_keys(profiles: FileProfiles) -> None:

@@ -86,13 +86,6 @@ async def test_a_job_comes_back_as_it_was_handed_in(queue: FileQueue):
     assert claim.attempts == 1
 
 
-async def test_a_dialogue_comes_back_as_it_was_handed_in(queue: FileQueue):
-    """A claimed dialogue equals the enqueued one."""
-    job = Job("d1", Dialogue(PRIVATE, (a_message("在吗", PRIVATE), a_message("在", PRIVATE, is_bot=True))), NOON)
-    await queue.enqueue(job)
-    assert (await taken(queue)).job == job
-
-
 async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: FileQueue):
     """Jobs of one scope are claimed in order, one at a time."""
     first, second = a_job(), a_job()
@@ -222,12 +215,6 @@ async def test_memos_can_be_seen_while_they_wait(queue: FileQueue):
     await queue.complete(claim)
     assert [memo.id for memo in queue.waiting_memos(GROUP.scope)] == [second.id]
     assert queue.waiting_memos(PRIVATE.scope) == []
-
-
-async def test_the_memo_of_a_buried_job_waits_no_more(queue: FileQueue):
-    """The memo of a buried job is not shown by the queue, since the ledger already has it."""
-    await buried(queue, a_job(memo="聊了茶"))
-    assert queue.waiting_memos(GROUP.scope) == []
 
 
 async def test_a_withdrawn_message_leaves_recent_lines(queue: FileQueue):
@@ -549,22 +536,6 @@ async def test_clean_up_runs_once_a_threshold(make: Make):
     assert left == [1, 2, 2, 3, 4, 2, 3]
 
 
-async def test_clean_up_can_be_switched_off(make: Make):
-    """With a clean-up interval of 0 every buried job is kept."""
-    queue = await make(failed_max_files=1, failed_cleanup_interval=0)
-    for _ in range(3):
-        await buried(queue, a_job())
-    assert queue.counts().failed == 3
-
-
-async def test_refresh_without_anything_new_changes_nothing(queue: FileQueue):
-    """A refresh without new files changes nothing."""
-    await queue.enqueue(a_job())
-    before = queue.counts()
-    await queue.refresh()
-    assert queue.counts() == before
-
-
 async def test_a_job_that_ends_the_process_is_buried(make: Make):
     """A job that was running at more crashes than the settings allow is buried with the reason."""
     queue = await make(job_max_retries=1)
@@ -590,10 +561,3 @@ async def test_the_messages_that_jobs_learn_from_are_known(queue: FileQueue):
     await queue.enqueue(a_job("戊", scene=OTHER_GROUP, message_ids=("elsewhere",)))
     asked = ["failed", "held", "said", "recent", "elsewhere", "unknown"]
     assert await queue.holding(GROUP.scope, asked) == {"failed", "held", "said"}
-
-
-async def test_a_completed_job_holds_no_message(queue: FileQueue):
-    """A completed job reports no messages."""
-    await queue.enqueue(a_job("甲", message_ids=("1",)))
-    await queue.complete(await taken(queue))
-    assert await queue.holding(GROUP.scope, ["1"]) == frozenset()

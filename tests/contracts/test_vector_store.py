@@ -33,7 +33,6 @@ pytestmark = [
 ]  # one store of each kind for all
 
 EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
-NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
 EVERYTHING = ReadFilter(OPERATOR)
 MORE_THAN_ONE_BATCH = 5_462
 REFUSED = {
@@ -137,17 +136,6 @@ async def refuses(store: VectorStore, gone: Generation, event: Event) -> None:
     ):
         with pytest.raises(UnavailableError):
             await call
-
-
-async def test_a_generation_in_use_is_the_same_after_reopening(shop: Shop, generation: Generation) -> None:
-    """After reopening, the generation in use has the same number, birth, model and rows."""
-    events = [an_event(f"第{number}件") for number in range(5)]
-    await shop.store.upsert(generation, rows((event, NORTHEAST) for event in events))
-    await shop.store.put_in_use(generation)
-    await shop.reopen()
-    assert await shop.store.open() == generation
-    assert await shop.store.listed(generation) == {event.id for event in events}
-    assert set(await found(shop.store, generation, GROUP)) == {event.id for event in events}
 
 
 async def test_a_store_sleeps_until_it_is_asked(shop: Shop, generation: Generation) -> None:
@@ -278,16 +266,6 @@ async def test_a_bad_vector_is_never_stored(store: VectorStore, generation: Gene
     with pytest.raises(BadArgument):
         await store.upsert(generation, rows([(before, EAST), (an_event("丙"), bad), (behind, EAST)]))
     assert await store.listed(generation) == frozenset()
-
-
-@pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED.keys())
-async def test_a_bad_question_is_refused(store: VectorStore, generation: Generation, bad: Vector) -> None:
-    """An unusable query vector is refused, and the next query is answered."""
-    event = an_event()
-    await store.upsert(generation, rows([(event, EAST)]))
-    with pytest.raises(BadArgument):
-        await store.nearest(generation, bad, EVERYTHING, 5)
-    assert await found(store, generation, EVERYTHING) == [event.id]
 
 
 async def test_any_number_of_rows_is_one_batch(store: VectorStore, generation: Generation) -> None:

@@ -12,7 +12,6 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
@@ -48,17 +47,6 @@ async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger
     await ledger.events.restore(retired.id)
     assert await ledger.vectors.waiting(MODEL, 10) == [(retired.id, "乙"), (second.id, "丙")]
     assert await ledger.vectors.lag(MODEL) == 2
-
-
-async def test_another_model_makes_every_event_wait_again_in_order(ledger: Ledger) -> None:
-    """After a change of model every event waits for a vector again, in order."""
-    events = [an_event(f"第{number}件") for number in range(6)]
-    await committed(ledger, *events)
-    await ledger.vectors.store("old", [VectorRow(event.id, EAST) for event in events[1:3]])
-    await ledger.vectors.store("older", [VectorRow(event.id, EAST) for event in events[3:5]])
-    assert [event_id for event_id, _ in await ledger.vectors.waiting(MODEL, 4)] == [event.id for event in events[:4]]
-    assert await ledger.vectors.lag(MODEL) == 6
-    assert await ledger.vectors.lag("old") == 4
 
 
 async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None:
@@ -111,13 +99,6 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     assert await changed(ledger, (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].checkpoint) == []
 
 
-async def test_an_event_without_a_vector_is_no_change(ledger: Ledger) -> None:
-    """An event without a vector is not listed as a change."""
-    await committed(ledger, an_event("甲"))
-    assert await changed(ledger, Checkpoint()) == []
-    assert await ledger.vectors.changes(MODEL, Checkpoint(), 0) == []
-
-
 async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> None:
     """Reading changes page by page from the last checkpoint gives every change once."""
     events = [an_event(f"第{number}件") for number in range(7)]
@@ -128,13 +109,6 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
         mark = page[-1].checkpoint
         assert await ledger.vectors.behind(mark) == 7 - len(given)
     assert given == [event.id for event in events]
-
-
-async def test_imported_vectors_are_changes(ledger: Ledger) -> None:
-    """Imported vectors are listed as changes."""
-    event = an_event("甲")
-    await ledger.archive.import_rows([EmbeddedEvent(event, MODEL, EAST), EmbeddedEvent(an_event("乙"))])
-    assert await changed(ledger, Checkpoint()) == [(event, EAST)]
 
 
 async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None:

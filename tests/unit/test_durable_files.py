@@ -136,14 +136,6 @@ def test_a_file_in_use_for_good_is_refused(tmp_path: Path):
     assert names_in(tmp_path) == []
 
 
-def test_an_fsync_is_never_tried_again(tmp_path: Path):
-    """A failed fsync is never retried."""
-    disk = BusyDisk("fsync", 1000)
-    with pytest.raises(StorageRefused):
-        disk.create(tmp_path / "a", b"x")
-    assert disk.times == 999
-
-
 @pytest.mark.parametrize("code", [errno.EINVAL, errno.EBADF, errno.ENOTSUP])
 def test_a_file_system_without_folder_fsync_is_usable(tmp_path: Path, code: int):
     """If the file system cannot fsync folders, files are still fsynced and nothing is refused."""
@@ -166,12 +158,6 @@ def test_moving_what_is_gone_says_so(tmp_path: Path):
     with pytest.raises(StorageRefused):
         Disk().move(tmp_path / "a", tmp_path / "nowhere" / "b")
     assert (tmp_path / "a").read_bytes() == b"x"
-
-
-def test_removing_what_is_gone_is_fine(tmp_path: Path):
-    """Removing a missing file raises nothing."""
-    Disk().remove(tmp_path / "a")
-    Disk().discard(tmp_path / "a")
 
 
 def test_reading_is_bounded_by_size_before_a_byte_is_read(tmp_path: Path):

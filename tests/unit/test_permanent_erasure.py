@@ -16,21 +16,19 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import BadArgument, StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import ErasureSurroundings, PermanentErasure, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
 from cognitive_memory_core.historian.messages import MessageBuffer
 from cognitive_memory_core.historian.names import NameObserver, Renaming
-from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, a_memo, a_pin, archived
 from tests.support.mirrors import ListedMirror
-from tests.support.pipelines import a_pipeline
 from tests.support.ports import Away
 from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE, TemporaryProfiles, a_profile
 from tests.support.queues import a_queue, jobs_of
@@ -432,29 +430,3 @@ async def test_a_profile_written_during_an_erasure_is_cleaned_too(world: World) 
     world.ledger.eraser.forget_person = and_write  # type: ignore[method-assign]
     assert (await world.forgetting.forget_person(GROUP, "2000001")).reworded == 7
     assert await world.told() == set()
-
-
-async def test_purges_do_not_run_side_by_side(world: World) -> None:
-    """Simultaneous purge requests cause one purge."""
-    await world.forgetting.forget_person(GROUP, "2000001")
-    await asyncio.gather(*(world.purge.run_if_due() for _ in range(3)))
-    assert world.rebuilt == 1
-
-
-async def test_a_job_of_somebody_erased_writes_nothing(world: World) -> None:
-    """A job of an erased person that reappears from a copy stores nothing and counts as done."""
-    await world.forgetting.forget_person(GROUP, "2000001")
-    ledger, historian = world.ledger, RuleHistorian()
-    pipeline = a_pipeline(
-        ledger,
-        historian,
-        consent=world.consent,
-        memos=MemoWriter(ledger.notes, world.mirror),
-        name_observer=world.sightings,
-    )
-    await pipeline.process(
-        Job("old", Turn(GROUP, memo="悄悄话", observations=("悄悄话",), happened_at=NOON + SAID), NOON + SAID)
-    )
-    await pipeline.process(Job("older", Dialogue(MILI, (a_message("悄悄话", sent_at=NOON + SAID),)), NOON + SAID))
-    assert await world.told() == set()
-    assert await ledger.events.done("old")

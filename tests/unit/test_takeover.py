@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -15,7 +14,6 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.migration.layout import COPY, keep_summaries
 from cognitive_memory_core.migration.takeover import SummaryTakeover
@@ -44,26 +42,6 @@ async def events_of(data: Path, settings: core.Settings = SETTINGS, scene: core.
     async with core.CognitiveMemory.open(settings, data) as memory:
         assert await memory.drain(PATIENCE)
         return [event.text for event in reversed(await memory.events(scene, limit=200))]
-
-
-async def test_the_first_start_takes_the_summaries_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Each summary becomes an event of its place, once, however often the memory starts; the file keeps its bytes."""
-    caplog.set_level(logging.INFO)
-    content = lay(tmp_path)
-    for _ in range(3):
-        assert await events_of(tmp_path) == [f"第 {number} 次帮忙查了资料" for number in range(ROWS)]
-        assert (tmp_path / "end_summaries.json").read_bytes() == content
-        assert not (tmp_path / COPY).exists()
-    told = sentences.migration.taken_over({"event": ROWS, "memo": ROWS}, 2 * ROWS)
-    assert [record.getMessage() for record in caplog.records].count(told) == 1
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path) as memory:
-        assert len(await memory.memos(HERE, limit=200)) == ROWS
-        assert "第 39 次" in (await memory.context(HERE, "查资料")).text
-        assert await memory.events(core.Scene.group("20002", PERSON)) == []
-        await memory.remember(core.Turn(HERE, memo="新的一条"))
-    rows = json.loads((tmp_path / "end_summaries.json").read_text("utf-8"))
-    assert [row["summary"] for row in rows][-2:] == ["第 39 次帮忙查了资料", "新的一条"]
-    assert len(rows) == ROWS + 1
 
 
 async def test_what_cannot_be_read_is_reported_and_the_rest_comes(

@@ -491,9 +491,3 @@ async def test_a_cancelled_caller_leaves_nothing_half_done(tmp_path: Path):
         done = await all_done(world)
         assert {FIRST.id, SECOND.id} <= set(done) <= {FIRST.id, SECOND.id, THIRD.id}
         check_order(done, world)
-
-
-def test_the_jobs_here_are_distinct():
-    """The fixtures are four different jobs of two scopes."""
-    jobs: list[Job] = [FIRST, SECOND, THIRD, BURIED]
-    assert len({job.id for job in jobs}) == 4

@@ -8,12 +8,10 @@ import errno
 import json
 import logging
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +29,11 @@ from cognitive_memory_core.errors import (
     UnavailableError,
 )
 from cognitive_memory_core.queue import format as codec
-from cognitive_memory_core.queue.format import JobName, moment, parsed
+from cognitive_memory_core.queue.format import JobName, parsed
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.safety.redaction import Redaction
-from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
+from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed
 
@@ -119,16 +117,6 @@ async def test_names_carry_instant_id_and_attempts(queue: FileQueue, root: Path)
     assert files(root) == [f"pending/{instant_of(NOON) + 1:016d}-{job.id}.0.json"]
 
 
-async def test_sorted_names_are_the_order_of_arrival(queue: FileQueue, root: Path, clock: FrozenClock):
-    """The times in the names rise even if the clock stands still or goes back."""
-    jobs = [a_job() for _ in range(6)]
-    for job in jobs:
-        await queue.enqueue(job)
-        clock.advance(seconds=-7)
-    names = [parsed(Path(name).name) for name in files(root)]
-    assert [name.job_id for name in names if name] == [job.id for job in jobs]
-
-
 async def test_instants_go_on_above_the_highest_seen(reopen: Open, queue: FileQueue, root: Path, clock: FrozenClock):
     """After a restart with an earlier clock, new jobs still come after old ones."""
     old, new = a_job(), a_job()
@@ -163,55 +151,6 @@ async def test_folders_and_files_are_private(queue: FileQueue, root: Path):
     await queue.bury(await taken(queue), "坏了")
     assert modes(root / name for name in files(root)) == {0o600}
     assert modes((root, *(root / folder for folder in FOLDERS))) == {0o700}
-
-
-async def test_a_restart_finds_everything(reopen: Open, queue: FileQueue):
-    """Jobs, attempts, order, memos and jobs set aside survive a restart."""
-    jobs = [a_job(memo=f"备忘{number}") for number in range(3)]
-    for job in jobs:
-        await queue.enqueue(job)
-    await queue.bury(await taken(queue), "坏了")
-    await queue.requeue(await taken(queue), delay=3600, counted=True)
-    again = await reopen()
-    assert again.counts() == queue.counts()
-    assert [memo.text for memo in again.waiting_memos(GROUP.scope)] == ["备忘1", "备忘2"]
-    claim = await taken(again)
-    assert (claim.job, claim.attempts) == (jobs[1], 2)
-    assert [failed.id for failed in await again.failed()] == [jobs[0].id]
-
-
-async def test_what_was_in_hand_is_pending_after_recovery(reopen: Open, queue: FileQueue, root: Path):
-    """Recovery makes claimed jobs pending at once, in their place and with their attempts."""
-    jobs = [a_job(), a_job()]
-    for job in jobs:
-        await queue.enqueue(job)
-    await taken(queue)
-    again = await reopen()
-    assert again.counts() == QueueCounts(1, 1, 0, again.counts().pending_bytes)
-    assert await again.claim() is None  # the scope's job is still claimed by the dead process
-    assert await again.recover() == 1
-    assert [Path(name).parent.name for name in files(root)] == ["pending", "pending"]
-    claim = await taken(again)
-    assert (claim.job, claim.attempts) == (jobs[0], 2)
-
-
-async def test_the_clock_of_a_rest_ends_with_the_process(reopen: Open, queue: FileQueue):
-    """After a restart the delay of a returned job is over."""
-    await queue.enqueue(a_job())
-    await queue.requeue(await taken(queue), delay=3600, counted=True)
-    assert await queue.claim() is None
-    assert await (await reopen()).claim() is not None
-
-
-async def test_after_a_whole_life_only_jobs_are_left(reopen: Open, queue: FileQueue, root: Path):
-    """After recovery the folders contain jobs only, without temporary or lock files."""
-    await queue.enqueue(a_job())
-    lay(root / "pending" / "x.json.tmp", b"half")
-    lay(root / "processing" / "y.json.lock", b"")
-    lay(root / "failed" / "z.json.lock", b"")
-    again = await reopen()
-    await again.complete(await taken(again))
-    assert files(root) == []
 
 
 async def test_a_job_in_two_folders_is_kept_in_one(reopen: Open, queue: FileQueue, root: Path):
@@ -304,17 +243,6 @@ async def test_a_cancelled_claim_goes_back(queue: FileQueue):
     await queue.refresh()  # a later step
     claim = await taken(queue)
     assert (claim.job, claim.attempts) == (job, 1)
-
-
-async def test_claiming_lists_no_folder(root: Path, clock: FrozenClock):
-    """Claiming reads the index and lists no folder."""
-    disk = FaultyDisk()
-    queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
-    await queue.enqueue(a_job())
-    disk.performed.clear()
-    await queue.claim()
-    assert "list" not in {operation for operation, _ in disk.performed}
-    await queue.close()
 
 
 async def test_a_file_dropped_into_pending_is_taken_in(queue: FileQueue, root: Path):
@@ -505,17 +433,6 @@ async def test_an_unreadable_job_can_be_revived_and_mended(queue: FileQueue, roo
     assert (await taken(queue)).job.work == mended.work
 
 
-async def test_many_unreadable_files_stop_nothing(reopen: Open, root: Path):
-    """Many unreadable files are all set aside within one claim."""
-    for number in range(50):
-        lay(root / "pending" / f"{number:016d}-bad{number}.0.json", b"\0")
-    queue = await reopen()
-    job = a_job()
-    await queue.enqueue(job)
-    assert (await taken(queue)).job == job
-    assert queue.counts().failed == 50
-
-
 async def test_another_place_is_claimed_while_a_message_is_withdrawn_from_many_jobs(queue: FileQueue):
     """A withdrawal that reads many jobs lets claims of other places run in between."""
     await asyncio.gather(*(queue.enqueue(a_job(message_ids=["m1", str(number)])) for number in range(120)))
@@ -529,36 +446,6 @@ async def test_another_place_is_claimed_while_a_message_is_withdrawn_from_many_j
     await queue.complete(here)
 
 
-async def test_unknown_fields_survive_burying_and_reviving(queue: FileQueue, root: Path):
-    """Unknown fields are kept when a job is set aside and revived."""
-    body = json.loads(codec.encoded(a_job(recent_messages=[a_message("x", id="m1")], message_ids=["m2"])))
-    body |= {"mood": "好", "scene": {**body["scene"], "guild": "7"}, "_retry_count": 2}
-    lay(root / "pending" / "other.json", json.dumps(body).encode())
-    await queue.refresh()
-    assert await queue.withdraw(GROUP.scope, "m1") == 1
-    await queue.bury(await taken(queue), "坏了")
-    await queue.revive()
-    claim = await taken(queue)
-    written = json.loads((root / files(root)[0]).read_bytes())
-    assert written["mood"] == "好"
-    assert written["scene"]["guild"] == "7"
-    assert written["recent_messages"] == []
-    assert claim.job.id == "other"
-
-
-async def test_a_failed_file_says_what_went_wrong(queue: FileQueue, root: Path):
-    """A failed job's file has its own fields, a one-line error without keys, and the time."""
-    job = a_job(memo="聊了茶")
-    await queue.enqueue(job)
-    await queue.bury(await taken(queue), "401 from api\nAuthorization: Bearer abc.def-ghi, api_key=k-123 sk-livekey000")
-    body = json.loads((root / files(root)[0]).read_bytes())
-    assert body["memo"] == "聊了茶"
-    assert datetime.fromisoformat(body["failed_at"]) == NOON
-    assert body["error"].startswith("401 from api")
-    for secret in ("abc.def-ghi", "k-123", "livekey000"):
-        assert secret not in body["error"]
-
-
 async def test_an_error_by_hand_cannot_flood_the_list(reopen: Open, root: Path):
     """The error in a failed file is shown as one line of limited length."""
     body = {**json.loads(codec.encoded(a_job())), "error": "第一行\n" + "长" * 100_000, "failed_at": "昨天"}
@@ -570,61 +457,12 @@ async def test_an_error_by_hand_cannot_flood_the_list(reopen: Open, root: Path):
     assert abs(failed.failed_at - (NOON - timedelta(hours=1))) < timedelta(seconds=1)
 
 
-POISON = """
-import asyncio, os, sys
-from datetime import datetime, timezone
-from pathlib import Path
-sys.path.insert(0, os.environ["PROJECT"])
-from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings import QueueSettings
-
-class Clock:
-    def now(self):
-        return datetime.now(timezone.utc)
-
-async def main():
-    queue = await FileQueue.open(Path(sys.argv[1]), QueueSettings(job_max_retries=1), Clock())
-    await queue.recover()
-    while (claim := await queue.claim()) is not None:
-        if "毒" in claim.job.work.observations:
-            os._exit(9)
-        await queue.complete(claim)
-    await queue.close()
-
-asyncio.run(main())
-"""
-
-
-def status_of_a_process(root: Path) -> int:
-    """Run a process on the queue and return its exit status."""
-    environment = {**os.environ, "PROJECT": str(Path(__file__).resolve().parents[3])}
-    return subprocess.run([sys.executable, "-c", POISON, str(root)], env=environment, check=False).returncode
-
-
-async def test_a_job_that_kills_the_process_is_quarantined(queue: FileQueue, root: Path, reopen: Open):
-    """After three deaths of its process a job is set aside, and the next process does the others."""
-    poison, good = a_job("毒"), a_job("好")
-    await queue.enqueue(poison)
-    await queue.enqueue(good)
-    assert [await asyncio.to_thread(status_of_a_process, root) for _ in range(4)] == [9, 9, 9, 0]
-    again = await reopen()
-    assert [(failed.id, failed.error) for failed in await again.failed()] == [
-        (poison.id, sentences.storage_errors.PROCESS_DIED.format(times=3))
-    ]
-    assert again.counts() == QueueCounts(failed=1)
-
-
 def test_a_name_is_read_as_it_was_written():
     """File names of jobs are parsed as written, and other names are rejected."""
     name = JobName(1_772_596_800_000_000, "0" * 32, 12)
     assert parsed(str(name)) == name
     for other in ("a.json", "1772596800000000-a.json", "1772596800000000-a.0.json.tmp", "１" * 16 + "-a.0.json"):
         assert parsed(other) is None
-
-
-def test_a_moment_is_what_its_name_says():
-    """The time in a name is microseconds since 1970 in UTC."""
-    assert moment(1_000_000) == datetime(1970, 1, 1, 0, 0, 1, tzinfo=timezone.utc)
 
 
 def test_a_job_too_deep_to_be_written_again_is_not_read():
@@ -718,16 +556,6 @@ async def test_what_is_too_large_and_tells_of_an_erased_person_goes(reopen: Open
     queue = await reopen()
     assert await queue.erase_person("2000001", HIDE) == 1
     assert files(root) == []
-
-
-@pytest.mark.parametrize("broken", [b"{", b'{"sender_id": "12000001"', b"\x00" * 100, b"x" * (MAX_BYTES + 9)])
-async def test_what_cannot_be_read_and_tells_nothing_stays(reopen: Open, root: Path, broken: bytes):
-    """An unreadable file that does not mention the erased person is kept."""
-    lay(root / "failed" / f"{instant_of(NOON):016d}-bad1.1.json", broken)
-    queue = await reopen()
-    assert await queue.erase_person("2000001", HIDE) == 0
-    assert await queue.erase_place(GROUP.scope) == 0
-    assert bytes_left(root) == broken
 
 
 async def test_a_name_in_escapes_is_found(reopen: Open, root: Path):

@@ -8,7 +8,6 @@ import asyncio
 import errno
 import logging
 import os
-import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, revision_id
-from cognitive_memory_core.errors import LimitReached, StorageRefused, UnavailableError
+from cognitive_memory_core.errors import LimitReached, UnavailableError
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP
 from tests.support.clock import NOON
-from tests.support.disk import Fault, FaultyDisk, FragileDisk, Killed
+from tests.support.disk import Fault, FaultyDisk, FragileDisk
 from tests.support.profiles import (
     ACTS,
     GROUP_KEY,
@@ -107,14 +106,6 @@ async def test_an_edit_by_hand_counts(profiles: FileProfiles, file: Path) -> Non
     assert "\nmood: 5\n" in file.read_text("utf-8")
 
 
-async def test_a_past_that_was_cleared_away_by_hand_begins_anew(profiles: FileProfiles, file: Path) -> None:
-    """If the folder of revisions was deleted by hand, the next write creates it again."""
-    await written(profiles, *"一二三")
-    shutil.rmtree(file.parent.parent / "history")
-    await written(profiles, "四")
-    assert await past(profiles) == ["三"]
-
-
 async def test_an_edit_at_the_last_moment_is_not_overwritten(tmp_path: Path, file: Path) -> None:
     """A file that changes while its successor is written is kept, and no draft remains."""
     standing = await written(opened(tmp_path), "一")
@@ -135,15 +126,6 @@ async def test_an_edit_at_the_last_moment_is_not_overwritten(tmp_path: Path, fil
     assert edited is not None
     await opened(tmp_path).write(replace(edited, summary="二"))
     assert await past(opened(tmp_path)) == ["手写", "一"]
-
-
-async def test_the_rollback_of_the_manual_works(profiles: FileProfiles, file: Path) -> None:
-    """Copying a revision over the file restores it."""
-    await written(profiles, *"一二三")
-    first = min(file.parent.parent.glob("history/users/2000001/*.md"))
-    file.write_bytes(first.read_bytes())
-    assert (await written(profiles, "四")).summary == "四"
-    assert await past(profiles) == ["一", "二", "一"]
 
 
 DAMAGED = {
@@ -303,47 +285,6 @@ async def test_a_snapshot_that_a_crash_left_does_no_harm(tmp_path: Path, file: P
 # forgetting
 
 
-async def test_a_forgotten_person_leaves_no_byte(tmp_path: Path, file: Path) -> None:
-    """Nothing of a forgotten person remains in any file or folder name of the store."""
-    profiles = opened(tmp_path)
-    for key in (TANG, TANG_THERE, replace(TANG_THERE, agent="3889001")):
-        await written(profiles, "一", "二", key=key)
-    await written(profiles, "阿棠(2000001) 怕狗", "安静", key=GROUP_KEY)
-    await profiles.write(a_profile("静", MILI_THERE, name="米粒"))
-    await written(profiles, "阿棠爱茶", key=MILI_THERE)
-    group = tmp_path / "profiles" / "groups" / "10001.md"
-    text = group.read_text("utf-8").replace("tags:", '# 阿棠\nseen: ["\\u963f\\u68e0", 5]\n阿棠: 2000001\ntags:')
-    group.write_text(text, "utf-8")
-    there = file.parent
-    for name in ("2000001.damaged-x", "2000001.md.tmp", "2000001.md.bak", "2000001 copy.md", "2000002.damaged-x"):
-        (there / name).write_text("阿棠", "utf-8")
-    for name, words in (
-        ("2000003.md", "阿棠坏了"),
-        ("2000004.md.tmp", "x"),
-        ("notes.txt", "问阿棠"),
-        ("keep.txt", "留"),
-    ):
-        (there / name).write_text(words, "utf-8")
-    for name in (".2000001.md.swp", ".2000001.md.swo", "#2000001.md#", "2000001.md~", ".2000008.md.swp"):
-        (there / name).write_bytes(b"b0VIM\0\xff\x13" + "阿棠的住址".encode() + b"\0\xfe")
-    (there / ".2000001.md.kate-swp").write_bytes(b"\xffown words without a name")
-    (there / "2000005.damaged-x").write_bytes("阿棠".encode("gb18030"))
-    (there / "2000006.md").write_bytes(b"x")
-    (tmp_path / "profiles" / "history" / "users" / "2000007").mkdir()
-    touched = await profiles.erase_person("2000001", HIDE)
-    assert set(touched) >= {TANG, TANG_THERE, replace(TANG_THERE, agent="3889001"), GROUP_KEY, MILI_THERE}
-    for path in tmp_path.rglob("*"):
-        assert "2000001" not in path.name
-        assert not path.is_file() or not any(
-            word in path.read_bytes() for word in ("阿棠".encode(), "阿棠".encode("gb18030"), b"2000001", b"963f")
-        )
-    assert '\nseen:\n- "某位成员"\n- 5\n某位成员: 某位成员\n' in group.read_text("utf-8")
-    assert await past(profiles, GROUP_KEY) == ["某位成员 怕狗"]
-    assert (there / "keep.txt").read_text("utf-8") == "留"
-    assert not list(there.glob("*.tmp"))
-    assert await profiles.erase_person("2000001", HIDE) == []
-
-
 @pytest.mark.parametrize(
     "written",
     ['mood: "\\u963f\\u68e0"', "mood: 阿\u200b棠", "mood: Wan\n  Derer", "mood: |\n  阿棠", "# 阿棠", "mood: 2000001"],
@@ -368,33 +309,6 @@ async def test_what_cannot_be_read_and_names_them_gives_way_to_a_revision(tmp_pa
     await profiles.erase_person("2000001", HIDE)
     assert (await profiles.find(GROUP_KEY) or a_profile()).summary == "好"
     assert [path.name for path in group.parent.iterdir()] == ["10001.md"]
-
-
-@pytest.mark.parametrize("late", [False, True])
-async def test_forgetting_that_broke_off_can_be_repeated(tmp_path: Path, late: bool) -> None:
-    """If erasing fails at any operation, repeating it completes it and keeps the data of others."""
-    seed = tmp_path / "seed"
-    profiles = opened(seed)
-    for key in (TANG, TANG_THERE):
-        await written(profiles, "一", "二", key=key)
-    await written(profiles, "阿棠爱茶", "安静", key=GROUP_KEY)
-    for point, root in enumerate(copies(tmp_path), 1):
-        copy(seed, root)
-        disk = FaultyDisk()
-        disk.arm(Fault(point, None if point % 2 else errno.EIO, late=late))
-        try:
-            await opened(root, disk).erase_person("2000001", HIDE)
-        except (Killed, StorageRefused):
-            assert disk.has_struck
-            await opened(root).erase_person("2000001", HIDE)
-        assert not [path for path in root.rglob("*") if "2000001" in path.name or path.suffix == ".tmp"]
-        assert [await past(opened(root), GROUP_KEY), (await opened(root).find(GROUP_KEY) or a_profile()).summary] == [
-            ["某位成员爱茶"],
-            "安静",
-        ]
-        if not disk.has_struck:
-            break
-    assert point > 20
 
 
 async def test_a_forgotten_group_leaves_no_folder(tmp_path: Path) -> None:

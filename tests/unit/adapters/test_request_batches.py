@@ -12,7 +12,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.errors import StorageRefused, UnavailableError
+from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.store.database.database import Database
 
 
@@ -123,26 +123,3 @@ async def test_reads_of_a_turn_share_a_thread(database: Database) -> None:
     """Reads requested together run in one thread."""
     threads = await asyncio.gather(*[database.read(lambda _: threading.get_ident()) for _ in range(4)])
     assert len(set(threads)) == 1
-
-
-async def test_a_read_that_fails_leaves_the_others_their_answers(database: Database) -> None:
-    """A failing read of several fails alone."""
-    await database.write(add, 1)
-    good, bad, better = await asyncio.gather(
-        database.read(listed),
-        database.read(lambda connection: connection.execute("SELECT * FROM nowhere")),
-        database.read(listed),
-        return_exceptions=True,
-    )
-    assert (good, better) == ([1], [1])
-    assert isinstance(bad, UnavailableError)
-
-
-async def test_what_was_asked_before_closing_is_done(tmp_path: Path) -> None:
-    """Closing executes all earlier writes."""
-    opened = Database(tmp_path / "ledger.db")
-    await opened.write(lambda connection: connection.execute("CREATE TABLE numbers (number INTEGER UNIQUE)"))
-    write = asyncio.ensure_future(opened.write(add, 1))
-    await asyncio.sleep(0)
-    await opened.close()
-    assert await asyncio.wait_for(write, 30) == 1

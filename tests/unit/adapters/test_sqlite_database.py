@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import sqlite3
 import stat
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -22,9 +21,9 @@ from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.vectors import VectorRow
-from tests.support.builders import GROUP, a_draft, a_message, an_event
+from tests.support.builders import GROUP, a_draft, an_event
 from tests.support.disks import fill, set_read_only, small_disk
-from tests.support.ledgers import MODEL, a_memo, a_pin, a_vector, archived, committed, embedded, shown
+from tests.support.ledgers import MODEL, a_vector, committed, embedded, shown
 
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
 
@@ -63,24 +62,6 @@ async def jobs_committed(ledger: Ledger, numbers: range) -> None:
     """Write one large event for each number."""
     for number in numbers:
         await ledger.events.commit(a_draft(an_event(f"乌龙茶{number}" * 99), job_id=f"job{number}"))
-
-
-async def test_everything_is_there_after_closing_and_opening_again(path: Path) -> None:
-    """Everything written is there after reopening, in one file."""
-    ledger = await Ledger.open(path)
-    await embedded(ledger, [(an_event("乌龙茶"), a_vector(1, 0))])
-    await ledger.log.append([a_message("早")])
-    await ledger.notes.write_memo(a_memo())
-    await ledger.notes.write_pin(a_pin())
-    before = await archived(ledger)
-    await ledger.close()
-    assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
-    ledger = await Ledger.open(path)
-    assert await archived(ledger) == before
-    assert [text for text, _ in await ledger.corpora.events(["乌龙"], ReadFilter(GROUP), 5)]
-    assert await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)
-    await ledger.close()
-    await ledger.close()
 
 
 @POSIX_ONLY
@@ -171,29 +152,6 @@ async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
     await (await Ledger.open(path)).close()
 
 
-async def test_a_newer_ledger_is_refused_and_left_alone(path: Path) -> None:
-    """A ledger of a newer version is refused unchanged with an instruction."""
-    await (await Ledger.open(path)).close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 999")
-    before = content_of(path)
-    with pytest.raises(UnavailableError, match="更新的版本"):
-        await Ledger.open(path)
-    assert content_of(path) == before
-
-
-async def test_tables_without_a_version_are_no_fault_of_the_disk(path: Path) -> None:
-    """A file with tables whose format version is 0 is refused unchanged as what it is, by the bot and beside it."""
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE meta (key TEXT)")
-    before = content_of(path)
-    for read_only in (False, True):
-        with pytest.raises(UnavailableError, match=r"已损坏.*user_version"):
-            await Ledger.open(path, read_only=read_only)
-        assert content_of(path) == before
-
-
 @POSIX_ONLY
 async def test_a_folder_that_takes_no_writes_is_refused_by_name(unwritable: Path) -> None:
     """If the folder cannot be written, the error names the path."""
@@ -258,23 +216,6 @@ async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
         await ledger.database.write(half)
     assert await ledger.consent.opted_out() == frozenset()
     await ledger.consent.opt_in("whole")
-    await ledger.close()
-
-
-@pytest.mark.parametrize("failing", range(3))
-async def test_of_writes_that_share_a_transaction_only_the_failing_one_is_undone(path: Path, failing: int) -> None:
-    """Whichever of several writes of one transaction fails, the others are stored and nothing of it is."""
-
-    def written(connection: Connection, number: int) -> None:
-        connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES (?, 0)", (str(number),))
-        if number == failing:
-            raise LookupError
-
-    ledger = await Ledger.open(path)
-    writes = (ledger.database.write(written, number) for number in range(3))
-    outcomes = await asyncio.gather(*writes, return_exceptions=True)
-    assert [type(outcome) for outcome in outcomes] == [LookupError if n == failing else type(None) for n in range(3)]
-    assert await ledger.consent.opted_out() == {str(number) for number in range(3)} - {str(failing)}
     await ledger.close()
 
 

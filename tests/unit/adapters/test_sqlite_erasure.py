@@ -7,7 +7,6 @@ import asyncio
 import random
 import re
 import sqlite3
-import stat
 import sys
 import threading
 from array import array
@@ -26,8 +25,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.store.database import migrations, schema
-from cognitive_memory_core.store.database.copies import Copy
+from cognitive_memory_core.store.database import schema
 from cognitive_memory_core.store.erasure.eraser import purge
 from cognitive_memory_core.store.erasure.row_deletion import FEW, PersonSearch
 from cognitive_memory_core.store.ledger import Ledger
@@ -50,7 +48,6 @@ from tests.support.ledgers import (
     own_key,
     shown,
 )
-from tests.support.lines import lines_with
 
 GONE, NAME = "2000001", "阿棠"
 HIDE = Redaction.of([GONE], [NAME])
@@ -189,25 +186,6 @@ async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) ->
     await ledger.close()
 
 
-async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
-    """After a purge rows, words and vectors of others are found as before."""
-    ledger = await Ledger.open(path)
-    await embedded(ledger, [(an_event(f"第{number}件", OTHER), a_vector(1, number)) for number in range(50)])
-    await ledger.log.append([a_message(f"第{number}句", OTHER) for number in range(50)])
-    asked = ReadFilter(OTHER)
-
-    async def answers() -> list[object]:
-        words = ["第7", "7件", "7句", "第1"]
-        events, lines = await ledger.corpora.events(words, asked, 9), await lines_with(ledger.corpora, words, asked, 9)
-        near = await ledger.corpora.nearest(a_vector(1, 3), asked, 9)
-        return [await archived(ledger), events, lines, near, await ledger.vectors.embedded_ids(MODEL)]
-
-    before = await answers()
-    await ledger.eraser.purge(NOON)
-    assert await answers() == before
-    await ledger.close()
-
-
 async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None:
     """A purge is postponed while another process reads."""
     ledger = await Ledger.open(path)
@@ -319,53 +297,6 @@ async def test_vectors_in_memory_are_let_go(path: Path) -> None:
     await ledger.close()
 
 
-async def test_what_was_erased_stays_out_after_opening_again(path: Path) -> None:
-    """The records of forgotten people and their key are kept in the file."""
-    ledger = await Ledger.open(path)
-    await ledger.eraser.forget_person(GONE, NOON, HIDE)
-    before = await ledger.eraser.tombstones()
-    await ledger.close()
-    ledger = await Ledger.open(path)
-    assert await ledger.eraser.tombstones() == before
-    await committed(ledger, an_event("我的"), an_event("我后来的", happened_at=later(days=1)))
-    assert await shown(ledger, GROUP) == ["我后来的"]
-    await ledger.close()
-
-
-async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> None:
-    """A copy can be opened as a ledger, is private, and is recorded; no partial file remains."""
-    ledger = await Ledger.open(path)
-    await embedded(ledger, [(an_event("我的"), a_vector(1, 0))])
-    before = await archived(ledger)
-    target = tmp_path / "copies" / "copy.db"
-    target.parent.mkdir()
-    target.with_name("copy.db.part").write_bytes(b"half")
-    await ledger.eraser.copy_to(target, NOON)
-    assert [file.name for file in target.parent.iterdir()] == ["copy.db"]
-    if sys.platform != "win32":
-        assert stat.S_IMODE(target.stat().st_mode) == 0o600
-    await committed(ledger, an_event("后来的"))
-    copy = await Ledger.open(target)
-    assert await archived(copy) == before
-    assert await copy.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
-    assert await ledger.eraser.copies() == [Copy(str(target), "backup", NOON)]
-    await copy.close()
-    await ledger.close()
-
-
-async def test_a_copy_holds_nothing_that_was_erased_before(path: Path, tmp_path: Path) -> None:
-    """A copy contains nothing erased before, and the purge is still due for the vector index."""
-    ledger = await Ledger.open(path)
-    await committed(ledger, *(an_event(canary) for canary in CANARIES), an_event("别的", OTHER))
-    await ledger.eraser.forget_person(GONE, NOON, HIDE)
-    target = tmp_path / "copies" / "copy.db"
-    target.parent.mkdir()
-    await ledger.eraser.copy_to(target, later(days=1))
-    assert residue(target.parent, []) == []
-    assert await ledger.eraser.purge_due() == PurgeState(NOON)
-    await ledger.close()
-
-
 async def test_a_copy_that_cannot_be_written_is_refused(path: Path, tmp_path: Path) -> None:
     """A copy that cannot be written is refused without a partial file."""
     ledger = await Ledger.open(path)
@@ -374,22 +305,6 @@ async def test_a_copy_that_cannot_be_written_is_refused(path: Path, tmp_path: Pa
     await committed(ledger, an_event("我的"))
     assert await shown(ledger, GROUP) == ["我的"]
     await ledger.close()
-
-
-async def test_nothing_is_erased_from_a_ledger_that_is_only_read(path: Path) -> None:
-    """A ledger opened for reading cannot erase."""
-    owner = await Ledger.open(path)
-    beside = await Ledger.open(path, read_only=True)
-    for refused in (
-        beside.eraser.forget_place(GROUP.scope, NOON),
-        beside.eraser.purge(NOON),
-        beside.eraser.copies(made=Copy("/a", "export", NOON)),
-    ):
-        with pytest.raises(StorageRefused):
-            await refused
-    assert await beside.eraser.purge_due() == PurgeState()
-    await beside.close()
-    await owner.close()
 
 
 async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
@@ -429,23 +344,6 @@ async def test_names_are_taken_from_what_they_said_too(path: Path) -> None:
     assert [line.text for line in await ledger.log.recent(GROUP.scope, 9)] == ["某位成员早"]
     assert await shown(ledger, GROUP) == ["某位成员来了"]
     await ledger.vectors.store(MODEL, [VectorRow("nobody", a_vector(1, 0))])
-    await ledger.close()
-
-
-async def test_an_older_ledger_can_forget_and_its_copy_goes_with_the_purge(path: Path) -> None:
-    """A ledger of the first version is migrated and can forget, and its copy is removed by the purge."""
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        migrations.migrate(connection, path, schema.STEPS[:1])
-        words = ("p1", GROUP.scope.key, CANARIES[0], GONE, NOON.isoformat(), 0)
-        columns = "id, scope, text, owner_id, pinned_at, at_us"
-        connection.execute(f"INSERT INTO pins ({columns}) VALUES (?, ?, ?, ?, ?, ?)", words)
-    ledger = await Ledger.open(path)
-    assert f"{CANARIES[0]} in ledger.v1.db" in residue(path.parent, [])
-    assert (await ledger.eraser.forget_person(GONE, NOON, HIDE)).pins == 1
-    await ledger.eraser.purge(NOON)
-    assert residue(path.parent, []) == []
-    assert len((await ledger.eraser.tombstones()).key) == 32
     await ledger.close()
 
 

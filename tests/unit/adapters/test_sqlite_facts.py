@@ -12,13 +12,13 @@ import pytest
 from cognitive_memory_core.domain.event import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.database import migrations, schema
+from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.profiles import ProfileIndex, _readable_filter
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
+from cognitive_memory_core.store.profiles import ProfileIndex
+from tests.support.builders import GROUP, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.costs import LINEAR, spent_off_loop
-from tests.support.ledgers import MODEL, a_fact, a_profile, a_vector, later, shown
+from tests.support.ledgers import MODEL, a_fact, shown
 
 ME = ProfileKey.member("10001", "2000001")
 BEFORE = """
@@ -46,48 +46,6 @@ SELECT 'f' || seq, 'default', 'member', '10001', seq % 500, seq, '旧事', 'even
 def path(tmp_path: Path) -> Path:
     """Return the path of a ledger."""
     return tmp_path / "ledger.db"
-
-
-async def test_a_ledger_of_before_takes_facts_and_profiles(path: Path) -> None:
-    """An older ledger keeps its data, is copied before the migration, and gets the new tables."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        migrations.migrate(connection, path, schema.STEPS[:2])
-        connection.executescript(BEFORE)
-    ledger = await Ledger.open(path, clock=FrozenClock())
-    event = an_event("新事", happened_at=later(days=1))
-    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), observations={event.id: "新"}))
-    await ledger.profiles.put(a_profile(ME))
-    await ledger.consent.set_sharing("2000001", shared=True, at=NOON)
-    assert await shown(ledger, GROUP) == ["新事", "旧事"]
-    assert [waiting.facts for waiting in await ledger.facts.waiting()] == [1]
-    await ledger.close()
-    with closing(sqlite3.connect(path.with_name("ledger.v2.db"))) as copy:
-        assert copy.execute("SELECT text FROM events").fetchall() == [("旧事",)]
-        assert copy.execute("PRAGMA user_version").fetchone() == (2,)
-
-
-async def test_all_of_it_is_there_when_a_ledger_is_opened_again(path: Path) -> None:
-    """Facts, failures, words, profiles with vectors, and consents are there after reopening."""
-    event, profile = an_event("甲"), a_profile(ME, tags=("茶",), version="v1")
-    ledger = await Ledger.open(path, clock=FrozenClock())
-    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), observations={event.id: "是甲"}))
-    await ledger.facts.fail(ME, "没有回应", NOON)
-    await ledger.profiles.put(profile)
-    await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
-    await ledger.consent.set_sharing("2000001", shared=True, at=NOON)
-
-    async def answers() -> list[object]:
-        heard = await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"])
-        told = [await ledger.facts.waiting(), await ledger.facts.facts(ME, 9), heard]
-        rows = await ledger.profiles.readable(OPERATOR, (), MODEL)
-        return [*told, rows, await ledger.profiles.versions(), await ledger.consent.shared()]
-
-    before = await answers()
-    assert all(before)
-    await ledger.close()
-    ledger = await Ledger.open(path, clock=FrozenClock())
-    assert await answers() == before
-    await ledger.close()
 
 
 @pytest.mark.parametrize("table", ["facts", "heard"])
@@ -161,41 +119,3 @@ def test_profiles_that_wait_are_found_by_an_index(path: Path) -> None:
         steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
     assert sum("profiles_by_model" in step for step in steps) == 2
     assert not any(step.startswith("SCAN") for step in steps)
-
-
-@pytest.mark.parametrize("shared", [None, frozenset({"2000001"}), frozenset[str]()], ids=["all", "one", "none"])
-@pytest.mark.parametrize("scene", [GROUP, PRIVATE, OPERATOR, Scene.private("2000002"), OTHER_GROUP])
-async def test_only_what_is_readable_is_read_at_all(path: Path, scene: Scene, shared: frozenset[str] | None) -> None:
-    """The query itself reads only profiles that the scene may see."""
-    ledger = await Ledger.open(path, clock=FrozenClock())
-    for person in ("2000001", "2000002"):
-        await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
-        users = (ProfileKey.user(person), ProfileKey.user(person, "another"))
-        for key in (*users, ProfileKey.member("10001", person), ProfileKey.member("10003", person)):
-            await ledger.profiles.put(a_profile(key))
-    await ledger.profiles.put(a_profile(ProfileKey.group("10001")))
-    clause, values = _readable_filter(scene, shared)
-    rows = await ledger.profiles.readable(scene, shared, MODEL)
-    await ledger.close()
-    with closing(sqlite3.connect(path)) as connection:
-        counted = connection.execute(f"SELECT count(*) FROM profiles p WHERE {clause}", values).fetchone()[0]
-    assert counted == len(rows)
-
-
-async def test_what_text_cannot_hold_is_replaced(path: Path) -> None:
-    """A lone surrogate in a tag, an error or a fact is replaced."""
-    ledger = await Ledger.open(path, clock=FrozenClock())
-    event = an_event("甲")
-    await ledger.events.commit(
-        replace(a_draft(event), facts=(a_fact(event, text="甲\ud800"),), observations={event.id: "\ud800"})
-    )
-    await ledger.facts.fail(ME, "错\ud800", NOON)
-    profile = a_profile(ME, "茶\ud800", tags=("\ud800",), name="\ud800")
-    await ledger.profiles.put(profile)
-    await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
-    (waiting,), (row,) = await ledger.facts.waiting(), await ledger.profiles.readable(OPERATOR, (), MODEL)
-    assert (waiting.error, row.profile.summary, row.profile.tags) == ("错?", "茶?", ("?",))
-    assert row.vector == a_vector(1, 0)
-    await ledger.facts.mark_merged(ME, await ledger.facts.facts(ME, 9))
-    assert await ledger.facts.waiting() == []
-    await ledger.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import timedelta, timezone
 from pathlib import Path
 from sqlite3 import connect
 
@@ -11,32 +10,13 @@ import pytest
 
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.store.all_rows import OptOut
-from cognitive_memory_core.store.database.rows import instant_of, micros, moment_of
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.names import Alias
-from cognitive_memory_core.text.time.instants import EARLIEST, LATEST
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import a_memo, a_pin, archived, committed
 
 FIRST, LAST = "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999999-12:00"
-
-
-@pytest.mark.parametrize(("text", "read"), [(FIRST, EARLIEST), (LAST, LATEST), (NOON.isoformat(), NOON)])
-def test_an_instant_is_one_that_every_zone_can_tell(text: str, read: object) -> None:
-    """A time beyond the calendar becomes its end, and any other time is unchanged."""
-    moment = moment_of(text)
-    assert moment == read
-    assert moment.isoformat() == text or moment in (EARLIEST, LATEST)
-    for hours in (-23, 23):
-        moment.astimezone(timezone(timedelta(hours=hours)))
-
-
-@pytest.mark.parametrize("number", [-(2**63), 2**63 - 1])
-def test_a_number_beyond_the_calendar_is_its_end(number: int) -> None:
-    """A number beyond the calendar becomes its end."""
-    assert instant_of(number) == (EARLIEST if number < 0 else LATEST)
-    assert instant_of(micros(NOON)) == NOON
 
 
 @pytest.mark.parametrize(("text", "number"), [(FIRST, -(2**63)), (LAST, 2**63 - 1)])

@@ -12,11 +12,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.domain.scope import PlaceSwitch
-from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.store.consent import switch_of
-from cognitive_memory_core.store.database import migrations, schema
-from tests.support.builders import GROUP
+from cognitive_memory_core.store.database import migrations
 
 STEPS = (
     "CREATE TABLE one (a); INSERT INTO one VALUES ('old');",
@@ -56,14 +52,6 @@ def test_a_new_file_takes_all_steps_and_needs_no_copy(connection: Connection, pa
     assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
 
 
-def test_an_older_file_takes_the_steps_it_has_not_seen(connection: Connection, path: Path) -> None:
-    """An older file gets only the missing steps, and its data is kept."""
-    migrations.migrate(connection, path, STEPS[:1])
-    migrations.migrate(connection, path, STEPS)
-    migrations.migrate(connection, path, STEPS)
-    assert connection.execute("SELECT * FROM one").fetchall() == [("old", None)]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
 def test_a_copy_is_kept_before_an_older_file_is_changed(connection: Connection, path: Path) -> None:
     """A private copy is made before an older file is changed, even beside a partial one."""
@@ -89,25 +77,8 @@ def test_a_step_that_fails_is_undone(connection: Connection, path: Path) -> None
     assert version(connection) == 3
 
 
-def test_a_newer_file_is_refused(connection: Connection, path: Path) -> None:
-    """A file of a newer version is refused."""
-    migrations.migrate(connection, path, STEPS)
-    with pytest.raises(UnavailableError):
-        migrations.migrate(connection, path, STEPS[:2])
-    assert version(connection) == 3
-
-
 def test_the_ledgers_own_steps_make_its_tables(connection: Connection, path: Path) -> None:
     """The shipped steps create the tables that the check expects."""
     migrations.migrate(connection, path)
     migrations.check(connection, path)
     assert {"events", "messages", "vectors", "jobs_done"} <= set(tables(connection))
-
-
-def test_switches_of_an_older_file_have_no_end(connection: Connection, path: Path) -> None:
-    """A switch that was set before switches could end is kept, and stays until it is changed."""
-    migrations.migrate(connection, path, schema.STEPS[:10])
-    connection.execute("INSERT INTO switches VALUES (?, 'off')", (GROUP.scope.key,))
-    migrations.migrate(connection, path)
-    rows = connection.execute("SELECT scope, switch, until_us FROM switches").fetchall()
-    assert [switch_of(row) for row in rows] == [PlaceSwitch(GROUP.scope, "off")]

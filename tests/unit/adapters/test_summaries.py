@@ -162,14 +162,6 @@ async def test_a_list_that_grows_too_long_is_kept_aside_once(mirror: EndSummarie
     assert [row for row in rows_of(aside) if isinstance(row, str)] == [f"旧{number}" for number in range(KEPT - 1)]
 
 
-async def test_our_own_memos_are_cut_off_without_a_copy(mirror: EndSummaries, path: Path):
-    """A list of our own memos is cut without a copy."""
-    lay(path, json.dumps([{"summary": "聊了茶", "id": f"old{number}"} for number in range(KEPT + 5)]))
-    await mirror.copy(a_memo())
-    await mirror.flush()
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
-
-
 @pytest.mark.parametrize("at", range(1, 20))
 async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int):
     """If the copy cannot be written, the longer list is not cut."""
@@ -202,20 +194,6 @@ async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk,
     assert len(rows_of(path)) == 40
 
 
-async def test_what_was_refused_once_is_written_without_another_memo(
-    mirror: EndSummaries, disk: FaultyDisk, path: Path, caplog: pytest.LogCaptureFixture
-):
-    """A memo that could not be written is written later even without another memo."""
-    disk.arm(Fault(1, errno.ENOSPC))
-    mirror.loop.start()
-    await mirror.copy(a_memo())
-    await until(path.exists)
-    await until(lambda: not mirror.loop.last_error)
-    await mirror.loop.stop()
-    assert len(rows_of(path)) == 1
-    assert len(caplog.records) == 1
-
-
 async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, disk: FaultyDisk, path: Path):
     """A memo whose write is cancelled is written by the last flush."""
     disk.arm(Fault(1, errno.ENOSPC))
@@ -227,12 +205,6 @@ async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, dis
     await mirror.flush()
     await mirror.flush()
     assert len(rows_of(path)) == 1
-
-
-async def test_nothing_to_write_writes_nothing(mirror: EndSummaries, path: Path):
-    """Flushing without memos touches no file."""
-    await mirror.flush()
-    assert list(path.parent.glob("*")) == []
 
 
 @pytest.mark.parametrize(
@@ -346,12 +318,6 @@ async def test_an_erased_group_leaves_the_file(mirror: EndSummaries, path: Path)
     assert await mirror.erase((), GROUP.scope, str) == 1
     await mirror.flush()
     assert [row["id"] for row in rows_of(path)] == ["p", "memo2"]
-
-
-async def test_erasing_where_there_is_no_file_writes_none(mirror: EndSummaries, path: Path):
-    """Erasing without a file creates none."""
-    assert await mirror.erase({"memo1"}, GROUP.scope, HIDE) == 0
-    assert list(path.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("at", range(1, 16))

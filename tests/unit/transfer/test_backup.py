@@ -16,7 +16,6 @@ from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.transfer import backed_up
 from tests.support.builders import a_job
 from tests.support.clock import NOON, FrozenClock
-from tests.support.disks import fill, small_disk
 from tests.support.ledgers import a_ledger
 from tests.support.mirrors import NoMirror
 from tests.support.telling import READING, a_memory, recalled, say
@@ -147,16 +146,6 @@ async def test_a_half_made_backup_is_removed(tmp_path: Path, is_there: bool) -> 
     assert copy.exists() is is_there
     assert not is_there or not list(copy.iterdir())
     await queue.close()
-
-
-async def test_a_full_disk_is_refused_and_left_as_it_was(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """On a full disk a backup is refused, the memory continues, and no partial backup is left."""
-    with small_disk(tmp_path / "disk", 1) as disk:
-        fill(disk)
-        with pytest.raises(StorageRefused):
-            await memory.backup(disk / "copy")
-        assert not (disk / "copy").exists()
-    assert "乌龙茶" in await recalled(memory, READING, "乌龙茶")
 
 
 async def test_exports_and_backups_are_named_to_whoever_is_forgotten(memory: CognitiveMemory, tmp_path: Path) -> None:

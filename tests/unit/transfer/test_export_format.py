@@ -17,7 +17,6 @@ from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.all_rows import OptOut, Shared
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.transfer.export_format import ExportedRow, row_of, written
-from tests.support.builders import a_message, an_event
 from tests.support.clock import NOON
 
 PLACE = Scope("default", "group", "1")
@@ -136,21 +135,6 @@ def test_rows_that_no_memory_could_hold_are_refused(row: Event, members: dict[st
     line = {**json.loads(written(EmbeddedEvent(row))), **members}
     with pytest.raises(ValueError, match=r"\w"):
         row_of(json.dumps(line).encode())
-
-
-def test_the_role_with_a_line_is_written_and_read_back() -> None:
-    """That a line was said by an admin of the group survives an export."""
-    message = a_message(scene=Scene.group("10001", "2000001", is_admin=True))
-    read = row_of(written(message))
-    assert isinstance(read, Message)
-    assert read.scene.is_admin
-
-
-def test_what_an_event_replaces_is_exported() -> None:
-    """The id of the event that another one replaces is written and read back."""
-    row = EmbeddedEvent(an_event("周会改到周四", id="new", replaces="old"))
-    assert json.loads(written(row))["replaces"] == "old"
-    assert row_of(written(row)) == row
 
 
 @pytest.mark.parametrize(

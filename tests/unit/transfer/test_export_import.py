@@ -13,12 +13,10 @@ import pytest
 from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.store.all_rows import OptOut, Shared
 from cognitive_memory_core.transfer import exported, imported
 from cognitive_memory_core.transfer.export_format import HEAD, written
-from tests.support.builders import an_event
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
 from tests.support.profiles import (
@@ -58,34 +56,6 @@ async def stored_keys(profiles: FileProfiles, *summaries: str, key: ProfileKey =
         standing = await profiles.write(a_profile(summary, key, version=version))
     assert standing is not None
     return standing
-
-
-async def everything(profiles: FileProfiles) -> list[object]:
-    """Return every profile with its revisions."""
-    return [[key, await profiles.find(key), await profiles.revisions(key)] for key in await profiles.keys()]
-
-
-async def test_profiles_come_back_with_their_past(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
-    """An import into an empty store restores all profiles and revisions with their ids; a second one adds nothing."""
-    path = tmp_path / "out.jsonl"
-    assert await exported(ledger.archive, path, profiles=profiles) == 3 * len(KEYS)
-    clock = FrozenClock()
-    other = TemporaryProfiles(KEEP, clock)
-    assert await imported(ledger.archive, path, profiles=other) == 3 * len(KEYS)
-    assert await everything(other) == await everything(profiles)
-    assert await imported(ledger.archive, path, profiles=other) == 0
-    assert await everything(other) == await everything(profiles)
-    await exported(a_ledger(clock=clock).archive, tmp_path / "again.jsonl", profiles=other)
-    assert (tmp_path / "again.jsonl").read_bytes() == path.read_bytes()
-
-
-async def test_without_a_store_profiles_are_left_alone(
-    ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path
-) -> None:
-    """Without a profile store an export has no profiles, and an import ignores them."""
-    assert await exported(ledger.archive, tmp_path / "none.jsonl") == 0
-    await exported(ledger.archive, tmp_path / "out.jsonl", profiles=profiles)
-    assert await imported(ledger.archive, tmp_path / "out.jsonl") == 0
 
 
 async def test_what_stands_is_never_overwritten(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
@@ -155,16 +125,6 @@ async def test_people_are_listed_by_the_names_that_lines_tell(ledger: Ledger, tm
     people = await ledger.listings.people("default", "", 10)
     assert {one.user_id: one.name for one in people} == {"2000001": "阿棠", "2000002": "小林", "2000003": "米粒"}
     assert not await ledger.names.people(GROUP_SCOPE)
-
-
-async def test_an_import_of_an_export_names_nobody_twice(ledger: Ledger, tmp_path: Path) -> None:
-    """A name that the export lists in a place is not also written to the person's own chat."""
-    path, other = tmp_path / "out.jsonl", a_ledger()
-    await ledger.names.note(GROUP_SCOPE, "2000001", "棠棠", NOON)
-    await ledger.archive.import_rows([EmbeddedEvent(an_event(sender_name="棠棠"))])
-    await exported(ledger.archive, path)
-    await imported(other.archive, path)
-    assert await archived(other) == await archived(ledger)
 
 
 async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: Ledger, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -107,16 +106,6 @@ async def test_a_cancelled_backup_leaves_nothing_or_all(
         if not went_so_far:
             assert (copy / "ledger.db").exists()
             break
-
-
-async def test_two_exports_to_one_file_leave_a_whole_one(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """Simultaneous exports to the same path leave one complete file."""
-    out = tmp_path / "out"
-    out.mkdir()
-    written = await asyncio.gather(*(memory.export(out / "all.jsonl") for _ in range(8)))
-    assert written == [1] * 8
-    assert names(out) == {"all.jsonl"}
-    assert len((out / "all.jsonl").read_text("utf-8").splitlines()) == 2
 
 
 async def test_drafts_of_killed_processes_are_removed(memory: CognitiveMemory, tmp_path: Path) -> None:

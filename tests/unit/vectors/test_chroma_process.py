@@ -25,7 +25,6 @@ from cognitive_memory_core.vectors.chroma.place import Place
 from cognitive_memory_core.vectors.chroma.process import Bounds, ChromaProcess, ProcessDied, clean_environment
 from cognitive_memory_core.vectors.chroma.wire import MAX_HEADER, BadFrame, encoded, read_frame
 from tests.support import fake_chroma
-from tests.support.waiting import PATIENCE
 
 NOWHERE = Place("/nowhere")
 BOUNDS = Bounds(writing=3.0, searching=1.0, hanging=1.5, queueing=0.1, closing=3.0, first_pause=1.0)
@@ -221,15 +220,6 @@ async def test_repeated_death_is_answered_with_growing_pauses() -> None:
         assert await process.write("pid")
 
 
-async def test_a_good_answer_ends_the_pauses() -> None:
-    """A successful request resets the count of deaths."""
-    async with running() as process:
-        for _ in range(3):
-            with pytest.raises(ProcessDied):
-                await process.write("die", status=1)
-            assert await process.write("pid")
-
-
 async def test_a_write_past_its_deadline_ends_the_process() -> None:
     """A write over its time limit ends the process and is reported as hanging."""
     async with running() as process:
@@ -274,29 +264,6 @@ async def test_a_search_does_not_wait_behind_long_work() -> None:
         assert not work.done()
         assert await work is None
         assert await process.search("pid") == process.pid
-
-
-async def test_writes_wait_their_turn() -> None:
-    """Simultaneous writes are done one after another, and none is refused."""
-    async with running() as process:
-        calls = [process.write("sleep", milliseconds=20) for _ in range(20)]
-        assert await asyncio.gather(*calls) == [None] * 20
-
-
-async def test_the_loop_goes_on_meanwhile() -> None:
-    """Starting, waiting and ending do not block the event loop."""
-    ticks: list[None] = []
-
-    async def tick() -> None:
-        while True:
-            await asyncio.sleep(0.005)
-            ticks.append(None)
-
-    ticking = asyncio.create_task(tick())
-    async with running() as process:
-        await process.write("sleep", milliseconds=300)
-    ticking.cancel()
-    assert len(ticks) > 5
 
 
 async def test_who_stops_waiting_leaves_nothing_broken() -> None:
@@ -355,15 +322,6 @@ async def test_closing_in_the_middle_of_work_ends_it() -> None:
     with pytest.raises(UnavailableError):
         await work
     assert not child.is_running()
-
-
-async def test_closing_again_waits_for_nothing() -> None:
-    """Closing repeatedly waits for the end each time."""
-    async with running() as process:
-        await process.write("pid")
-        await asyncio.wait_for(asyncio.gather(process.close(), process.close()), PATIENCE)
-        await asyncio.wait_for(process.close(), PATIENCE)
-        assert process.pid is None
 
 
 async def test_closing_in_the_middle_of_the_start_leaves_no_process() -> None:

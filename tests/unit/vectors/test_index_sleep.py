@@ -163,14 +163,6 @@ async def test_a_whole_batch_starts_the_store_once() -> None:
     assert world.store.starts == 1
 
 
-async def test_a_row_waits_some_minutes_at_most() -> None:
-    """A single row is indexed after the maximum waiting time."""
-    world = World()
-    await world.add(1)
-    await world.lived(SECONDS_BEHIND + 1)
-    assert (world.store.starts, await world.follower.lag()) == (1, 0)
-
-
 async def test_the_minutes_of_the_next_row_are_its_own() -> None:
     """The waiting time starts with the first missing row, not with the last batch."""
     world = World()
@@ -263,16 +255,6 @@ async def test_lag_is_counted_while_the_store_sleeps() -> None:
     await world.add(2)
     assert (await world.follower.state()).behind == 2
     assert (await world.restarted().state()).behind == 2
-    assert world.store.starts == 1
-
-
-async def test_a_new_process_starts_no_store_for_an_index_that_is_whole() -> None:
-    """After a restart a complete index does not start the store."""
-    world = World()
-    await world.add(ROWS_BEHIND + 5)
-    await world.slept()
-    world.restarted()
-    await world.lived(SECONDS_BEHIND * 3)
     assert world.store.starts == 1
 
 

@@ -12,7 +12,6 @@ from cognitive_memory_core.store.vectors import VectorLedger, VectorRow
 from cognitive_memory_core.vectors.indexer import BATCH, PATIENT, Indexer
 from tests.support.builders import an_event
 from tests.support.ledgers import Ledger, a_ledger, a_vector, committed
-from tests.support.waiting import until, until_not
 
 
 class Model:
@@ -179,19 +178,3 @@ async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:
     await committed(ledger, event)
     await ledger.vectors.store("model/2", [VectorRow(event.id, a_vector(1.0, 7.0), "别的话")])
     assert await ledger.vectors.lag("model/2") == 1
-
-
-async def test_the_loop_outlives_a_model_that_is_away() -> None:
-    """After a model was unreachable, all events are embedded."""
-    ledger, failures = a_ledger(), iter([UnavailableError("away")])
-
-    def refuse(_: Sequence[str]) -> None:
-        for failure in failures:
-            raise failure
-
-    await some(ledger, "一")
-    indexer = Indexer(Model(refuse), ledger.vectors, on_stored=lambda: None)
-    indexer.loop.start()
-    await until(lambda: bool(indexer.last_error))
-    await until_not(indexer.lag)
-    await indexer.loop.stop()

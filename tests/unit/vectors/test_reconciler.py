@@ -17,7 +17,7 @@ from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
 from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.builders import an_event
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_ledger, a_vector, committed, embedded
 from tests.support.vector_store import InMemoryVectorStore
 from tests.support.waiting import until, until_not
@@ -104,13 +104,6 @@ async def test_an_index_is_built_from_the_ledger_and_then_followed() -> None:
     assert await found(follower) == {event.id for event in (*first[1:], *later)}
     assert sorted(store.upserted) == sorted(event.id for event in (*first, *later))
     assert await follower.state() == IndexState(generation=1, activity="awake")
-
-
-async def test_an_empty_memory_starts_no_store() -> None:
-    """Without rows to index the store is not opened."""
-    ledger, store = a_ledger(), TroubledStore()
-    store.is_away = True
-    await follower_of(ledger, store).follow()
 
 
 async def test_a_new_process_goes_on_where_the_old_one_stopped() -> None:
@@ -289,30 +282,6 @@ async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened()
     assert generation is not None
     assert generation.number == 2
     assert await store.listed(generation) == frozenset()
-
-
-async def test_a_busy_bot_compares_once_a_day() -> None:
-    """Store and ledger are compared once a day, however often new events arrive."""
-    ledger, store, clock = a_ledger(), TroubledStore(), FrozenClock()
-    follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL, clock.elapsed)
-    events = await some(ledger, 20)
-    follower.loop.start()
-    follower.wake_now()
-    await until_not(follower.lag)
-    generation = await store.open()
-    assert generation is not None
-    await store.remove(generation, [events[0].id])
-    for hour in range(25):
-        clock.advance(hours=1)
-        await some(ledger, 1, first=100 + hour)
-        follower.wake_now()
-        await until_not(follower.lag)
-    await until(lambda: _holds(store, generation, events[0]))
-    await follower.loop.stop()
-
-
-async def _holds(store: InMemoryVectorStore, generation: Generation, event: Event) -> bool:
-    return event.id in await store.listed(generation)
 
 
 @pytest.mark.parametrize(("missing", "extra"), [(1, 0), (0, 2), (1, 2), (15, 1)])
