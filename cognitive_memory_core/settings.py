@@ -210,7 +210,7 @@ class QuerySettings(_Group):
     tool_default_top_k: Positive = 12
     profile_top_k: Positive = 8
     rerank_candidate_multiplier: Positive = 3
-    lexical_weight: Share = 0.7
+    lexical_weight: Share = 0.73
     diversity: Share = 0.3
     min_relevance: Share = 0.05
     context_token_budget: Count = 2400
