@@ -56,6 +56,7 @@ def faded(belief: Belief, now: datetime) -> Belief:
 
 
 SHARED = 0.2  # least share of a statement's words in a line on its topic
+NEAR = 4  # lines after one, within which 好的 answers it
 LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
 _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 
@@ -64,13 +65,15 @@ _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 class Support:
     """The lines that say a statement (``said``) or agree to it, oldest first, and the people who refused it.
 
-    ``people`` are those whose word counts: who were seen in the place a week before they said it.
+    ``people`` are those whose word counts: who were seen in the place a week before they said it. ``telling`` are those
+    of them whose own line has words of the statement.
     """
 
     said: tuple[Message, ...] = ()
     agreed: tuple[Message, ...] = ()
     refusing: frozenset[str] = frozenset()
     people: frozenset[str] = frozenset()
+    telling: frozenset[str] = frozenset()
 
     @property
     def lines(self) -> tuple[Message, ...]:
@@ -88,8 +91,12 @@ class Support:
         return any(line.scene.is_admin for line in self.said)
 
     def suffices(self, named: Collection[str]) -> bool:
-        """Return whether an admin says it, or several people whose word counts, apart from those whom it names."""
-        return self.is_admins or len(self.people.difference(named)) >= LEAST_PEOPLE
+        """Return whether an admin says it, or several people whose word counts.
+
+        If it names members, several others must say it in their own lines: 好的 to a claim about somebody is no word.
+        """
+        people = self.telling.difference(named) if named else self.people
+        return self.is_admins or len(people) >= LEAST_PEOPLE
 
 
 class NumberedChat:
@@ -130,9 +137,21 @@ class NumberedChat:
         }
         refusing = frozenset(line.sender_id for line in refused if last[line.sender_id] == line.id)
         said = [line for line in said if line.sender_id not in refusing]
-        agreed = [line for line in agreed if line.sender_id not in refusing]
-        people = frozenset(line.sender_id for line in (*said, *agreed) if self._is_settled(line))
-        return Support(tuple(said), tuple(agreed), refusing, people)
+        agreed = self._answering(statement, said, [line for line in agreed if line.sender_id not in refusing])
+        settled = [line for line in (*said, *agreed) if self._is_settled(line)]
+        telling = (line.sender_id for line in settled if self.shares(statement, line.text, of_either=True))
+        people = frozenset(line.sender_id for line in settled)
+        return Support(tuple(said), tuple(agreed), refusing, people, frozenset(telling))
+
+    def _answering(self, statement: str, said: Sequence[Message], agreed: Sequence[Message]) -> list[Message]:
+        """Return those of the agreeing lines that answer: they share a word, reply to a line, or follow it closely."""
+        answered = list(said)
+        for line in agreed:
+            is_reply = line.reply_to is not None and any(line.reply_to == one.id for one in answered)
+            is_near = any(0 < self._at[line.id] - self._at[one.id] <= NEAR for one in answered)
+            if is_reply or is_near or self.shares(statement, line.text, of_either=True):
+                answered.append(line)
+        return [line for line in answered if line not in said]
 
     def shares(self, statement: str, text: str, *, of_either: bool = False) -> bool:
         """Return whether a text has a share of a statement's words, names apart, and more than single characters.

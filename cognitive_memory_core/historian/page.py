@@ -122,7 +122,7 @@ class Page:
 
         A line without a title is a paragraph at the beginning.
         """
-        key = duplicate_key(text)
+        key = duplicate_key(_without_day(text))
         equal = [line for line in self._lines if line.strip() and duplicate_key(_without_day(line)) == key]
         if any(said_in(line) not in self._sources for line in equal):
             return

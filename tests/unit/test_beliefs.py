@@ -236,9 +236,9 @@ async def test_a_belief_is_found_by_meaning(tmp_path: Path) -> None:
 
 async def test_a_person_who_opts_out_leaves_the_beliefs(tmp_path: Path) -> None:
     """Their lines are not shown to the model, their name is hidden, and what only they supported is not shown."""
-    answer = answered({**created(f"小林({LIN[0]})提的：每周五晚上讨论新番", 2), "agreed": [3, 5]}, kept("B9"))
+    answer = answered({**created(f"小林({LIN[0]})提的：每周五晚上讨论新番", 2), "agreed": [6, 7]}, kept("B9"))
     async with opened(tmp_path, answer, answered(created("不讨论政治", 1, 2))) as (memory, _):
-        await said(memory, *CHAT)
+        await said(memory, *CHAT, (TEA, "每周五晚上讨论新番可以"), (MO, "好，每周五讨论新番"))
         assert (await memory.evolve(GROUP)).created == 1
         await memory.opt_out(LIN[0])
         (belief,) = (await memory.beliefs(GROUP)).beliefs
