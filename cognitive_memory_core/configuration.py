@@ -129,7 +129,7 @@ class Configuration:
     def reset(self, name: str = "") -> SettingsMoved:
         """Remove the override of a setting, or all for ""; raises BadArgument for an unknown name, StorageRefused."""
         stored = self._stored_content()
-        key = _name_of_stored(name, stored) if name else ""
+        key = name if name in stored or not name else found_key(name)  # one that no setting has can be reset, too
         self._store({one: value for one, value in stored.items() if key and one != key})
         return self._moved()
 
@@ -288,11 +288,6 @@ def _hot_key(name: str, *, is_exact: bool = False) -> str:
     if is_exact and key != name:
         raise BadArgument(sentences.settings.unknown_setting(name, [key]))
     return key
-
-
-def _name_of_stored(name: str, stored: Mapping[str, object]) -> str:
-    """Return the key to reset: ``name`` itself if overrides.json has it, even if no setting has this name."""
-    return name if name in stored else found_key(name)
 
 
 def _parsed(key: str, text: str) -> object:

@@ -28,10 +28,6 @@ HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
 Redactable = TypeVar("Redactable", Event, Message, Memo, Pin)
 
 
-def _machine_time() -> datetime:
-    return datetime.now(timezone.utc)
-
-
 class Consent:
     """Answers permission checks without I/O; every change is stored before it takes effect."""
 
@@ -41,7 +37,7 @@ class Consent:
         names: NameBook,
         eraser: Eraser | None = None,
         incognito: IncognitoBook | None = None,
-        now: Callable[[], datetime] = _machine_time,
+        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         """Start without restrictions, until :meth:`load` reads the books and the eraser's tombstones.
 
@@ -147,13 +143,14 @@ class Consent:
             return
         async with self._changing:
             known = [one for periods in self._periods.values() for one in periods]
-            over = [one for one in known if one.ends_at <= at and self._is_of_erased(one)]
+            over = [
+                one
+                for one in known
+                if one.ends_at <= at and is_covered(self._tombstones, one.scope, (one.user_id,), one.starts_at)
+            ]
             if over:
                 await self._incognito.erase(over, at)
                 self._periods = _by_person(await self._incognito.periods())
-
-    def _is_of_erased(self, period: Incognito) -> bool:
-        return is_covered(self._tombstones, period.scope, (period.user_id,), period.starts_at)
 
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
         """Share a person's own profile with every place, or stop sharing it."""

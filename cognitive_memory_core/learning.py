@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 
 from .domain.profile import ProfileKey
-from .domain.turn import QueueCounts
 from .errors import UnavailableError
 from .evolution.beliefs import BeliefIndexer
 from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
@@ -158,7 +157,11 @@ class Learning:
             on_stored=self.note_stored,
         )
         self.backlog = Backlog(
-            ledger.log, opened.intake, live, counts=opened.queue.counts, may_call=self._may_call_for_the_past
+            ledger.log,
+            opened.intake,
+            live,
+            counts=opened.queue.counts,
+            may_call=lambda: not self.chat_breakers or self.budget.leaves_half,
         )
         self.takeover = SummaryTakeover(
             opened.data_dir,
@@ -201,13 +204,13 @@ class Learning:
             consent=opened.consent,
             settings=live,
             clock=clock,
-            counts=self._job_counts,
+            counts=opened.queue.counts,
             lag=self.indexer.lag,
             missed=ledger.missed,
             lent=self.lent,
         )
-        opened.on_queued, opened.on_withdrawn = self.worker.nudge, self.merging.nudge
-        opened.on_backfilled = self.backlog.note_lines
+        opened.intake.on_queued, opened.intake.on_withdrawn = self.worker.nudge, self.merging.nudge
+        opened.intake.on_backfilled = self.backlog.note_lines
         opened.on_restored = self.profile_indexer.nudge
         if opened.embedding.local:
             opened.embedding.local.on_replaced = self._note_embedder
@@ -377,9 +380,6 @@ class Learning:
                 await stack.enter_async_context(work.suspended())
             yield
 
-    def _may_call_for_the_past(self) -> bool:
-        return not self.chat_breakers or self.budget.leaves_half
-
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.note_stored()  # reworded texts have no vector, and profiles that lost a place are merged anew
         if self.opened.reconciler:
@@ -399,9 +399,6 @@ class Learning:
         await self.event_forgetting.erase_expired()
         await self.opened.consent.erase_ended(self.opened.clock.now())
         await self.purge.run_if_due()
-
-    async def _job_counts(self) -> QueueCounts:
-        return self.opened.queue.counts()
 
 
 def _transfer() -> ModuleType:

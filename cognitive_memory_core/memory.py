@@ -405,7 +405,7 @@ class CognitiveMemory:
         knows besides the stored ones. Raises NotPermitted unless they or an operator ask, StorageRefused if the disk
         refuses; then another call completes the erasure.
         """
-        known = [_checked_text(name, "names") for name in names]
+        known = [checked_text(name, "names") for name in names]
         forgetting = (await self._learning()).forgetting
         return await forgetting.forget_person(scene, checked_id(user_id, "user_id"), known)
 
@@ -811,12 +811,6 @@ def _transfer() -> ModuleType:
 def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
     """Return a count clamped to 0 … ``most``; None means the default."""
     return min(default if value is None else max(value, 0), most)
-
-
-def _checked_text(text: object, what: str) -> str:
-    if not isinstance(text, str):
-        raise BadArgument(sentences.caller.bad_value(what, text, "文本"))
-    return text
 
 
 def _checked_ids(message_ids: Sequence[str]) -> frozenset[str]:

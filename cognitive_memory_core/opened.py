@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 from .consent import Consent
 from .disk import DirectoryOwner, Disk
-from .domain.scope import Scope
 from .end_summaries import EndSummaries, MemoWriter
 from .evolution.beliefs import BeliefKeeping
 from .historian.intake import Admission, Intake
@@ -154,7 +153,7 @@ class Opened:
         return store
 
     def compose(self) -> None:
-        """Build what takes in and reads; what learns is told by the three callbacks, which it sets."""
+        """Build what takes in and reads; what learns is told by the callbacks, which it sets there."""
         live, ledger, clock, embedder = self.settings, self.ledger, self.clock, self.embedder
         self.consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito, clock.now)
         self.watch.on_brought_back = self.consent.load
@@ -167,7 +166,7 @@ class Opened:
             ledger.names,
             Renaming(self.profiles, ledger.profiles),
             clock,
-            on_changed=self._drop_names,
+            on_changed=lambda scopes: self.recall.sources.known.drop(scopes),  # noqa: PLW0108  # recall is built below
         )
         self.buffer = MessageBuffer(ledger.log, self.name_observer)
         self.profile_reader = ProfileReader(
@@ -198,9 +197,6 @@ class Opened:
             guarded=self.reading.call,
         )
         self.beliefs = BeliefKeeping(ledger.beliefs, clock)
-        self.on_queued: Callable[[], None] = lambda: None
-        self.on_withdrawn: Callable[[], None] = lambda: None
-        self.on_backfilled: Callable[[], None] = lambda: None
         self.on_restored: Callable[[], None] = lambda: None
         self.intake = Intake(
             queue=self.queue,
@@ -211,22 +207,7 @@ class Opened:
             settings=live,
             clock=clock,
             admission=Admission(live),
-            on_queued=self._note_queued,
-            on_withdrawn=self._note_withdrawn,
-            on_backfilled=self._note_backfilled,
         )
-
-    def _drop_names(self, scopes: Iterable[Scope]) -> None:
-        self.recall.sources.known.drop(scopes)
-
-    def _note_queued(self) -> None:
-        self.on_queued()
-
-    def _note_backfilled(self) -> None:
-        self.on_backfilled()
-
-    def _note_withdrawn(self) -> None:
-        self.on_withdrawn()
 
     @property
     def loops(self) -> list[BackgroundLoop]:

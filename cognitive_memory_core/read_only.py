@@ -95,10 +95,8 @@ class MemoryReader:
 
     async def report(self, *, days: int) -> QualityReport:
         """Return the quality report of all agents; what the bot counted in the last minute is missing."""
-        ledger, queues = self._ledger, self._data_dir / "queues"
-
-        async def counts() -> QueueCounts:
-            return await asyncio.to_thread(counted_jobs, queues)
+        ledger = self._ledger
+        counts = await asyncio.to_thread(counted_jobs, self._data_dir / "queues")
 
         async def lag() -> int:
             return await ledger.vectors.lag(self._embedder.fingerprint)
@@ -110,7 +108,7 @@ class MemoryReader:
             self._consent,
             self._settings,
             self._clock,
-            counts,
+            lambda: counts,
             lag,
             ledger.missed,
         )

@@ -147,7 +147,9 @@ class MemoryOnDemand:
             yield memory
         finally:
             self._uses -= 1
-            self._release_later()
+            if self._releasing:
+                self._releasing.cancel()
+            self._releasing = asyncio.create_task(self._release_when_idle())
 
     async def close(self) -> None:
         """Release the memory at once."""
@@ -161,11 +163,6 @@ class MemoryOnDemand:
             self._memory = await stack.enter_async_context(self._open())
             self._stack = stack.pop_all()
         return self._memory
-
-    def _release_later(self) -> None:
-        if self._releasing:
-            self._releasing.cancel()
-        self._releasing = asyncio.create_task(self._release_when_idle())
 
     async def _release_when_idle(self) -> None:
         await asyncio.sleep(self._idle)

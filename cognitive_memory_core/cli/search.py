@@ -35,7 +35,9 @@ async def _search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     settings = bot.settings()
     scene = Scene.operator(settings.agent)
     kinds = ("message",) if arguments.messages else MEMORY_KINDS
-    user, group = (value and checked_id(value, name) for name, value in _targets(arguments).items())
+    user, group = (
+        value and checked_id(value, name) for name, value in (("--user", arguments.user), ("--group", arguments.group))
+    )
     async with reading(bot) as reader:
         hits = await reader.search(ReadFilter(scene, user, group, kinds), arguments.query[:LONGEST], top_k=arguments.n)
     if arguments.json:
@@ -44,10 +46,6 @@ async def _search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         lines = [_line(hit, settings.zone) for hit in hits] or [sentences.command_line.NOTHING_FOUND]
         console().print("\n".join(lines), markup=False)
     return DONE
-
-
-def _targets(arguments: argparse.Namespace) -> Mapping[str, str]:
-    return {"--user": arguments.user, "--group": arguments.group}
 
 
 def _line(hit: Hit, zone: tzinfo) -> str:

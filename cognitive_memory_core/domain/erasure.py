@@ -144,7 +144,8 @@ def texts_of(said: StoredItem) -> tuple[str, ...]:
 
 def stays_out(tombstones: Tombstones, said: StoredItem) -> bool:
     """Return whether an item must not be stored: its place, its author or a subject was erased after its date."""
-    return bool(tombstones.marks) and is_covered(tombstones, _place_of(said), _people_of(said), _time_of(said))
+    place = said.scene.scope if isinstance(said, Message) else said.scope
+    return bool(tombstones.marks) and is_covered(tombstones, place, _people_of(said), _time_of(said))
 
 
 def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: datetime) -> bool:
@@ -175,10 +176,6 @@ def keys_of(event: Event) -> Iterator[ProfileKey]:
 
 def _people(event: Event) -> Iterable[str]:
     return dict.fromkeys(filter(None, (event.sender_id, event.user_id, *event.subjects)))
-
-
-def _place_of(said: StoredItem) -> Scope:
-    return said.scene.scope if isinstance(said, Message) else said.scope
 
 
 def _people_of(said: StoredItem) -> tuple[str, ...]:

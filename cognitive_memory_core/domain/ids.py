@@ -42,8 +42,5 @@ def derived_id(*parts: object) -> str:
 
 
 def _is_id(value: str) -> bool:
-    return 0 < len(value) <= ID_LENGTH and not any(map(_is_control, value))
-
-
-def _is_control(char: str) -> bool:
-    return unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
+    has_control = any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in value)
+    return 0 < len(value) <= ID_LENGTH and not has_control

@@ -59,17 +59,17 @@ class Turn:
             "force": bool(self.force),
             "source_message": _text(self.source_message, "source_message"),
             "observations": tuple(item for item in observations if item),
-            "recent_messages": tuple(line for line in map(_line, _listed(self.recent_messages)) if self._is_here(line)),
+            "recent_messages": tuple(
+                line
+                for line in map(_line, _listed(self.recent_messages))
+                if isinstance(line, str) or line.scene.scope == self.scene.scope  # of another place: not of this turn
+            ),
             "message_ids": tuple(checked_id(item, "message_ids") for item in _listed(self.message_ids)),
             "perspective": shortened(_text(self.perspective, "perspective"), PERSPECTIVE) or None,
             "request_id": _text(self.request_id, "request_id") or None,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
-
-    def _is_here(self, line: Message | str) -> bool:
-        """Return whether a line belongs to the turn's place; a plain text always does."""
-        return isinstance(line, str) or line.scene.scope == self.scene.scope
 
     @property
     def is_blank(self) -> bool:

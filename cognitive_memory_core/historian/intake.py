@@ -103,9 +103,12 @@ BACKFILLED_TOGETHER = 200  # lines per transaction, which bounds how long anothe
 AHEAD = timedelta(days=1)  # a past line later than this after now has a wrong time
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Intake:
-    """Applies consent, then rate limits, then size limits to what is handed in, and stores what remains."""
+    """Applies consent, then rate limits, then size limits to what is handed in, and stores what remains.
+
+    What learns from it sets the callbacks.
+    """
 
     queue: FileQueue
     events: EventLedger

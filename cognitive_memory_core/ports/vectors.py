@@ -31,17 +31,6 @@ class VectorIndex(Protocol):
         ...
 
 
-class NearbyEvents(Protocol):
-    """Nearest-neighbour search that returns current events of the ledger, within what a read filter admits."""
-
-    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return the admitted active events nearest to a unit vector with their cosines, best first.
-
-        Raises UnavailableError while the search cannot include all events of the ledger.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class Generation:
     """One complete copy of the ledger's vectors of one model.
@@ -58,6 +47,7 @@ class Generation:
 class VectorStore(Protocol):
     """A store outside the ledger that keeps vectors in generations: one is in use while the next may be built.
 
+    It can be stopped to free its memory; every method but :meth:`is_there` and :meth:`sleep` starts it again.
     Every method raises UnavailableError when the store is unreachable, exceeds its deadline or refuses; a write may
     still have been applied, and repeating it is harmless.
     """
@@ -91,10 +81,6 @@ class VectorStore(Protocol):
     ) -> list[tuple[str, float]]:
         """Search one generation as :class:`VectorIndex` does; BadArgument for a vector that :meth:`upsert` rejects."""
         ...
-
-
-class SleepingStore(VectorStore, Protocol):
-    """A vector store that can be stopped to free its memory. Every method of VectorStore starts it again."""
 
     async def is_there(self) -> bool:
         """Return whether a generation is recorded as in use, without starting the store to check its data."""

@@ -69,7 +69,7 @@ class Reporting:
     consent: Consent
     settings: Live[Settings]
     clock: Clock
-    counts: Callable[[], Awaitable[QueueCounts]]
+    counts: Callable[[], QueueCounts]
     lag: Callable[[], Awaitable[int]]
     missed: MissedBook
     lent: Callable[[], Awaitable[LentModel | None]] = _nobody
@@ -98,7 +98,7 @@ class Reporting:
             refusals={name.removeprefix(REFUSED): n for name, n in counted.most_common() if name.startswith(REFUSED)},
             retries=counted[RETRIED],
             backlog=Backlog(
-                await self.counts(),
+                self.counts(),
                 await self.lag(),
                 sum(one.facts for one in waiting),
                 min((one.since for one in waiting), default=None),

@@ -130,7 +130,9 @@ def labelled(text: str, people: Iterable[Person]) -> str:
     if not by_name or len(normalised) != len(text) or len(text) > _READ:
         return text
     written, parts, end = plain(text), list[str](), 0
-    listed = "|".join(re.escape(name) + _end_of(name) for name in sorted(by_name, key=len, reverse=True))
+    longest_first = sorted(by_name, key=len, reverse=True)
+    # no letter or digit may follow a Latin name, anything a Chinese one
+    listed = "|".join(re.escape(name) + (r"(?![0-9A-Za-z_])" if name[-1].isascii() else "") for name in longest_first)
     for found in re.finditer(f"{_BEFORE}({listed})", normalised):  # the longest name counts, also where it has its id
         person = by_name[found[1]]
         if f"({person.id})" not in written and not _LABEL.match(text, found.end()):
@@ -145,8 +147,3 @@ def ids_of(named: Iterable[str], people: Iterable[Person]) -> tuple[str, ...]:
     listed = tuple(named)
     by_name = people_by_name(callname("\n".join(listed)), people)
     return tuple(by_name[callname(one)].id if callname(one) in by_name else one for one in listed)
-
-
-def _end_of(name: str) -> str:
-    """Return a lookahead for the end of a name: no letter or digit may follow a Latin name, anything a Chinese one."""
-    return r"(?![0-9A-Za-z_])" if name[-1].isascii() else ""

@@ -63,7 +63,9 @@ def clean_name(name: str, *, limit: int = NAME_LENGTH) -> str:
 @lru_cache(maxsize=5_000)  # the same people speak again and again
 def _cleaned(name: str, limit: int) -> str:
     line = one_line(name.translate(_BRACKETS))
-    line = _trimmed(line[: max(limit, 0)])
+    line = line[: max(limit, 0)].strip().rstrip(_JOINER)
+    start = next((index for index, char in enumerate(line) if unicodedata.category(char)[0] != "M"), len(line))
+    line = line[start:].strip()  # an accent at the beginning would combine with the text before it
     return "" if line.casefold() in _PLACEHOLDERS else line
 
 
@@ -119,13 +121,6 @@ def _without_floods(text: str) -> str:
         if run <= _MOST_MARKS:
             kept.append(char)
     return "".join(kept)
-
-
-def _trimmed(line: str) -> str:
-    """Strip whitespace and dangling joiners, and leading accents that would combine with the preceding text."""
-    line = line.strip().rstrip(_JOINER)
-    start = next((index for index, char in enumerate(line) if unicodedata.category(char)[0] != "M"), len(line))
-    return line[start:].strip()
 
 
 _TEXT = CharacterTable(_shown)
@@ -277,11 +272,8 @@ def _is_no_id(match: re.Match[str], text: str, whole: str) -> bool:
         return False
     if before[-1:] in ("¥", "$", "€", "£") or _UNIT.compiled.match(after.lower()) or _is_day(whole):
         return True
-    return _is_decimal(before, after) or _is_code(before, after)
-
-
-def _is_decimal(before: str, after: str) -> bool:
-    return bool(re.search("[0-9][.]$", before) or re.match("[.][0-9]", after))
+    is_decimal = bool(re.search("[0-9][.]$", before) or re.match("[.][0-9]", after))
+    return is_decimal or _is_code(before, after)
 
 
 def _is_code(before: str, after: str) -> bool:

@@ -117,21 +117,14 @@ def sentences_of(text: str) -> list[str]:
 
 
 def _kind(char: str) -> str:
-    if char.isascii():
-        return _ascii_kind(char)
-    if _FIRST_HAN <= char <= _LAST_HAN:
-        return "h" if char in _COMMON else "H" if _is_daily(char) else "R"
-    return "e" if char > "\uffff" or _FIRST_SYMBOL <= char <= _LAST_SYMBOL else "o"
-
-
-def _ascii_kind(char: str) -> str:
-    if char.isalpha():
+    if char.isalpha() and char.isascii():
         return "A" if char.isupper() else "a"
-    return "0" if char.isdigit() else " " if char == " " else "."
-
-
-def _is_daily(char: str) -> bool:
-    return b"\x7f" < char.encode("gb2312", "ignore") < _FIRST_RARE
+    if char.isascii():
+        return "0" if char.isdigit() else " " if char == " " else "."
+    if _FIRST_HAN <= char <= _LAST_HAN:
+        is_daily = b"\x7f" < char.encode("gb2312", "ignore") < _FIRST_RARE
+        return "h" if char in _COMMON else "H" if is_daily else "R"
+    return "e" if char > "\uffff" or _FIRST_SYMBOL <= char <= _LAST_SYMBOL else "o"
 
 
 _KINDS = CharacterTable(_kind)

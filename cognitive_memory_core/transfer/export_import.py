@@ -23,7 +23,7 @@ from ..domain.scope import Scope
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.vectors import EmbeddedEvent
 from ..profiles.files import FileProfiles, Overtaken
-from ..store.all_rows import Archive, ArchiveRow, OptOut
+from ..store.all_rows import Archive, OptOut
 from ..store.names import Alias
 from ..tasks import completed
 from ..text.names import clean_name
@@ -138,9 +138,11 @@ async def imported(
             if not await asyncio.to_thread(_head_fits, file):
                 raise BadArgument(sentences.caller.BAD_EXPORT.format(path=path))
             while lines := await asyncio.to_thread(_next_lines, file):
-                rows, profile_rows = _sorted(await asyncio.to_thread(_rows, lines, number))
+                read = await asyncio.to_thread(_rows, lines, number)
+                rows = [row for row in read if not isinstance(row, Profile | Revision)]
                 number += len(lines)
                 left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
+                profile_rows = (row for row in read if isinstance(row, Profile | Revision))
                 wanted = [one for one in profile_rows if not _is_left_out(one, left_out, is_excluded)]
                 count += await archive.import_rows(rows, _told_names([*rows, *wanted]))
                 count += await absorb_profiles(wanted, profiles) if profiles else 0
@@ -186,12 +188,6 @@ async def _everything(
     if profiles:
         async for row in exported_profiles(profiles, user_id, edited):
             yield row
-
-
-def _sorted(rows: Sequence[ExportedRow]) -> tuple[list[ArchiveRow], list[Profile | Revision]]:
-    """Separate the rows of the ledger from profiles."""
-    profile_rows = [row for row in rows if isinstance(row, Profile | Revision)]
-    return [row for row in rows if not isinstance(row, Profile | Revision)], profile_rows
 
 
 def _is_left_out(row: Profile | Revision, left_out: set[str], is_excluded: IsExcluded | None) -> bool:

@@ -23,7 +23,7 @@ from ..domain.figures import IndexActivity, IndexState
 from ..domain.read_filter import ReadFilter
 from ..errors import UnavailableError
 from ..ports.models import Vector
-from ..ports.vectors import Generation, SleepingStore
+from ..ports.vectors import Generation, VectorStore
 from ..store.vectors import Checkpoint, CheckpointBook, VectorChange, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 
@@ -53,7 +53,7 @@ class IndexReconciler:
 
     def __init__(
         self,
-        store: SleepingStore,
+        store: VectorStore,
         ledger: VectorLedger,
         book: CheckpointBook,
         fingerprint: str,

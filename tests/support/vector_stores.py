@@ -20,7 +20,7 @@ import psutil
 
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import EmbeddedEvent, SleepingStore
+from cognitive_memory_core.ports.vectors import EmbeddedEvent, VectorStore
 from cognitive_memory_core.settings import VectorStoreSettings
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.vector_store import InMemoryVectorStore
@@ -38,7 +38,7 @@ class Shop:
     """An open store that can be opened again over its data."""
 
     make: Make
-    store: SleepingStore
+    store: VectorStore
     folder: Path
     url: str = ""
 
@@ -49,7 +49,7 @@ class Shop:
             self.store = chroma_store(self.folder, self.url)
 
     @asynccontextmanager
-    async def another(self, folder: Path) -> AsyncIterator[SleepingStore]:
+    async def another(self, folder: Path) -> AsyncIterator[VectorStore]:
         """Open an empty store of the same kind; on a server, in a separate database."""
         is_chroma = isinstance(self.store, ChromaStore)
         database = f"another-{folder.name}" if self.url else ""

@@ -38,16 +38,12 @@ def packages(examined: ExaminedBot) -> Iterator[Finding]:  # noqa: ARG001  # the
 
 def package_findings(wanted: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding for each requirement that is missing or installed in an unsupported version."""
-    needs = map(Requirement, wanted)
-    bad = [said for need in needs if _applies(need) and (said := _complaint(need))]
+    needs = (one for one in map(Requirement, wanted) if one.marker is None or one.marker.evaluate({"extra": ""}))
+    bad = [said for need in needs if (said := _complaint(need))]
     if bad:
         yield Finding("fault", sentences.doctor.BAD_PACKAGES.format(packages="、".join(bad)), sentences.doctor.INSTALL)
     else:
         yield Finding("fine", sentences.doctor.PACKAGES_FIT.format(python=platform.python_version()))
-
-
-def _applies(need: Requirement) -> bool:
-    return need.marker is None or need.marker.evaluate({"extra": ""})
 
 
 def _complaint(need: Requirement) -> str:

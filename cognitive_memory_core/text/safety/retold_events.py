@@ -24,9 +24,12 @@ def retells(message: Message, event: Event) -> bool:
     event without source messages, those that the event's sender said in that scope before the event.
     """
     if message.is_bot:
-        is_there = message.scene.scope == event.scope or _is_towards_sender(message, event)
+        spoken_to = (message.scene.agent, message.scene.user_id) if event.person else None
+        is_there = message.scene.scope == event.scope or spoken_to == (event.agent, event.person)
     else:
-        is_there = not event.message_ids and _is_earlier_by_sender(message, event)
+        is_by_sender = (message.scene.scope, message.sender_id) == (event.scope, event.person)
+        is_earlier = event.retired_at is None or message.sent_at <= event.retired_at
+        is_there = not event.message_ids and is_by_sender and is_earlier
     return is_there and statement_of(event).is_recited_by(message.text)
 
 
@@ -60,12 +63,3 @@ def statement_of(event: Event, *standing: Event) -> WithdrawnClaim:
 @lru_cache(maxsize=1024)
 def _statement(text: str, *but: str) -> WithdrawnClaim:
     return WithdrawnClaim(text, tuple(filter(None, (*_LABEL.findall(text), *but))))
-
-
-def _is_towards_sender(message: Message, event: Event) -> bool:
-    return bool(event.person) and (message.scene.agent, message.scene.user_id) == (event.agent, event.person)
-
-
-def _is_earlier_by_sender(message: Message, event: Event) -> bool:
-    is_earlier = event.retired_at is None or message.sent_at <= event.retired_at
-    return is_earlier and (message.scene.scope, message.sender_id) == (event.scope, event.person)
