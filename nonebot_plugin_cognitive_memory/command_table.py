@@ -70,6 +70,7 @@ COMMANDS: Mapping[str, Command] = {
         Command("pin", ("置顶",), "memories.add_pin", _TEXT, "admins", "group"),
         Command("clear", ("清空",), "places.clear", who="admins"),
         Command("stats", ("统计",), "operating.show_stats", AS_TEXT, "superusers"),
+        Command("daily", ("日报",), "operating.show_daily", AS_TEXT, "superusers", "private"),
         Command("queue", ("队列",), "operating.show_queue", who="superusers"),
         Command("failed", ("失败",), "operating.show_failed", who="superusers"),
         Command("retry", ("重试",), "operating.retry", r"(?P<text>\S*)", "superusers"),

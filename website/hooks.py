@@ -24,6 +24,8 @@ BESIDE: Mapping[str, str] = {  # pages of the site that stand outside docs/
     "contributing.md": "CONTRIBUTING.md",
     "figures.md": "benchmarks/figures.md",
 }
+PLUGIN = ROOT / "nonebot_plugin_cognitive_memory"
+NIGHT = "@media (prefers-color-scheme: dark) {"
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))|(\s(?:src|href)=\")([^\"#:]+)(\")")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 DECISIONS = "<!-- decisions -->"
@@ -32,12 +34,21 @@ log = logging.getLogger("mkdocs.hooks.links")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from outside docs/, and the examples as files to download."""
+    """Add the pages from outside docs/, the look of cards and console, and the examples as files to download."""
     for path, source in BESIDE.items():
         files.append(File.generated(config, path, content=(ROOT / source).read_text("utf-8")))
+    files.append(File.generated(config, "assets/tokens.css", content=tokens()))
+    icon = (PLUGIN / "console" / "static" / "icon.svg").read_bytes()
+    files.append(File.generated(config, "assets/icon.svg", content=icon))
     for example in examples():
         files.append(File.generated(config, example, content=(ROOT / example).read_bytes()))
     return files
+
+
+def tokens() -> str:
+    """Return the tokens of cards and console; the site's switch chooses the dark ones, not the browser's setting."""
+    light, _, dark = (PLUGIN / "cards" / "tokens.css").read_text("utf-8").partition(NIGHT)
+    return light + dark.rpartition("}")[0].replace(":root", '[data-md-color-scheme="slate"]')
 
 
 def examples() -> list[str]:

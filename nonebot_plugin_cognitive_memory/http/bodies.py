@@ -167,6 +167,51 @@ class NewPin(RequestBody):
     user_id: OptionalId = Field(default=None, description=guide.USER_ID)
 
 
+class PersonBody(Noun):
+    """A person with the name seen last, the number of what they said that is remembered, and when they were seen."""
+
+    user_id: str = shown("2000001")
+    name: str = shown(guide.NAME)
+    events: int = shown(3)
+    last_at: Instant | None = shown(_NOW)
+    has_opted_out: bool = shown(False)
+    is_sharing: bool = shown(False)
+
+
+PersonList = answer("PersonList", "People, the last seen first.", people=tuple[PersonBody, ...])
+
+
+class PlaceBody(Noun):
+    """A group, or the private chat with ``user_id``: its name, its counts, and when the newest line or event was."""
+
+    group_id: str = shown("10001", read_from=AliasPath("scope", "group_id"))
+    user_id: Annotated[str, BeforeValidator(_private_person)] = shown("", read_from="scope")
+    name: str = shown(guide.GROUP_NAME)
+    events: int = shown(3)
+    messages: int = shown(40)
+    last_at: Instant | None = shown(_NOW)
+
+
+PlaceList = answer("PlaceList", "Places, the latest first.", places=tuple[PlaceBody, ...])
+
+
+class LineBody(Noun):
+    """A line of the log: of the person, or of the bot to the person (``is_bot``); ``event_id``: what was made of it."""
+
+    id: str = shown("m1")
+    group_id: str = shown("10001", read_from=AliasPath("scene", "group_id"))
+    user_id: str = shown("2000001", read_from=AliasPath("scene", "user_id"))
+    user_name: str = shown(guide.NAME, read_from=AliasPath("scene", "user_name"))
+    text: str = shown(guide.TEA_LINE)
+    sent_at: Instant = shown(_NOW)
+    reply_to: str | None = shown(None)
+    is_bot: bool = shown(False)
+    event_id: str | None = shown(EVENT_ID, default=None)
+
+
+LineList = answer("LineList", "Lines of the log, newest first.", messages=tuple[LineBody, ...])
+
+
 class ProfileBody(Noun):
     """A profile, present or past; ``summary`` is Markdown.
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path as File
 from typing import Annotated, Any, Literal
 
@@ -40,13 +40,17 @@ from .bodies import (
     EvolutionAnswer,
     FailedJobList,
     Forgotten,
+    LineBody,
+    LineList,
     NewPin,
     NewText,
     OneBelief,
     OneEvent,
     OnePin,
     OneProfile,
+    PersonList,
     PinList,
+    PlaceList,
     Question,
     Refusal,
     ReportBody,
@@ -224,6 +228,44 @@ async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query(
         events = await memory.listings.events(scene, listing, wanted.limit, wanted.offset)
     await operator.check_group(wanted.group_id, events)
     return EventList.of(events=events)
+
+
+EARLIEST, LATEST = date(1970, 1, 1), date(2200, 1, 1)  # days that are looked for
+NameOrId = Annotated[str, Query(max_length=LONGEST_ID, description=guide.NAME_OR_ID)]
+
+
+async def list_people(operator: Operator, q: NameOrId = "", limit: Limit = 20, offset: Offset = 0) -> Answer:
+    """Return people, or those whose id or name matches."""
+    return PersonList.of(people=await operator.memory.listings.people(operator.scene(), q, limit, offset))
+
+
+async def list_places(operator: Operator, q: NameOrId = "", limit: Limit = 20, offset: Offset = 0) -> Answer:
+    """Return places, or those whose id or name matches."""
+    listing = core.PlaceListing(text=q)
+    return PlaceList.of(places=await operator.memory.listings.places(operator.scene(), listing, limit, offset))
+
+
+async def list_messages(
+    operator: Operator,
+    group_id: Annotated[str | None, _given(guide.NARROW_GROUP)] = None,
+    user_id: Annotated[str | None, _given(guide.SAID_BY)] = None,
+    chat_with: Annotated[str | None, _given(guide.CHAT_WITH)] = None,
+    day: Annotated[date | None, Query(description=guide.DAY, examples=["2026-03-06"])] = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> Answer:
+    """Return lines of the log, each with the event that was made of it; 404 for a group of which there is nothing."""
+    listings, scene, window = operator.memory.listings, operator.scene(), None
+    if day is not None:
+        begins = datetime.combine(min(max(day, EARLIEST), LATEST), time(), tzinfo=operator.settings.zone)
+        window = core.Interval(begins, begins + timedelta(days=1))
+    kind, place_id = ("group", group_id) if group_id else ("private", chat_with)
+    place = core.Scope(operator.agent, kind, place_id) if place_id else None
+    found = await listings.lines(scene, core.LineListing(place, user_id or "", window), limit, offset)
+    await operator.check_group(group_id, found)
+    learned = await listings.learned_from(scene, [line.id for line in found])
+    shown = ((LineBody.model_validate(line), learned.get((line.scene.scope.key, line.id))) for line in found)
+    return LineList.of(messages=[line.model_copy(update={"event_id": event_id}) for line, event_id in shown])
 
 
 async def correct_event(event_id: EventId, operator: Operator, wanted: NewText) -> Answer:
@@ -456,6 +498,9 @@ ROUTES: tuple[tuple[str, Callable[..., Any], type[Answer] | None, tuple[int, ...
     ("POST /jobs/retry", retry_jobs, Retried, (404,)),
     ("GET /report", get_report, ReportBody, ()),
     ("GET /events", list_events, EventList, (404,)),
+    ("GET /people", list_people, PersonList, ()),
+    ("GET /places", list_places, PlaceList, ()),
+    ("GET /messages", list_messages, LineList, (404,)),
     ("PUT /events/{event_id}", correct_event, OneEvent, (404, 409)),
     ("PUT /events/{event_id}/restore", restore_event, OneEvent, (404, 409)),
     ("DELETE /events/{event_id}", forget_event, Forgotten, (404, 409)),

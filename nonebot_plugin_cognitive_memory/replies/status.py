@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Literal
 
@@ -147,6 +147,24 @@ def stats(now: core.Status, activity: core.Activity) -> str:
 
 def _paid_by(now: core.Status) -> str:
     return f"（用 {now.lender} 的 {now.model}，算在它的密钥上）" if now.lender else ""
+
+
+def daily(day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[Remark]) -> str:
+    """Show a day of the whole memory in lines, to a superuser: figures, what was learned, what needs a hand."""
+    figures = "，".join(f"{label} {count}" for label, count in day.items())
+    return "\n".join((f"最近一天：{figures}", *(f"· {one}" for one in newest), *(line for _, line in remarks)))
+
+
+def daily_remarks(now: core.Status) -> list[Remark]:
+    """Return what needs a hand, each with what to do; one remark that nothing does."""
+    failed = now.jobs.failed
+    told = [
+        *toned("bad", [f"{failed} 个任务失败了：/记忆 失败 看原因，/记忆 重试 再做"] if failed else []),
+        *toned("bad", [refused(now)] if now.refusal else []),
+        *toned("busy", ["整理停着，发送 /记忆 启 继续"] if now.paused else []),
+        *(one for one in stats_remarks(now) if one[0] in ("busy", "bad")),
+    ]
+    return told or toned("good", ["一切正常，没有要动手的"])
 
 
 def stats_remarks(now: core.Status) -> list[Remark]:

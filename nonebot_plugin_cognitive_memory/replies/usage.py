@@ -40,7 +40,7 @@ _HELP_PRIVATE = """\
 清空 clear：删掉这个私聊的全部记忆"""
 _HELP_SUPERUSER = """\
 —— 机器人管理员 ——
-统计 stats、队列 queue、失败 failed、重试 retry [任务号|规则]
+统计 stats、日报 daily（私聊）、队列 queue、失败 failed、重试 retry [任务号|规则]
 重建索引 reindex、停 pause、启 resume
 配置 config [get|set|reset|reload]：看和改设置
 控制台 console：网页控制台的一次性登录码（私聊）

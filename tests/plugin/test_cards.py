@@ -234,6 +234,18 @@ async def test_a_card_is_sent_as_a_picture(stage: Stage, group: int, studio: Any
     assert [part.type for part in told] == ["text"]
 
 
+async def test_the_day_is_a_card_for_superusers_in_private(stage: Stage, studio: Any) -> None:
+    """The daily report is one picture, with -t its text, to superusers in their private chat alone."""
+    await said(core.Scene.group("10077", "2000077"), "我喜欢喝普洱茶")
+    [sent] = await seen(stage, "/记忆 日报", SUPERUSER)
+    assert [part.type for part in sent] == ["image"]
+    [told] = await seen(stage, "/记忆 日报 -t", SUPERUSER)
+    assert "新记住的" in told.extract_plain_text()
+    assert "普洱茶" in told.extract_plain_text()
+    assert "最近一天" not in (await seen(stage, "/记忆 日报 -t", new_id()))[0].extract_plain_text()
+    assert "最近一天" not in (await seen(stage, "/记忆 日报 -t", SUPERUSER, 10077))[0].extract_plain_text()
+
+
 async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) -> None:
     """A profile is answered with a picture, one of the group too, and with -t with the text that it shows."""
     user = new_id()

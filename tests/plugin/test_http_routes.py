@@ -143,6 +143,7 @@ CALLS: list[tuple[str, str, Mapping[str, Any] | None]] = [
     ("GET", "/changes/{group_id}", None),
     ("GET", "/events?group_id={group_id}", None),
     ("GET", "/pins?group_id={group_id}", None),
+    ("GET", "/messages?group_id={group_id}", None),
     ("GET", "/profiles/member/{group_id}%2F2000001", None),
     ("GET", "/profiles/member/{group_id}/2000001/revisions", None),
     ("POST", "/profiles/member/{group_id}/2000001/restore", {"revision_id": REVISION}),
@@ -278,6 +279,7 @@ async def test_one_run_a_group_at_a_time(app: App, tmp_path: Path) -> None:
         ("GET", f"/search/{GROUP_ID}?q=x&threshold=nan", None),
         ("GET", f"/changes/{GROUP_ID}?days=-1", None),
         ("GET", "/events?time_from=昨天", None),
+        ("GET", "/messages?day=昨天", None),
         ("GET", "/events?q=茶&time_from=昨天", None),
         ("GET", "/events?kinds=secret", None),
         ("GET", "/pins", None),
@@ -347,6 +349,26 @@ async def test_events_are_listed_searched_and_forgotten(world: World) -> None:
     assert (await world.told("GET", "/events?q=乌龙茶&offset=1"))["events"] == []
     await world.told("DELETE", f"/events/{EVENT}")
     assert (await world.told("GET", "/events"))["events"] == []
+
+
+async def test_people_places_and_lines_are_listed(world: World) -> None:
+    """People and places are listed by name, and lines by place, person and day, with the event made of each."""
+    import cognitive_memory_core as core
+
+    scene, at = core.Scene.group(GROUP_ID, PERSON, user_name="阿棠", group_name="读书会"), world.clock.now()
+    for number in range(2):
+        await world.memory.observe(core.Message(f"m{number}", scene, f"第 {number} 句", at))
+    said = (await world.told("GET", f"/messages?group_id={GROUP_ID}"))["messages"]
+    assert [one["text"] for one in said] == ["第 1 句", "第 0 句"]
+    assert (await world.told("GET", "/messages?day=9999-12-31"))["messages"] == []
+    assert PERSON in {one["user_id"] for one in (await world.told("GET", "/people?q=阿棠"))["people"]}
+    assert (await world.told("GET", "/people?q=没有这个人"))["people"] == []
+    assert GROUP_ID in {one["group_id"] for one in (await world.told("GET", "/places?q=读书"))["places"]}
+    assert {one["group_id"] for one in said} == {GROUP_ID}
+    [day] = {one["sent_at"][:10] for one in said}
+    again = (await world.told("GET", f"/messages?user_id={said[0]['user_id']}&day={day}&limit=1"))["messages"]
+    assert again[0]["id"] == said[0]["id"]
+    assert (await world.told("GET", f"/messages?group_id={GROUP_ID}&day=2001-01-01"))["messages"] == []
 
 
 async def test_events_are_corrected_and_restored(world: World) -> None:
