@@ -20,7 +20,7 @@ from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
 from .historian.pipeline import Pipeline
 from .historian.profile_indexer import ProfileIndexer
-from .historian.rewriter import BackedHistorian, BackedMerger, ModelHistorian
+from .historian.rewriter import BackedHistorian, ModelHistorian
 from .historian.rules import RuleHistorian, RuleMerger
 from .historian.surroundings import JobReader
 from .historian.upkeep import IntegrityWatch, LogPruning
@@ -80,7 +80,7 @@ class Learning:
         chats = {role: asked.get(role, missing) for role in ROLES}
         historian = ModelHistorian(chats["historian"], chats["triage"], library, live, rules, tally=opened.tally)
         self.historian = BackedHistorian(historian, rules, self.budget)
-        self.merger = BackedMerger(ModelMerger(chats["merge"], library, live, opened.tally), merging)
+        self.merger = ModelMerger(chats["merge"], library, live, merging, opened.tally)
         self.chat_breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
         self.has_own_chat = any(isinstance(one, BudgetedChat) for one in asked.values())
         self.summariser = ModelSummariser(chats["historian"], library, live)

@@ -11,11 +11,14 @@ from datetime import datetime
 
 from .. import sentences
 from ..domain.event import Fact, duplicate_key
-from ..ports.models import Chat, MergedLine, MergedLines, MergeInput
+from ..errors import PermanentError
+from ..models.spending import NoModel
+from ..ports.models import Chat, MergedLine, MergedLines, MergeInput, Merger
 from ..ports.tally import REFUSED, Tally, Untallied
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
+from ..text.failures import described
 from ..text.names import is_hearsay, one_line, plain, strange_numbers
 from ..text.statements.figures import Line, strange_figures
 from ..text.statements.lasting_facts import speaks_of_rank_or_debt
@@ -34,18 +37,26 @@ _SPOKEN = re.compile(rf"\(([^()\s]{{1,128}})\)({re.escape(sentences.stored_text.
 class ModelMerger:
     """Asks a chat model once; what it writes without facts is left out, and what its facts do not say is quoted.
 
-    Facts that no line names are logged; the lines in which they stood before stay.
+    Facts that no line names are logged; the lines in which they stood before stay. The rules take facts that the model
+    refuses, and all of them when the day's calls are spent.
     """
 
     chat: Chat
     prompts: PromptLibrary
     settings: Live[Settings]
+    rules: Merger
     tally: Tally = field(default_factory=Untallied)
 
     async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
-        """Return the lines that the model wrote; raises UnavailableError, BadAnswer, PermanentError."""
+        """Return the lines that the model wrote; raises UnavailableError, BadAnswer."""
         ask, shown = self.prompts.merge(given, now, max_chars=self.settings.current.profile.max_chars)
-        answer = await self.chat.ask(ask)
+        try:
+            answer = await self.chat.ask(ask)
+        except NoModel:
+            return await self.rules.merge(given, now)
+        except PermanentError as refusal:
+            log.warning("historian_profile_merge %s: %s", given.new[0].key.entity_type, described(refusal))
+            return await self.rules.merge(given, now)
         merged = await asyncio.to_thread(_merged, answer, shown, given, now)  # a tenth of a second for twenty lines
         left_out = len(answer.lines) - len(merged.lines)
         if left_out:

@@ -10,7 +10,6 @@ import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from .. import sentences
 from ..domain.event import Statement, duplicate_key, exchange
@@ -20,7 +19,7 @@ from ..domain.scope import log_fields
 from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from ..models.spending import Budget, NoModel
-from ..ports.models import Chat, Historian, MergedLines, MergeInput, Merger
+from ..ports.models import Chat, Historian
 from ..ports.tally import REFUSED, RETRIED, Tally, Untallied
 from ..prompts.answers import StatementAnswer, TriageAnswer
 from ..prompts.library import PromptLibrary, Task
@@ -345,21 +344,3 @@ def _by_rules(refusal: ModelRefused, statements: Sequence[Statement], job_contex
     said = sentences.log.BY_RULES.format(reason=described(refusal))
     log.warning("historian_rewrite job=%s: %s", job_context.job_id, said, extra=fields)
     return [replace(statement, is_absolute=False) for statement in statements]
-
-
-@dataclass(frozen=True)
-class BackedMerger:
-    """A merger by a model, or by rules, also for facts that the model refuses."""
-
-    model: Merger
-    rules: Merger
-
-    async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
-        """Return the lines of a profile."""
-        try:
-            return await self.model.merge(given, now)
-        except NoModel:
-            pass
-        except PermanentError as refusal:
-            log.warning("historian_profile_merge %s: %s", given.new[0].key.entity_type, described(refusal))
-        return await self.rules.merge(given, now)

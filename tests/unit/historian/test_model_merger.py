@@ -14,7 +14,6 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.model_merger import LEFT_OUT, ModelMerger
-from cognitive_memory_core.historian.rewriter import BackedMerger
 from cognitive_memory_core.historian.rules import RuleMerger
 from cognitive_memory_core.ports.models import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.prompts.library import PromptLibrary
@@ -53,7 +52,7 @@ async def merged(
 ) -> MergedLines:
     """Merge facts with a model that answers these lines."""
     chat = ScriptedChat({"lines": list(lines), **answer})
-    merger = ModelMerger(chat, LIBRARY, Live(Settings()), counts or Counts())
+    merger = ModelMerger(chat, LIBRARY, Live(Settings()), RuleMerger(), counts or Counts())
     return await merger.merge(given_facts, NOON + timedelta(days=9))
 
 
@@ -151,7 +150,9 @@ async def test_the_prompt_has_nobody_elses_words() -> None:
     """The prompt shows the facts and nothing that a model or another person wrote before."""
     chat = ScriptedChat({"lines": []})
     told = [facts("我做木工")]
-    await ModelMerger(chat, LIBRARY, Live(Settings())).merge(MergeInput(LAN, facts("我养猫")[:1], told), NOON)
+    await ModelMerger(chat, LIBRARY, Live(Settings()), RuleMerger()).merge(
+        MergeInput(LAN, facts("我养猫")[:1], told), NOON
+    )
     (ask,) = chat.asks
     assert "<事实>\n1. 2026年3月5日 [行1] “我做木工”\n</事实>" in ask.prompt
 
@@ -160,11 +161,11 @@ async def test_a_refused_fact_is_quoted_by_the_rules() -> None:
     """If a model refuses the facts, the rules merge them; other failures are passed on and the facts wait."""
     given_facts = of_person("我对桐油过敏")
     for error in (BadAnswer("no"), UnavailableError("away")):
-        model = ModelMerger(ScriptedChat(error), LIBRARY, Live(Settings()))
+        model = ModelMerger(ScriptedChat(error), LIBRARY, Live(Settings()), RuleMerger())
         with pytest.raises(type(error)):
-            await BackedMerger(model, RuleMerger()).merge(given_facts, NOON)
-    model = ModelMerger(ScriptedChat(PermanentError("refused")), LIBRARY, Live(Settings()))
-    drawn = await BackedMerger(model, RuleMerger()).merge(given_facts, NOON + timedelta(days=9))
+            await model.merge(given_facts, NOON)
+    model = ModelMerger(ScriptedChat(PermanentError("refused")), LIBRARY, Live(Settings()), RuleMerger())
+    drawn = await model.merge(given_facts, NOON + timedelta(days=9))
     assert drawn.lines == (MergedLine("兴趣", "“我对桐油过敏”（记于 2026-03-05）", ("e1",)),)
 
 
