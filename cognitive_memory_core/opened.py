@@ -13,7 +13,7 @@ from .end_summaries import EndSummaries, MemoWriter
 from .evolution.beliefs import BeliefKeeping
 from .historian.intake import Admission, Intake
 from .historian.messages import MessageBuffer
-from .historian.names import NameObserver, Renaming
+from .historian.names import NameObserver
 from .historian.upkeep import ClockWatch
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .migration.layout import SUMMARIES, keep_summaries
@@ -164,7 +164,8 @@ class Opened:
         self.reconciler = store and IndexReconciler(store, ledger.vectors, ledger.book, embedder.fingerprint)
         self.name_observer = NameObserver(
             ledger.names,
-            Renaming(self.profiles, ledger.profiles),
+            self.profiles,
+            ledger.profiles,
             clock,
             on_changed=lambda scopes: self.recall.sources.known.drop(scopes),  # noqa: PLW0108  # recall is built below
         )

@@ -146,7 +146,7 @@ def _failing(learning: Learning) -> tuple[tuple[str, str], ...]:
         *(loop.trouble for loop in (*learning.loops, *learning.learning_loops)),
         learning.opened.buffer.read_errors,
         learning.opened.buffer.crowding,
-        learning.opened.name_observer.renaming.trouble,
+        learning.opened.name_observer.trouble,
         learning.opened.watch.trouble,
         learning.integrity.trouble,
         *learning.worker.error_states,

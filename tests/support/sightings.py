@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cognitive_memory_core.historian.names import NameObserver, Renaming
+from cognitive_memory_core.historian.names import NameObserver
 from tests.support.ledgers import Ledger
 from tests.support.profiles import TemporaryProfiles
 
@@ -13,6 +13,5 @@ from .clock import FrozenClock
 
 def sightings_of(ledger: Ledger, names: Any = None) -> NameObserver:
     """Return an observer over a ledger or the given book; nobody has a profile to rename."""
-    return NameObserver(
-        names or ledger.names, Renaming(TemporaryProfiles(5, FrozenClock()), ledger.profiles), FrozenClock()
-    )
+    profiles = TemporaryProfiles(5, FrozenClock())
+    return NameObserver(names or ledger.names, profiles, ledger.profiles, FrozenClock())

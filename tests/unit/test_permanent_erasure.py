@@ -22,7 +22,7 @@ from cognitive_memory_core.errors import BadArgument, StorageRefused, Unavailabl
 from cognitive_memory_core.forgetting import ErasureSurroundings, PermanentErasure, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
 from cognitive_memory_core.historian.messages import MessageBuffer
-from cognitive_memory_core.historian.names import NameObserver, Renaming
+from cognitive_memory_core.historian.names import NameObserver
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
@@ -68,7 +68,7 @@ class World:
         self.ledger = a_ledger(clock=self.clock)
         self.queue = queue
         self.profiles = TemporaryProfiles(5, self.clock)
-        self.sightings = NameObserver(self.ledger.names, Renaming(self.profiles, self.ledger.profiles), self.clock)
+        self.sightings = NameObserver(self.ledger.names, self.profiles, self.ledger.profiles, self.clock)
         self.journal = MessageBuffer(self.ledger.log, self.sightings)
         self.consent = Consent(self.ledger.consent, self.ledger.names, self.ledger.eraser)
         self.mirror = ListedMirror()

@@ -8,7 +8,7 @@ from datetime import timedelta
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import LimitReached
-from cognitive_memory_core.historian.names import NameObserver, Renaming
+from cognitive_memory_core.historian.names import NameObserver
 from cognitive_memory_core.profiles.files import Overtaken
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock
@@ -42,15 +42,14 @@ async def noted() -> tuple[NameObserver, Counting, Ledger]:
     ledger, profiles = a_ledger(), Counting()
     for key in (MEMBER, PLACE):
         await profiles.write(Profile(key, "旧名", (), "爱喝茶", NOON))
-    return NameObserver(ledger.names, Renaming(profiles, ledger.profiles), FrozenClock()), profiles, ledger
+    return NameObserver(ledger.names, profiles, ledger.profiles, FrozenClock()), profiles, ledger
 
 
 async def test_readers_are_told_where_a_name_is_new():
     """The places of new names are told once they are written; a name that was just seen there is none."""
     told: list[Scope] = []
     ledger = a_ledger()
-    renaming = Renaming(Counting(), ledger.profiles)
-    observer = NameObserver(ledger.names, renaming, FrozenClock(), on_changed=told.extend)
+    observer = NameObserver(ledger.names, Counting(), ledger.profiles, FrozenClock(), on_changed=told.extend)
     for _ in range(2):
         await observer.note([(GROUP, NOON)])
     assert told == [GROUP.scope]

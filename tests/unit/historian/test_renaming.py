@@ -8,18 +8,15 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian import names as module
-from cognitive_memory_core.historian.names import Renaming
+from cognitive_memory_core.historian.names import NameObserver, Seen
 from cognitive_memory_core.profiles.files import FileProfiles
-from cognitive_memory_core.store.names import Alias
+from cognitive_memory_core.store.profiles import ProfileIndex
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
-
-THERE = Scope("default", "group", "10001")
-PRIVATE = Scope("default", "private", "2000001")
 
 
 class Counted(TemporaryProfiles):
@@ -39,10 +36,24 @@ class Counted(TemporaryProfiles):
         return await super().find(key)
 
 
-def seen(name: str, scope: Scope = THERE, user_id: str = "2000001", minutes: float = 0.0) -> Alias:
-    """Return an observed name."""
-    at = NOON + timedelta(minutes=minutes)
-    return Alias(scope, user_id, name, at, at)
+def seen(name: str, user_id: str = "2000001", minutes: float = 0.0, *, group_name: str = "") -> Seen:
+    """Return a scene of a group with these names, at this time."""
+    scene = Scene.group("10001", user_id, user_name=name, group_name=group_name)
+    return scene, NOON + timedelta(minutes=minutes)
+
+
+class Names(NameObserver):
+    """An observer that passes names on to the profiles at once."""
+
+    def __init__(self, profiles: FileProfiles, index: ProfileIndex | None = None) -> None:
+        """Observe from an hour after noon on."""
+        ledger = a_ledger()
+        super().__init__(ledger.names, profiles, index or ledger.profiles, FrozenClock(NOON + timedelta(hours=2)))
+
+    async def see(self, *sightings: Seen) -> None:
+        """Note names and pass them on."""
+        await self.note(sightings)
+        await self.flush()
 
 
 @pytest.fixture
@@ -62,9 +73,8 @@ async def names(store: TemporaryProfiles) -> list[str]:
 async def test_a_new_card_renames_the_profile_of_that_place(profiles: Counted) -> None:
     """A group name renames the member, a private name the user, the group's name the group, in file and index."""
     index = a_ledger().profiles
-    renaming = Renaming(profiles, index)
-    await renaming.note([seen("海棠"), seen("小棠", PRIVATE)])
-    await renaming.note_group(THERE, "读书会二群", NOON)
+    private = Scene.private("2000001", user_name="小棠")
+    await Names(profiles, index).see(seen("海棠", group_name="读书会二群"), (private, NOON))
     assert await names(profiles) == ["小棠", "海棠", "读书会二群"]
     found = [await profiles.find(key) for key in (TANG, TANG_THERE, GROUP_KEY)]
     assert await index.versions() == {profile.key: profile.version for profile in found}
@@ -77,52 +87,51 @@ async def test_twelve_new_cards_keep_every_revision(profiles: Counted) -> None:
         assert standing
         await profiles.write(a_profile(f"第 {number} 稿", TANG_THERE, version=standing.version))
     before = [revision.profile.summary for revision in await profiles.revisions(TANG_THERE)]
-    renaming = Renaming(profiles, a_ledger().profiles)
+    renaming = Names(profiles)
     for number in range(12):
-        await renaming.note([seen(f"名片{number}", minutes=number)])
+        await renaming.see(seen(f"名片{number}", minutes=number))
     assert [revision.profile.summary for revision in await profiles.revisions(TANG_THERE)] == before
     assert (await names(profiles))[1] == "名片11"
 
 
 async def test_the_newest_sighting_wins(profiles: Counted) -> None:
     """The latest observed name counts, whatever the order of arrival."""
-    renaming = Renaming(profiles, a_ledger().profiles)
-    await renaming.note([seen("新名", minutes=9), seen("旧名", minutes=1)])
-    await renaming.note([seen("更旧", minutes=0)])
+    renaming = Names(profiles)
+    await renaming.see(seen("新名", minutes=9), seen("旧名", minutes=1))
+    await renaming.see(seen("更旧", minutes=0))
     assert (await names(profiles))[1] == "新名"
 
 
 @pytest.mark.parametrize("name", ["", "  ", "QQ用户", "未知", "\u202e", "\u3164"])
 async def test_what_is_no_name_renames_nobody(profiles: Counted, name: str) -> None:
     """Blank names and placeholders are ignored."""
-    renaming = Renaming(profiles, a_ledger().profiles)
-    await renaming.note([seen(name)])
-    await renaming.note_group(THERE, name, NOON)
+    await Names(profiles).see(seen(name, group_name=name))
     assert await names(profiles) == ["阿棠", "阿棠", "阿棠"]
 
 
 async def test_names_are_cleaned(profiles: Counted) -> None:
     """A name cannot contain a line break or look like a label."""
-    renaming = Renaming(profiles, a_ledger().profiles)
-    await renaming.note([seen("12345(管理员)\n---\nentity_id: 1")])
+    renaming = Names(profiles)
+    await renaming.see(seen("12345(管理员)\n---\nentity_id: 1"))
     assert (await names(profiles))[1] == "12345〔管理员〕 --- entity_id: 1"
 
 
 async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
     """A known name causes no read, even without a profile."""
-    renaming = Renaming(profiles, a_ledger().profiles)
-    await renaming.note([seen("海棠"), seen("路人", user_id="2000009")])
+    renaming = Names(profiles)
+    await renaming.see(seen("海棠"), seen("路人", user_id="2000009"))
     asked = profiles.found
     for minute in range(100):
-        await renaming.note([seen("海棠", minutes=minute), seen("路人", user_id="2000009", minutes=minute)])
+        await renaming.see(seen("海棠", minutes=minute), seen("路人", user_id="2000009", minutes=minute))
     assert profiles.found == asked
 
 
-async def test_what_is_remembered_is_bounded(profiles: Counted) -> None:
+async def test_what_is_remembered_is_bounded(profiles: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of remembered names is limited."""
-    renaming = Renaming(profiles, a_ledger().profiles)
-    await renaming.note([seen("某", user_id=str(number)) for number in range(module.REMEMBERED + 5)])
-    assert len(renaming._known) == module.REMEMBERED
+    monkeypatch.setattr(module, "REMEMBERED", 5)
+    renaming = Names(profiles)
+    await renaming.see(*(seen("某", user_id=str(number)) for number in range(1, 9)))
+    assert len(renaming._known) == 5
     renaming.forget([ProfileKey.member("10001", "7")])
     assert ProfileKey.member("10001", "7") not in renaming._known
 
@@ -131,13 +140,13 @@ async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
     profiles: Counted, caplog: pytest.LogCaptureFixture
 ) -> None:
     """If the store fails, nothing is raised, one line is logged, and the next observation renames."""
-    renaming = Renaming(profiles, a_ledger().profiles)
+    renaming = Names(profiles)
     profiles.is_away = True
     for minute in range(3):
-        await renaming.note([seen("海棠", minutes=minute)])
+        await renaming.see(seen("海棠", minutes=minute))
     assert caplog.text.count("盘不在") == 1
     profiles.is_away = False
-    await renaming.note([seen("海棠", minutes=4)])
+    await renaming.see(seen("海棠", minutes=4))
     assert (await names(profiles))[1] == "海棠"
     assert renaming.trouble.error == ""
 
@@ -151,5 +160,5 @@ async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Counted)
             await profiles.erase_person("2000001", lambda text: text)
             await ledger.profiles.take_in(key, read)
 
-    await Renaming(profiles, Erasing()).note([seen("海棠")])  # type: ignore[arg-type]  # a part of the index
+    await Names(profiles, Erasing()).see(seen("海棠"))  # type: ignore[arg-type]  # a part of the index
     assert await ledger.profiles.versions() == {}
