@@ -42,6 +42,7 @@ from .text.statements.lexicon import offences
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
+MOST_DATED = 1_000  # events of one instant that are read to find a correction or an equal one
 TRIES = 3  # rebuilds in a row while further erasures happen
 
 
@@ -190,51 +191,44 @@ class PermanentErasure:
         """
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.caller.OTHERS_STAY)
-        async with self.around.purge.erasing():
-            await self.around.buffer.flush()
+        around, place = self.around, _chat_with(user_id)
+        async with around.purge.erasing():
+            await around.buffer.flush()
             memo_ids = await self.ledger.notes.memo_ids(user_id)
             hide = await self._hiding(scene, user_id, names)
-            async with self.around.suspended():
-                done = await self._erase_person(user_id, hide, memo_ids)
-            await self.around.remove_from_index(done.wiped.event_ids)
-        return await self._erasure(done)
+            async with around.suspended():
+                await around.buffer.erase_person(user_id, hide)
+                jobs = await self.queue.erase_person(user_id, hide)
+                await self.mirror.erase(memo_ids, place, hide)
+                keys = await self._erase_profiles(around.profiles.erase_person(user_id, hide))
+                wiped = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
+                await self.consent.load()
+                await self.mirror.erase(wiped.memo_ids, place, hide)
+                keys |= await self._erase_profiles(around.profiles.erase_person(user_id, hide))
+                await around.buffer.erase_person(user_id, hide)
+            await around.remove_from_index(wiped.event_ids)
+        own = sum(key.user_id == user_id for key in keys)
+        return await self._erasure(wiped, jobs=jobs, profiles=own, reworded=wiped.reworded + len(keys) - own)
 
     async def forget_place(self, scene: Scene) -> Erasure:
         """Erase a group or a private chat of this agent; its switch is kept.
 
         The caller must check who may erase a group, which is not checked here.
         """
-        scope = scene.scope
-        async with self.around.purge.erasing():
-            async with self.around.suspended():
-                done = await self._erase_place(scope)
-            await self.around.remove_from_index(done.wiped.event_ids)
-        return await self._erasure(done)
-
-    async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> _ErasedParts:
-        place = _chat_with(user_id)
-        await self.around.buffer.erase_person(user_id, hide)
-        jobs = await self.queue.erase_person(user_id, hide)
-        await self.mirror.erase(memo_ids, place, hide)
-        keys = await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
-        wiped = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
-        await self.consent.load()
-        await self.mirror.erase(wiped.memo_ids, place, hide)
-        keys |= await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
-        await self.around.buffer.erase_person(user_id, hide)
-        return _ErasedParts(jobs, wiped, sum(key.user_id == user_id for key in keys), len(keys))
-
-    async def _erase_place(self, scope: Scope) -> _ErasedParts:
-        await self.around.buffer.erase_place(scope)
-        jobs = await self.queue.erase_place(scope)
-        fed = await self.ledger.facts.keys_with_facts_of(scope)
-        keys = await self._erase_profiles_of(scope, fed)
-        wiped = await self.ledger.eraser.forget_place(scope, self.clock.now())
-        await self.consent.load()
-        await self.mirror.erase(wiped.memo_ids, scope, str)
-        keys |= await self._erase_profiles_of(scope, fed)
-        await self.around.buffer.erase_place(scope)
-        return _ErasedParts(jobs, wiped, len(keys), len(keys))
+        around, scope = self.around, scene.scope
+        async with around.purge.erasing():
+            async with around.suspended():
+                await around.buffer.erase_place(scope)
+                jobs = await self.queue.erase_place(scope)
+                fed = await self.ledger.facts.keys_with_facts_of(scope)
+                keys = await self._erase_profiles_of(scope, fed)
+                wiped = await self.ledger.eraser.forget_place(scope, self.clock.now())
+                await self.consent.load()
+                await self.mirror.erase(wiped.memo_ids, scope, str)
+                keys |= await self._erase_profiles_of(scope, fed)
+                await around.buffer.erase_place(scope)
+            await around.remove_from_index(wiped.event_ids)
+        return await self._erasure(wiped, jobs=jobs, profiles=len(keys), reworded=wiped.reworded)
 
     async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
         """Remove the profiles of a place and those in ``fed``, which have facts from there; return all their keys.
@@ -279,8 +273,8 @@ class PermanentErasure:
             latest[name] = max(at, latest.get(name, at))
         return sorted(latest, key=lambda name: latest[name], reverse=True)
 
-    async def _erasure(self, done: _ErasedParts) -> Erasure:
-        copies, wiped = await self.ledger.eraser.copies(), done.wiped
+    async def _erasure(self, wiped: ErasedRows, *, jobs: int, profiles: int, reworded: int) -> Erasure:
+        copies = await self.ledger.eraser.copies()
         state = await self.around.purge.state()
         self.around.purge.begin(state)
         return Erasure(
@@ -290,22 +284,12 @@ class PermanentErasure:
             pins=wiped.pins,
             beliefs=wiped.beliefs,
             names=wiped.names,
-            jobs=done.jobs,
-            profiles=done.profiles,
-            reworded=wiped.reworded + done.touched - done.profiles,
+            jobs=jobs,
+            profiles=profiles,
+            reworded=reworded,
             purged=state.erased_at is None,
             copies=tuple(copy.path for copy in copies),
         )
-
-
-@dataclass(frozen=True)
-class _ErasedParts:
-    """What was erased: jobs and profiles as numbers, ledger rows; ``touched`` counts profiles removed or reworded."""
-
-    jobs: int
-    wiped: ErasedRows
-    profiles: int
-    touched: int
 
 
 def _chat_with(user_id: str) -> Scope:
@@ -313,8 +297,10 @@ def _chat_with(user_id: str) -> Scope:
     return Scope(DEFAULT_AGENT, "private", user_id)
 
 
-log = logging.getLogger(__name__)
-MOST_CORRECTIONS = 1_000  # events of one instant that are read to find the corrected one
+async def _of_instant(events: EventLedger, event: Event) -> list[Event]:
+    """Return the active events of the instant of an event, which its corrections keep."""
+    instant = Interval(event.happened_at, event.happened_at + timedelta(microseconds=1))
+    return await events.recent(ReadFilter(Scene.operator(event.agent), window=instant), MOST_DATED)
 
 
 @dataclass(frozen=True)
@@ -359,23 +345,18 @@ class EventForgetting:
         If a store is unavailable, return 0; the next call continues.
         """
         try:
-            return await self._erase_expired()
+            expired = await self.eraser.expired(self.horizon() - RESTORABLE)
+            if not expired:
+                return 0
+            async with self.around.purge.erasing():
+                async with self.around.suspended():
+                    await self.around.refresh(await self._reworded(expired))
+                    erased = await self.eraser.erase([event.id for event in expired], self.clock.now())  # last
+                await self.around.remove_from_index(erased.event_ids)
+            self.around.purge.begin(await self.around.purge.state())
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return 0
-
-    async def _erase_expired(self) -> int:
-        expired = await self.eraser.expired(self.horizon() - RESTORABLE)
-        if not expired:
-            return 0
-        async with self.around.purge.erasing():
-            async with self.around.suspended():
-                await self.around.refresh(
-                    await self._reworded(expired)
-                )  # the ledger comes last: it records what must be erased
-                erased = await self.eraser.erase([event.id for event in expired], self.clock.now())
-            await self.around.remove_from_index(erased.event_ids)
-        self.around.purge.begin(await self.around.purge.state())
         return erased.events
 
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
@@ -394,13 +375,8 @@ class EventForgetting:
 
     async def _active_corrections(self, old: Event) -> list[Event]:
         """Return the active events that replaced this one by corrections: they have its date, speaker and sources."""
-        instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
-        dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_CORRECTIONS)
-        alike = (old.scope, old.sender_id, old.message_ids)
+        alike, dated = (old.scope, old.sender_id, old.message_ids), await _of_instant(self.events, old)
         return [event for event in dated if (event.scope, event.sender_id, event.message_ids) == alike]
-
-
-MOST_DATED = 1_000  # events of one instant that are read to find an equal one
 
 
 @dataclass(frozen=True)
@@ -439,10 +415,12 @@ class EventCorrecting:
         left = await self.events.find(old.id)
         if left is None or left.retired_at is None:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
-        dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_DATED)
         alike = (written.scope, written.sender_id, duplicate_key(written.text))
-        equal = (one for one in dated if (one.scope, one.sender_id, duplicate_key(one.text)) == alike)
+        equal = (
+            one
+            for one in await _of_instant(self.events, old)
+            if (one.scope, one.sender_id, duplicate_key(one.text)) == alike
+        )
         return next(equal, written)
 
     def _draft(self, scene: Scene, old: Event, words: str) -> Draft:

@@ -26,23 +26,14 @@ from ..domain.belief import (
 from ..domain.erasure import Tombstones
 from ..domain.event import duplicate_key
 from ..domain.scope import Scope
-from ..errors import BadArgument
 from ..ports.models import Vector
 from ..text.caches import cleared_on_erasure
 from .consent import tombstones_of
-from .database.rows import BELIEF, CHANGE, Row, bound, digest, instant_of, micros, moment_of, vector_of
+from .database.rows import BELIEF, CHANGE, Row, bound, digest, instant_of, micros, moment_of
 from .database.statements import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .numpy_on_use import Vectors, np
-from .vectors import has_direction
-
-
-@dataclass(frozen=True)
-class EmbeddedBelief:
-    """A belief with its vector by the model of the requested fingerprint; ``vector`` is None until there is one."""
-
-    belief: Belief
-    vector: Vector | None = None
+from .vectors import check_direction
 
 
 @dataclass(frozen=True)
@@ -106,22 +97,12 @@ class BeliefBook(Table):
     @writes
     def store(self, connection: Connection, fingerprint: str, belief: Belief, vector: Vector) -> None:
         """Store a vector; do nothing if the belief was deleted or has another statement by now."""
-        if not has_direction(vector):
-            told = sentences.storage_errors.VECTOR_WITH_DIRECTION
-            raise BadArgument(sentences.caller.bad_value("vector", belief.id, told))
+        check_direction(vector, belief.id)
         query = "SELECT seq FROM beliefs WHERE id = ? AND duplicate_key = ? AND status = 'active'"
         row = connection.execute(query, bound(belief.id, digest(belief.statement))).fetchone()
         if row is not None:
             connection.execute("INSERT OR REPLACE INTO belief_vectors VALUES (?, ?)", (*row, vector.tobytes()))
             connection.execute("UPDATE beliefs SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
-
-    @reads
-    def embedded(self, connection: Connection, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
-        """Return the active beliefs of a place, each with its vector of this fingerprint, if it has one."""
-        return [
-            EmbeddedBelief(_known(tuple(row)), None if blob is None else vector_of(blob))
-            for *row, blob in _with_vectors(connection, scope, fingerprint)
-        ]
 
     @reads
     def near(
@@ -131,7 +112,12 @@ class BeliefBook(Table):
 
         The cosine is None if ``vector`` is None or the belief has no vector of this fingerprint (embedding model).
         """
-        rows = _with_vectors(connection, scope, fingerprint)
+        query = (
+            f"SELECT {BELIEF.of('b')}, v.vector FROM beliefs b"
+            " LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
+            " WHERE b.scope = ? AND b.is_current = 1 AND b.status = 'active' ORDER BY b.seq"
+        )
+        rows = connection.execute(query, bound(fingerprint, scope.key)).fetchall()
         length = 0 if vector is None else len(vector) * vector.itemsize
         whole = [row[-1] for row in rows if row[-1] is not None and len(row[-1]) == length]
         if vector is None or not whole:
@@ -263,15 +249,6 @@ def _relink(connection: Connection, chain_id: str, statuses: dict[str, Belief] |
     for belief in relinked([(statuses or {}).get(one.id, one) for one in chain]):
         supporters = next(one.supporters for one in chain if one.id == belief.id)
         reword(connection, replace(belief, supporters=supporters))
-
-
-def _with_vectors(connection: Connection, scope: Scope, fingerprint: str) -> list[tuple[Any, ...]]:
-    query = (
-        f"SELECT {BELIEF.of('b')}, v.vector FROM beliefs b"
-        " LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
-        " WHERE b.scope = ? AND b.is_current = 1 AND b.status = 'active' ORDER BY b.seq"
-    )
-    return connection.execute(query, bound(fingerprint, scope.key)).fetchall()
 
 
 @cleared_on_erasure

@@ -29,13 +29,9 @@ _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 class MessageLog(Table):
     """The recent-message log."""
 
-    async def append(self, messages: Sequence[Message]) -> None:
-        """Store messages; an existing one (same scope and id) is unchanged, a withdrawn one is skipped."""
-        if messages:
-            await self._append_all(messages)
-
     @writes
-    def _append_all(self, connection: Connection, messages: Sequence[Message]) -> None:
+    def append(self, connection: Connection, messages: Sequence[Message]) -> None:
+        """Store messages; an existing one (same scope and id) is unchanged, a withdrawn one is skipped."""
         erased = tombstones_of(connection)
         append(connection, (message for message in messages if not stays_out(erased, message)))
 

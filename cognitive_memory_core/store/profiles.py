@@ -7,17 +7,15 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from .. import sentences
 from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope
-from ..errors import BadArgument
 from ..ports.models import Vector
 from .database.rows import Columns, Row, bound, moment_of, vector_of
 from .database.statements import LISTED, bounded, listed
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import Filter
-from .vectors import has_direction
+from .vectors import check_direction
 
 KEY = ("agent", "entity_type", "group_id", "user_id")
 OF_KEY = " AND ".join(f"{name} = ?" for name in KEY)
@@ -101,9 +99,7 @@ class ProfileIndex(Table):
     @writes
     def store(self, connection: Connection, fingerprint: str, profile: Profile, vector: Vector) -> None:
         """Store a vector; does nothing if the profile's text has changed since."""
-        if not has_direction(vector):
-            told = sentences.storage_errors.VECTOR_WITH_DIRECTION
-            raise BadArgument(sentences.caller.bad_value("vector", profile.key, told))
+        check_direction(vector, profile.key)
         query = f"SELECT seq FROM profiles WHERE {OF_KEY} AND words = ?"
         row = connection.execute(query, (*key_values(profile.key), _words(profile))).fetchone()
         if row is not None:

@@ -102,10 +102,7 @@ class VectorLedger(Table):
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
         """Store vectors; drop rows whose event is gone or has another text now."""
         for row in rows:
-            if not has_direction(row.vector):
-                raise BadArgument(
-                    sentences.caller.bad_value("vector", row.event_id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
-                )
+            check_direction(row.vector, row.event_id)
         self._corpora.follow(fingerprint)
         await self.database.write(_store, fingerprint, rows)
 
@@ -157,6 +154,13 @@ def has_direction(vector: Vector) -> bool:
     """Return whether a vector has a finite length above 0."""
     length = math.hypot(*vector)
     return math.isfinite(length) and length > 0
+
+
+def check_direction(vector: Vector, whose: object) -> None:
+    """Raise BadArgument for a vector without a direction."""
+    if not has_direction(vector):
+        told = sentences.storage_errors.VECTOR_WITH_DIRECTION
+        raise BadArgument(sentences.caller.bad_value("vector", whose, told))
 
 
 def put(connection: Connection, seq: int, fingerprint: str, vector: Vector, revision: int) -> None:
