@@ -117,7 +117,7 @@ class JobReader:
         known = {text for text, event in before.items() if event.is_absolute or not self.asks_model}
         asked = [text for text in alone.asked if text not in known]
         if self.asks_model:
-            texts = _texts(work) if isinstance(work, Dialogue) else [(text, "") for text in asked]
+            texts = _texts(work) if isinstance(work, Dialogue) else _texts_of_turn(work, asked)
             near = self._near(connection, texts[:SEARCHED], names, read_filter)
             if isinstance(work, Dialogue) and work.messages:
                 near = _with_newest(connection, near, read_filter)
@@ -270,6 +270,16 @@ def _terms_of(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _present(text: str, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name in text))
+
+
+def _texts_of_turn(turn: Turn, asked: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the observations that a model is asked about, and the lines that the turn answers with who said them."""
+    if not asked:
+        return []
+    lines = (line for line in turn.recent_messages if isinstance(line, Message) and line.id in turn.message_ids)
+    said = [(line.text, line.sender_id) for line in lines if line.sender_id]
+    source = [(turn.source_message, turn.scene.user_id)] if turn.source_message.strip() else []
+    return list(dict.fromkeys((*((text, "") for text in asked), *source, *said)))
 
 
 def _texts(dialogue: Dialogue) -> list[tuple[str, str]]:

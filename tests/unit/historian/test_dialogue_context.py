@@ -8,7 +8,7 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, Job
+from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.historian.surroundings import EARLIER, MOST_NEAR, NEWEST, JobReader
@@ -79,6 +79,18 @@ async def test_what_was_stored_here_last() -> None:
     found = [event.text for event in (await around(ledger, at(0, "乌龙茶的故事"))).neighbours]
     assert all(text.startswith("乌龙茶") for text in found[: MOST_NEAR - NEWEST])
     assert found[MOST_NEAR - NEWEST :] == ["新事1", "新事2", "新事3"]
+
+
+async def test_a_turn_stands_beside_what_its_speaker_said_before() -> None:
+    """What a turn's speaker changes is shown to the model by one word in common, as in a dialogue; others' is not."""
+    ledger = a_ledger()
+    mine = an_event("阿棠(2000001)周二去成都出差")
+    await ledger.events.commit(a_draft(mine, an_event("老齐(2000002)去广州出差", OTHER)))
+    turn = Turn(GROUP, observations=("改成周三到周五了",), source_message="我出差改了，变成周三到周五")
+    consent = Consent(ledger.consent, ledger.names)
+    await consent.load()
+    found = await JobReader(ledger, consent, Live(Settings())).surroundings(Job("job", turn, NOON))
+    assert [event.id for event in found.job_context.neighbours] == [mine.id]
 
 
 async def test_newest_events_fill_the_room() -> None:
