@@ -1,4 +1,4 @@
-"""Timeouts and deadlines for awaitables, and the errors after which a search continues without one of its parts."""
+"""Timeouts for awaitables, and the errors after which a search continues without one of its parts."""
 
 from __future__ import annotations
 
@@ -39,11 +39,6 @@ async def settled(answer: asyncio.Future[Any]) -> None:
         if answer.done():
             break
         await asyncio.sleep(0)
-
-
-async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:
-    """Return the result as :func:`with_timeout` does, or time out at ``instant`` of the event loop's clock."""
-    return await with_timeout(instant - asyncio.get_running_loop().time(), awaitable)
 
 
 async def shielded(awaitable: Awaitable[T]) -> T:

@@ -19,7 +19,7 @@ from ..ports.tally import Tally, Untallied
 from ..settings import Live, Settings
 from ..store.database.table import Snapshot
 from ..tasks import is_out_of_threads, seen
-from .deadlines import AWAY, PATIENCE, settled, shielded, with_deadline, with_timeout
+from .deadlines import AWAY, PATIENCE, settled, shielded, with_timeout
 from .one_pass import Question, Sources, Steps, has_place, newest
 from .query import Query, embedded_text, query_of
 from .render import section_tokens
@@ -189,14 +189,9 @@ class Recall:
         self, question: Question, steps: Steps[None], embedding: asyncio.Future[Any] | None = None
     ) -> None:
         """Carry out a pass; what it has not read when it fails, or when the time is over, stays missing."""
-
-        async def carried_out() -> None:
-            await self._carried_out(question, steps)
-            if question.failure is not None:
-                raise question.failure
-
         if embedding is not None:
             await settled(embedding)  # one step of the pass is then enough
+        carried_out = partial(self._carried_out, question, steps)
         try:
             await (self._guarded(carried_out) if self._guarded else carried_out())
         except AWAY:
@@ -210,10 +205,18 @@ class Recall:
             self.sources.ledger.corpora.load()
 
     async def _carried_out(self, question: Question, steps: Steps[None]) -> None:
-        loop, given = asyncio.get_running_loop(), partial(next, steps)
+        """Resume a pass on a reading thread until its end, and await what it asks for; raise the ledger's failure."""
+        loop, resume = asyncio.get_running_loop(), partial(next, steps)
         end = loop.time() + self._patience
+
+        def step(connection: Snapshot) -> Callable[[], Awaitable[Any]] | None:
+            question.connection = connection
+            try:
+                return resume()
+            except StopIteration:
+                return None
+
         while True:
-            step = partial(_step, question, given)
             try:
                 seconds = end + self._patience * LAST_STEPS - loop.time()
                 asked = await self.sources.ledger.database.answer(step, seconds)
@@ -221,19 +224,10 @@ class Recall:
                 late = sentences.log.PART_DOES_NOT_ANSWER.format(part="ledger", seconds=self._patience)
                 raise UnavailableError(late) from None
             if asked is None:
-                return
+                break
             try:
-                given = partial(steps.send, await with_deadline(end, shielded(asked())))
+                resume = partial(steps.send, await with_timeout(end - loop.time(), shielded(asked())))
             except (CognitiveMemoryError, asyncio.TimeoutError) as failure:
-                given = partial(steps.throw, failure)
-
-
-def _step(
-    question: Question, resume: Callable[[], Callable[[], Awaitable[Any]]], connection: Snapshot
-) -> Callable[[], Awaitable[Any]] | None:
-    """Resume a pass; return what it asks for, None at its end."""
-    question.connection = connection
-    try:
-        return resume()
-    except StopIteration:
-        return None
+                resume = partial(steps.throw, failure)
+        if question.failure is not None:
+            raise question.failure
