@@ -71,17 +71,22 @@ class Announcements:
 announcements = Announcements(setup.data_dir / FILE) if setup.data_dir else None
 
 
-async def announce(bot: Bot, event: Event, scene: core.Scene) -> None:
-    """Send the notice to an event's group unless it was sent before; the notice itself is not recorded."""
+async def announce(bot: Bot, event: Event, scene: core.Scene) -> bool:
+    """Send the notice to an event's group unless it was sent before; return False if it is due and cannot be sent.
+
+    The notice itself is not recorded.
+    """
     is_due = setup.settings.capture.announce == "reply" and scene.kind == "group" and get_memory().is_running
     if not is_due or announcements is None:
-        return
+        return True
     try:
         asks_provider = await _asks_provider()
         notice = replies.commands.announcement(setup.settings.capture, asks_provider=asks_provider)
         await announcements.tell(scene, lambda: bot.send(event, spoken(bot, notice)), asks_provider=asks_provider)
     except (OSError, AdapterException) as refused:
         complain(replies.log.NOT_ANNOUNCED.format(reason=type(refused).__name__))
+        return isinstance(refused, OSError)
+    return True
 
 
 async def _asks_provider() -> bool:

@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 
 from . import heard, replies
 from .auto_consider import considerer
-from .command_table import is_any_command, is_ours, unsigned, words_after
+from .command_table import chat_text, is_ours
 from .config import setup
 from .erasure import on_erased
 from .event_message import find_message
@@ -87,11 +87,10 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
         message = find_message(bot, event)
         if message is None or not message.text or not is_captured(message.scene):
             return
-        said, commands = event.get_plaintext().lstrip(), setup.settings.capture.chat_commands
-        if is_ours(said) or not (is_chat or not is_any_command(event) or words_after(said, commands) is not None):
+        commands = setup.settings.capture.chat_commands
+        chat = chat_text(event.get_plaintext(), message.text, commands, is_chat=is_chat)
+        if chat is None:
             return
-        words = words_after(message.text, commands)
-        chat = unsigned(message.text) if words is None else words
         segments = getattr(event, "original_message", ())
         is_plain = all(segment.type == "text" for segment in segments)
         everybody = message.text if is_plain else worded(segments).text  # with all mentions, as each account hears it

@@ -22,13 +22,14 @@ class Command:
 
     ``words`` are its Chinese names, the documented one first. ``handler`` is ``module.function`` in ``commands/``,
     loaded at the first call. In a private chat the commands of admins are everybody's, except those of groups only.
+    "owners": superusers, and the owner of a group where a superuser allowed it; the function checks this.
     """
 
     name: str
     words: tuple[str, ...]
     handler: str
     takes: str = ""
-    who: Literal["anyone", "admins", "superusers"] = "anyone"
+    who: Literal["anyone", "admins", "owners", "superusers"] = "anyone"
     place: Literal["anywhere", "group", "private"] = "anywhere"
 
 
@@ -69,6 +70,7 @@ COMMANDS: Mapping[str, Command] = {
         Command("summarize", ("总结",), "places.summarize", f"(?:{_NUMBER})?", "admins"),
         Command("pin", ("置顶",), "memories.add_pin", _TEXT, "admins", "group"),
         Command("clear", ("清空",), "places.clear", who="admins"),
+        Command("backfill", ("补课",), "backfill.take_in", rf"{_NUMBER}|(?P<text>\S*)", "owners"),
         Command("stats", ("统计",), "operating.show_stats", AS_TEXT, "superusers"),
         Command("daily", ("日报",), "operating.show_daily", AS_TEXT, "superusers", "private"),
         Command("queue", ("队列",), "operating.show_queue", who="superusers"),
@@ -105,8 +107,26 @@ _CALL = re.compile(
 
 def is_any_command(event: Event) -> bool:
     """Return whether a message starts like a command of any plugin."""
-    text = event.get_plaintext().lstrip()
+    return _begins_like_a_command(event.get_plaintext().lstrip())
+
+
+def _begins_like_a_command(text: str) -> bool:
     return any(start and text.startswith(start) for start in _STARTS) or is_ours(text)
+
+
+def chat_text(plain: str, text: str, chat_commands: Iterable[str], *, is_chat: bool = False) -> str | None:
+    """Return what a message says if it is chat; None if it is a command.
+
+    ``plain`` is its plain text, ``text`` what is stored of it. A command among ``chat_commands`` is chat without its
+    name, any other chat without its command sign; ``is_chat``: so is whatever does not call ``/memory``.
+    """
+    said = plain.lstrip()
+    if is_ours(said) or not (
+        is_chat or not _begins_like_a_command(said) or words_after(said, chat_commands) is not None
+    ):
+        return None
+    words = words_after(text, chat_commands)
+    return unsigned(text) if words is None else words
 
 
 def unsigned(text: str) -> str:

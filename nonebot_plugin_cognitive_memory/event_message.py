@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timezone
 
 from nonebot.adapters import Bot, Event
@@ -13,6 +14,8 @@ from .lines_of_several_accounts import line_copies
 from .message_text import worded
 from .onebot import v11, v12
 from .scene import find_scene, line_id
+
+NUMBER_LENGTH = 20  # digits
 
 
 def find_message(bot: Bot, event: Event) -> core.Message | None:
@@ -30,7 +33,20 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
         sent_at(event),
         reply_to=line_copies.known_id(scene, line_id(wording.reply_to)) if wording.reply_to else None,
         addressed_to_bot=event.is_tome(),
+        number=line_number(vars(event)) if scene.group_id else "",
     )
+
+
+def line_number(fields: Mapping[str, object]) -> str:
+    """Return the number of a line in its group, which is the same for every account; "" if the platform tells none.
+
+    Some ends fill ``message_seq`` with the id that one account has for the line.
+    """
+    for number in (fields.get("real_seq"), fields.get("message_seq")):
+        text = str(number) if isinstance(number, int | str) else ""
+        if text.isdigit() and text.strip("0") and text != str(fields.get("message_id")):
+            return text[:NUMBER_LENGTH]
+    return ""
 
 
 def sent_at(event: v11.Event | v12.Event) -> datetime:

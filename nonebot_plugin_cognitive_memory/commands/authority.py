@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
@@ -20,14 +21,16 @@ from ..throttled_log import complain
 REPLAY = 300.0  # seconds after which a message is no call any more
 
 
-async def objection(bot: Bot, event: Event, refusal: str = replies.commands.NOT_YOURS) -> str:
-    """Return why the sender may not act on what others said here; "" if allowed.
+async def objection(
+    bot: Bot, event: Event, refusal: str = replies.commands.NOT_YOURS, roles: Collection[str] = ADMINS
+) -> str:
+    """Return why the sender may not act on what others said here; "" if allowed, as one of ``roles`` is.
 
     Superusers may, and admins of the group if the platform confirms their role now. The platform must also have the
     same message, because over HTTP anybody who can reach the port could forge the event.
     """
     if not await SUPERUSER(bot, event):
-        is_admin = await find_admin(bot, event)
+        is_admin = await find_admin(bot, event, roles)
         if not is_admin:
             return refusal if is_admin is False else replies.commands.ADMIN_UNKNOWN
     return await _forgery(bot, event)
@@ -38,8 +41,8 @@ async def superuser_objection(bot: Bot, event: Event) -> str:
     return await _forgery(bot, event) if await SUPERUSER(bot, event) else replies.commands.SUPERUSERS_ONLY
 
 
-async def find_admin(bot: Bot, event: Event) -> bool | None:
-    """Return whether the sender is owner or admin of the group; None if the platform does not tell.
+async def find_admin(bot: Bot, event: Event, roles: Collection[str] = ADMINS) -> bool | None:
+    """Return whether the sender is owner or admin of the group, by default; None if the platform does not tell.
 
     A platform of OneBot v12 tells a role as an extension only.
     """
@@ -52,7 +55,7 @@ async def find_admin(bot: Bot, event: Event) -> bool | None:
     except AdapterException:
         return None
     role = role_of(bot, member)
-    return role in ADMINS if role or not is_v12 else None
+    return role in roles if role or not is_v12 else None
 
 
 async def contradiction(bot: Bot, event: Event) -> str:

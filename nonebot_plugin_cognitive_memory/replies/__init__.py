@@ -5,6 +5,7 @@
 * ``tools``: the model that calls the tools
 * ``commands``, ``usage``, ``memories``, ``looking_back``, ``status``, ``beliefs``, ``suggestions``, ``quality``: who
   types ``/memory``
+* ``backfill``: who takes in what was said before
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 * ``agents``: agents that speak MCP, and who reads the log about them
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import agents as agents
+    from . import backfill as backfill
     from . import beliefs as beliefs
     from . import bridges as bridges
     from . import cards as cards

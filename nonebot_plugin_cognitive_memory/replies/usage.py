@@ -40,6 +40,7 @@ _HELP_PRIVATE = """\
 清空 clear：删掉这个私聊的全部记忆"""
 _HELP_SUPERUSER = """\
 —— 机器人管理员 ——
+补课 backfill [句数]：把这里以前说过的也记下；补课 停
 统计 stats、日报 daily（私聊）、队列 queue、失败 failed、重试 retry [任务号|规则]
 重建索引 reindex、停 pause、启 resume
 配置 config [get|set|reset|reload]：看和改设置
@@ -72,6 +73,7 @@ _USAGE = {  # of those that are more than their word
     "view": "/记忆 查看 @某人（或 QQ 号）",
     "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[第几版]，不写就是上一版；版本看 /记忆 查看",
     "config": settings.USAGE,
+    "backfill": "/记忆 补课 [句数]，例如 /记忆 补课 500；停下：/记忆 补课 停；群主能不能补：/记忆 补课 允许 或 不许",
     "console": "/记忆 控制台，只能在私聊里用",
 }
 

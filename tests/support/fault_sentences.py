@@ -22,6 +22,8 @@ BLANK = re.compile(r"\{[^{}]*\}")
 NO_FAULTS = (  # patterns of names that are no fault; what the page explains is one all the same
     *("sentences/backfill.REASONS.*", "sentences/backfill.outcome", "sentences/backfill.[DR]*"),
     *("sentences/context.*", "sentences/feedback.*", "sentences/report.*", "sentences/stored_text.*"),
+    *("replies/backfill.AL*", "replies/backfill.FORBIDDEN", "replies/backfill.[PSE]*"),
+    "replies/backfill.NOTHING_TO_STOP",
     *("replies/cards.*", "replies/console_en.*", "replies/console_zh.*", "replies/http_guide.*", "replies/label.*"),
     *("replies/settings.SEARCHED.*", "replies/metrics.HELP.*", "*._*"),
     *("sentences/command_line.*_OPTION", "sentences/command_line.*_SUMMARY", "sentences/command_line.*_ARGUMENT"),
