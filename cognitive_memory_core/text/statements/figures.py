@@ -10,7 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
+from ..caches import cleared_on_erasure
 from ..names import plain
 from ..names_and_quotations import Span, TextMask, named
 from ..time.hours import clocks
@@ -46,20 +48,17 @@ class Line:
 def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str] = ()) -> list[str]:
     """Return the days, times and numbers of a statement, as written in it, that none of its lines has."""
     whens = [line.when for line in lines if line.when]
-    told = _Figures.of(statement, max(whens, default=None), names)
-    given = [_Figures.of(line.text, line.when, names) for line in lines]
+    told = _figures(statement, _wall(max(whens, default=None)), tuple(names))
+    given = [_figures(line.text, _wall(line.when), tuple(names)) for line in lines]
     numbers = {value for one in given for value in one.values}
     times = {at for one in given for _, at, _ in one.clocks} | {(when.hour % 12) * 60 + when.minute for when in whens}
     spans = [span for one in given for _, of_word in one.days for span in of_word]
     spans += [_day_of(when) for when in whens]
     named_weekdays = {day for one in given for day in one.weekdays}
     weekdays = named_weekdays | {_weekday(one) for one in spans if one.stop - one.start <= _LONGEST_DAY}
-    spans += [
-        _day_of(when + timedelta(days=step))
-        for when in whens
-        for step in range(-FORTNIGHT, FORTNIGHT + 1)
-        if _weekday(_day_of(when + timedelta(days=step))) in named_weekdays
-    ]
+    if named_weekdays:
+        near = (when + timedelta(days=step) for when in whens for step in range(-FORTNIGHT, FORTNIGHT + 1))
+        spans += [day for day in map(_day_of, near) if _weekday(day) in named_weekdays]
     strange = [word for word, of_word in told.days if of_word and not _meet(of_word, spans, numbers)]
     strange += [f"周{day}" for day in told.weekdays if day not in weekdays]
     for word, at, is_whole in told.clocks:
@@ -75,7 +74,7 @@ def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str
 
 def values_of(text: str, names: Collection[str] = ()) -> frozenset[object]:
     """Return the days, times and numbers of a text, for comparison with those of another one."""
-    found = _Figures.of(text, None, names)
+    found = _figures(text, None, tuple(names))
     days = (span for _, spans in found.days for span in spans[:1])
     times = (at for _, at, _ in found.clocks)
     return frozenset((*days, *found.weekdays, *(f":{at}" for at in times), *(value for _, value in found.numbers)))
@@ -91,23 +90,25 @@ class _Figures:
     numbers: tuple[tuple[str, float], ...]
     values: frozenset[float]
 
-    @classmethod
-    def of(cls, text: str, when: datetime | None, names: Collection[str]) -> _Figures:
-        rest = plain(text)
-        rest = _blanked(rest, (*(one.span() for one in _LABEL.finditer(rest)), *named(rest, names, is_time)))
-        found = [one for one in mentions(rest) if one.kind not in ("now", "vague")]
-        days = tuple((rest[one.start : one.stop], tuple(_spans(one, when))) for one in found if not _only_weekday(one))
-        weekdays = list(_WEEKDAY.finditer(rest))
-        rest = _blanked(rest, (*((one.start, one.stop) for one in found), *(one.span() for one in weekdays)))
-        times = list(clocks(rest))
-        every = list(_numbers(_blanked(rest, [(start, stop) for start, stop, _, _ in times])))
-        return cls(
-            days,
-            frozenset(one[1].replace("天", "日") for one in weekdays),
-            tuple((rest[start:stop].strip(), at, whole) for start, stop, at, whole in times),
-            tuple((word, value) for word, value in every if word[0].isascii() or value > _FEW),
-            frozenset(value for _, value in every),
-        )
+
+@cleared_on_erasure
+@lru_cache(maxsize=512)  # the lines of a job and the facts of a profile are compared with each statement made of them
+def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figures:
+    rest = plain(text)
+    rest = _blanked(rest, (*(one.span() for one in _LABEL.finditer(rest)), *named(rest, names, is_time)))
+    found = [one for one in mentions(rest) if one.kind not in ("now", "vague")]
+    days = tuple((rest[one.start : one.stop], tuple(_spans(one, when))) for one in found if not _only_weekday(one))
+    weekdays = list(_WEEKDAY.finditer(rest))
+    rest = _blanked(rest, (*((one.start, one.stop) for one in found), *(one.span() for one in weekdays)))
+    times = list(clocks(rest))
+    every = list(_numbers(_blanked(rest, [(start, stop) for start, stop, _, _ in times])))
+    return _Figures(
+        days,
+        frozenset(one[1].replace("天", "日") for one in weekdays),
+        tuple((rest[start:stop].strip(), at, whole) for start, stop, at, whole in times),
+        tuple((word, value) for word, value in every if word[0].isascii() or value > _FEW),
+        frozenset(value for _, value in every),
+    )
 
 
 def _blanked(text: str, spans: Iterable[Span]) -> str:
@@ -136,8 +137,7 @@ def _numbers(text: str) -> Iterator[tuple[str, float]]:
 
 def _spans(mention: Mention, when: datetime | None) -> Iterator[TimeSpan]:
     """Yield the spans that a time expression may mean at an instant; for a date without a year also a year off."""
-    now = (when or _LEAP).replace(tzinfo=None)
-    for span in filter(None, (mention.at(now, lean) for lean in _LEANS)):
+    for span in filter(None, (mention.at(when or _LEAP, lean) for lean in _LEANS)):
         for years in (0, -1, 1) if mention.kind == "yearless" else (0,):
             step = timedelta(days=365 * years)
             yield TimeSpan(span.start + step, span.stop + step)
@@ -148,6 +148,11 @@ def _meet(wanted: Sequence[TimeSpan], given: Sequence[TimeSpan], numbers: Collec
     if any(one.start < other.stop and other.start < one.stop for one in wanted for other in given):
         return True
     return any(one.start.day in numbers for one in wanted if one.stop - one.start <= _LONGEST_DAY)
+
+
+def _wall(when: datetime | None) -> datetime | None:
+    """Return the time on the clock of the place: equal instants of two zones may be different days."""
+    return when.replace(tzinfo=None) if when else None
 
 
 def _weekday(span: TimeSpan) -> str:
