@@ -28,6 +28,7 @@ SOON = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"
 NOT_SOON = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=10"  # the default: lines stay lines meanwhile
 ALONE = "COGNITIVE_MEMORY__MODELS__HISTORIAN__BORROW=off"
 KEY = "sk-CANARY-KEY"  # in the companion's settings, where it borrows
+OPERATOR = 3417085926  # whose commands no rate limit counts
 NAMES = ("米粒", "阿禾", "阿衡")
 FACT, QUESTION, KNOWN, UNKNOWN = "我家的猫叫年糕，只吃罐头不吃猫粮", "年糕吃什么来着？", "年糕只吃罐头。", "我不知道。"
 SEARCH, END, REPLY = "cm_search_events", "cm_end", "reply_user"
@@ -77,10 +78,10 @@ class Scene:
         """Wait until the fact is a memory of the group."""
         command = "/记忆 列表"
         while True:
-            await self.client.say(command, **_line(command), user=AHE, group=GROUP)
+            await self.client.say(command, **_line(command), user=OPERATOR, group=GROUP)
             if "罐头" in await self.next_words():
                 return
-            await asyncio.sleep(PAUSE * 5)  # more often would be refused as too often, and a model takes seconds
+            await asyncio.sleep(PAUSE)
 
     async def status(self) -> str:
         """Return the memory's own words about its state."""
@@ -192,7 +193,11 @@ async def companion(
         server.chat = writing_down if borrows else remembering
         chosen = f'COGNITIVE_MEMORY__BRIDGES=["{chat.attached}"]' if bridged else "COGNITIVE_MEMORY__BRIDGES=[]"
         published = _published(f"{chat.name}.env", server).splitlines()
-        prepare(home, {"loaded": loading}, [*published, chosen, SOON, *([] if borrows else [ALONE]), *env])
+        prepare(
+            home,
+            {"loaded": loading},
+            [*published, chosen, SOON, f'SUPERUSERS=["{OPERATOR}"]', *([] if borrows else [ALONE]), *env],
+        )
         for place, name in chat.files:
             (home / place).parent.mkdir(parents=True, exist_ok=True)
             (home / place).write_text(_published(name, server), "utf-8")

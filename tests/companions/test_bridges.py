@@ -117,7 +117,7 @@ async def test_a_streamed_answer_is_recorded_too(tmp_path: Path, chat: Chat) -> 
         assert "回答了" in scene.prompts[-1]
 
 
-@pytest.mark.parametrize("chat", CHATS, ids=lambda chat: chat.name)
+@with_any
 async def test_the_historian_uses_its_model(tmp_path: Path, chat: Chat) -> None:
     """With one key in its settings and nothing in ours, a statement is written by the model; the key stays there."""
     async with companion(tmp_path, chat, borrows=True) as scene:
