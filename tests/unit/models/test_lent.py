@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from cognitive_memory_core import CognitiveMemory, LentModel, Settings, Turn
-from tests.support.model_server import ModelServer, slowly, status
+from cognitive_memory_core import CognitiveMemory, LentModel, ModelSettings, Settings, Turn
+from cognitive_memory_core.models.chat import LentChat
+from cognitive_memory_core.models.lent import Lender
+from cognitive_memory_core.models.spending import Budget
+from cognitive_memory_core.settings import Live
+from tests.support.meters import ListedMeter
+from tests.support.model_server import ModelServer, slowly, status, tool_call
 from tests.support.puppet import answering
 from tests.support.telling import EXACT, READING, a_memory, tell
 from tests.support.waiting import PATIENCE, until
 
+from .test_chat import ASK, GOOD
+
 KEY, HTTP = "sk-CANARY-KEY", "http://"
 SAID = "阿禾(2156083317) 在 2026年3月{}日 读完了一本书"
+
+
+class CountingMeter(ListedMeter):
+    """Records each call with its tokens, and counts those of a purpose."""
+
+    def calls_today(self, purpose: str) -> int:
+        """Return how often a model was called for a purpose."""
+        return sum(called == purpose for called, _ in self.calls)
 
 
 class Companion:
@@ -247,15 +263,18 @@ async def test_keys_are_in_no_file_and_no_line_of_the_log(
     assert b"CANARY" not in everything_in(tmp_path)
 
 
-async def test_an_answer_on_its_way_is_not_cut_off(tmp_path: Path, server: ModelServer, companion: Companion) -> None:
+async def test_an_answer_on_its_way_is_not_cut_off(server: ModelServer) -> None:
     """A call that runs while the companion's model changes gets its answer; the next call goes to the new model."""
+    companion, meter = Companion(server), CountingMeter()
     assert companion.model is not None
-    server.chat = slowly(0.5, answering())
-    async with borrowing(tmp_path, companion) as memory:
-        await memory.remember(Turn(READING, observations=(SAID.format(1),)))
-        await server.is_asked(1)
-        companion.model = replace(companion.model, model_name="other-model")
-        await memory.remember(Turn(READING, observations=(SAID.format(2),)))
-        assert await memory.drain(PATIENCE)
-        assert len(await memory.events(READING)) == 2
+    server.chat = [slowly(0.5, tool_call(GOOD)), tool_call(GOOD)]
+    budget = Budget(cast("Any", meter), Live(Settings(daily_calls=0)))
+    chat = LentChat(Lender(companion.lend, is_new=True), ModelSettings(), "historian", budget)
+    first = asyncio.ensure_future(chat.ask(ASK))
+    await server.is_asked(1)
+    companion.model = replace(companion.model, model_name="other-model")
+    assert await chat.ask(ASK) == GOOD["text"]
+    assert not first.done()
+    assert await first == GOOD["text"]
     assert [asked.body["model"] for asked in server.asked] == ["some-model", "other-model"]
+    await chat.close()
