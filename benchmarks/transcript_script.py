@@ -162,6 +162,8 @@ ASKED: Sequence[Asked] = (
     Asked(MEMBERS, "member", "/记忆 帮助"),
     Asked(MEMBERS, "member", "/记忆 状态", "status", before=("我今天买了一台二手相机", "周六去河边试试")),
     Asked(MEMBERS, "member", "/记忆 状态 -t", note="只要文字："),
+    Asked(MEMBERS, "member", "/记忆 爬楼 两天"),
+    Asked(MEMBERS, "member", "/记忆 为什么"),
     Asked(MEMBERS, "member", "/记忆 整理"),
     Asked(MEMBERS, "member", "/记忆 列表", pause=3.0),
     Asked(MEMBERS, "member", "/记忆 详情 1"),
