@@ -12,7 +12,6 @@ from email.utils import parsedate_to_datetime
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import orjson
 
@@ -78,6 +77,8 @@ class ModelClient:
 
         ``lender`` is the program whose settings these are, for messages, and ``proxy`` the one that it goes through.
         """
+        from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415  # only for a model elsewhere
+
         from .wire import opened_client  # noqa: PLC0415  # half a second
 
         self._role, self._meter, self._lender = role, meter, lender

@@ -8,7 +8,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -181,6 +180,8 @@ def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:
     """
     if settings.backend != "chroma" or not settings.url:
         return ""
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection  # noqa: PLC0415  # only a server is asked so
+
     place = Place.of(Path(), settings)
     try:
         parts = urlsplit(place.address)
