@@ -102,18 +102,15 @@ def _models(models: core.ModelsSettings, historian: str, embedder: str) -> str:
     parts = [
         "、".join([historian, *named]),
         _embedding(models.embedding, embedder),
-        f"重排模型 {models.rerank.model_name}" if models.rerank.model_name else "",
+        f"重排模型 {reranker}" if (reranker := models.rerank.model_name or models.rerank.local) else "",
     ]
     return "；".join(filter(None, parts))
 
 
 def _embedding(settings: core.EmbeddingSettings, embedder: str) -> str:
-    """Name the embedder; where it takes memory that a small machine has not, say what does without."""
     if embedder == "hash":
         return "不带模型的 hash 向量"
-    if settings.model_name:
-        return f"向量模型 {embedder}"
-    return f"本机的向量模型 {embedder}（内存小的机器设 MODELS__EMBEDDING__LOCAL=hash）"
+    return f"{'' if settings.model_name else '本机的'}向量模型 {embedder}"
 
 
 def _recorded(capture: core.CaptureSettings) -> str:
