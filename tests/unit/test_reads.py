@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
+from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.ports.tally import Untallied
@@ -71,6 +71,10 @@ class Leaky:
     async def recent(self, asked: object, *_: Any, **__: Any) -> Any:
         """Return events for a reading, and messages for a place."""
         return self.events() if isinstance(asked, ReadFilter) else self.messages()
+
+    async def made_of(self, lines: Sequence[tuple[Scope, str]], _: ReadFilter) -> list[Event]:
+        """Return an event of each scene, made of the lines."""
+        return [replace(event, message_ids=tuple(line for _, line in lines)) for event in self.events()]
 
     async def forgotten(self, *_: Any) -> list[Event]:
         """Return a forgotten event of each scene, all said by the asker."""
@@ -263,8 +267,11 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
         beliefs=beliefs,
         belief_search=found,
         clock=FrozenClock(),
+        meter=None,
         profiles=leaky,
-        ledger=SimpleNamespace(events=leaky, eraser=leaky, notes=leaky, listings=None, log=None, missed=None),
+        ledger=SimpleNamespace(
+            events=leaky, eraser=leaky, notes=leaky, listings=None, log=None, missed=None, quality=None
+        ),
     )
     return Reads(opened), consent
 
@@ -287,6 +294,7 @@ READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
     "hits": lambda reads: reads.hits(ReadFilter(GROUP, kinds=("event", "message")), "自己的事", top_k=9),
     "events": lambda reads: reads.events(GROUP, 9, 0),
     "forgotten": lambda reads: reads.forgotten(GROUP, 9, 0),
+    "catch_up": lambda reads: reads.catch_up(GROUP, NOON - timedelta(days=1)),
     "recent_messages": lambda reads: reads.recent_messages(GROUP, 9, until=None),
     "find_messages": lambda reads: reads.find_messages(GROUP, ["1"]),
     "memos": lambda reads: reads.memos(GROUP, 9),
@@ -388,5 +396,6 @@ async def test_a_disabled_memory_still_lists() -> None:
     reads, _ = await reads_of(GROUP, told=SECRET, enabled=False)
     given = {read for read in READS if SECRET in str(await READS[read](reads))}
     listed = {"belief_page", "belief_history", "belief_changes"}
-    assert given == {"context", "events", "forgotten", "recent_messages", "find_messages", "memos", "pins", *listed}
+    listed |= {"events", "forgotten", "recent_messages", "catch_up", "find_messages", "memos", "pins"}
+    assert given == {"context", *listed}
     assert (await reads.context(GROUP, "？", budget=None, shown=None)).degraded == ("disabled",)
