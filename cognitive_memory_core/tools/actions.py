@@ -136,12 +136,18 @@ async def _found(caller: ToolCaller, arguments: Arguments, wanted: int) -> list[
     )
 
 
-async def _get_profile(caller: ToolCaller, arguments: Arguments) -> Answer:
+async def found_profile(caller: ToolCaller, arguments: Arguments) -> Profile | None:
+    """Return the profile that a call asks for; None if there is none. Raises BadToolArgument if it may not be seen."""
     profile = await caller.memory.get_profile(caller.scene, *_entity(caller.scene, arguments))
     if profile is None:
         await require_readable(caller)
     elif not caller.may_see(profile):
         raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)
+    return profile
+
+
+async def _get_profile(caller: ToolCaller, arguments: Arguments) -> Answer:
+    profile = await found_profile(caller, arguments)
     return {"profile": profile_answer(caller, profile) if profile else None}
 
 

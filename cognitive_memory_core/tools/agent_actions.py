@@ -8,9 +8,22 @@ from collections.abc import Mapping
 from .. import sentences
 from ..domain.belief import Belief
 from ..domain.context import Hit
+from ..domain.profile import said_in
 from ..domain.turn import Turn
 from ..errors import CognitiveMemoryError, NotPermitted
-from .actions import ACTIONS, Action, Answer, ToolCaller, event_answer, found_events, require_readable
+from .actions import (
+    ACTIONS,
+    SUMMARY_LENGTH,
+    TAGS,
+    Action,
+    Answer,
+    ToolCaller,
+    event_answer,
+    found_events,
+    found_profile,
+    profile_answer,
+    require_readable,
+)
 from .schemas import AGENT_TOOLS
 from .tool_arguments import Arguments, BadToolArgument
 
@@ -43,6 +56,16 @@ async def _context(caller: ToolCaller, arguments: Arguments) -> Answer:
 async def _search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
     """Search as every tool does; each event also has its voice and the lines that it rests on."""
     return {"events": [_with_quotes(caller, hit) for hit in await found_events(caller, arguments)]}
+
+
+async def _get_profile(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Return a profile as every tool does, with the ids of the events that each line or tag rests on."""
+    profile = await found_profile(caller, arguments)
+    if profile is None:
+        return {"profile": None}
+    told = {*map(said_in, profile.summary[:SUMMARY_LENGTH].split("\n")), *profile.tags[:TAGS]}
+    sources = {said: list(ids) for said, ids in profile.sources.items() if said in told}
+    return {"profile": {**profile_answer(caller, profile), "sources": sources}}
 
 
 async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
@@ -86,6 +109,7 @@ def _belief(caller: ToolCaller, belief: Belief) -> Answer:
 AGENT_ACTIONS: Mapping[str, Action] = {
     **ACTIONS,
     "search_events": _search_events,
+    "get_profile": _get_profile,
     "remember": _remember,
     "context": _context,
     "beliefs": _beliefs,

@@ -71,6 +71,7 @@ async def use_every_tool(agent: Agent) -> None:
     await use_pins(agent)
     profile = (await agent.call("get_profile", entity_type="user", entity_id=USER))["profile"]
     assert (profile["entity_type"], "侦探小说" in profile["summary"]) == ("member", True)
+    assert own[0]["id"] in [event_id for ids in profile["sources"].values() for event_id in ids]
     assert USER in str((await agent.call("search_profiles", query="侦探小说"))["profiles"])
     assert [belief["text"] for belief in (await agent.call("beliefs"))["beliefs"]] == [FRIDAY]
     assert (await agent.call("beliefs", query="讨论新番"))["beliefs"][0]["score"] > 0
