@@ -216,7 +216,12 @@ class Listings:
         """Return who answers whom in the newest lines of a place, the most frequent first."""
         _agent(scene)
         found = await self.rows.answers(place, newest, limit)
-        return [one for one in found if not {one.user_id, one.answered_id} & self.access.hidden_people]
+        hide, hidden = self.access.hidden, self.access.hidden_people
+        return [
+            replace(one, name=hide(one.name), answered_name=hide(one.answered_name))
+            for one in found
+            if not {one.user_id, one.answered_id} & hidden
+        ]
 
     async def spent(self, scene: Scene, since: date) -> list[tuple[date, Spending]]:
         """Return what models cost by day and purpose since a day, oldest first."""

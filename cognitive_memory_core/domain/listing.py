@@ -95,11 +95,13 @@ class SeenName:
 
 @dataclass(frozen=True)
 class Answering:
-    """How often one person answered another in a place; the id of the bot is ""."""
+    """How often one person answered another in a place, with their names there; id and name of the bot are ""."""
 
     user_id: str
     answered_id: str
     times: int
+    name: str = ""
+    answered_name: str = ""
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,8 @@ class OperatorLists(Table):
         self, connection: Connection, agent: str, message_ids: Collection[str]
     ) -> Mapping[tuple[str, str], str]:
         """Return, by place and message, the active event for which a message is a source."""
-        rows = connection.execute(
-            "SELECT e.scope, s.message_id, e.id FROM event_sources s JOIN events e ON e.seq = s.seq"
+        rows = connection.execute(  # a CROSS JOIN keeps its order
+            "SELECT e.scope, s.message_id, e.id FROM event_sources s CROSS JOIN events e ON e.seq = s.seq"
             f" WHERE s.message_id IN {LISTED} AND e.agent = ? AND e.retired_at IS NULL",
             (listed(message_ids), *bound(agent)),
         )
@@ -156,7 +156,8 @@ class OperatorLists(Table):
     def said_at(self, connection: Connection, agent: str, user_id: str, since: datetime) -> list[datetime]:
         """Return when a person's active events since an instant happened."""
         rows = connection.execute(
-            "SELECT at_us FROM events WHERE agent = ? AND sender_id = ? AND retired_at IS NULL AND at_us >= ?",
+            "SELECT at_us FROM events INDEXED BY events_by_sender"
+            " WHERE agent = ? AND sender_id = ? AND retired_at IS NULL AND at_us >= ?",
             (*bound(agent, user_id), micros(since)),
         )
         return [instant_of(at_us) for (at_us,) in rows]
@@ -165,7 +166,8 @@ class OperatorLists(Table):
     def answers(self, connection: Connection, scope: Scope, newest: int, limit: int) -> list[Answering]:
         """Return who answers whom in the ``newest`` lines of a place, the most frequent first."""
         rows = connection.execute(
-            "SELECT m.sender_id, o.sender_id, count(*) FROM"
+            "SELECT m.sender_id, o.sender_id, count(*), max(iif(m.is_bot, '', m.user_name)),"
+            " max(iif(o.is_bot, '', o.user_name)) FROM"
             " (SELECT * FROM messages WHERE scope = ?1 ORDER BY at_us DESC LIMIT ?2) m"
             " JOIN messages o ON o.scope = m.scope AND o.id = m.reply_to WHERE m.sender_id <> o.sender_id"
             " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?3",

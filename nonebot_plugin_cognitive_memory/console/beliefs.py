@@ -40,6 +40,7 @@ async def beliefs(visit: Visit) -> Response:
         total=page.total,
         has_more=page.total > visit.offset + PAGE,
         changes=changes[::-1],
+        names=await visit.people_named(one.changed_by for one in changes),
     )
 
 
@@ -51,13 +52,15 @@ async def belief(visit: Visit) -> Response:
         return visit.go("/beliefs", group=group_id)
     ids = {one.id for one in versions}
     changes = await visit.memory.belief_changes(visit.scene(group_id), days=LONGEST)
+    changes = [one for one in changes if one.belief_id in ids][::-1]
     listings, scene = visit.memory.listings, visit.scene()
     return await visit.show(
         "belief.html",
+        names=await visit.people_named(one.changed_by for one in changes),
         group_id=group_id,
         versions=versions[::-1],
         current=versions[-1],
-        changes=[one for one in changes if one.belief_id in ids][::-1],
+        changes=changes,
         people=[await listings.person(scene, user_id) for user_id in versions[-1].supporters],
     )
 

@@ -138,8 +138,9 @@ class Graph:
     edges: Sequence[Edge]
 
 
-def graph(answers: Sequence[core.Answering], names: Mapping[str, str]) -> Graph:
-    """Return the graph of at most :data:`MOST_NODES` people."""
+def graph(answers: Sequence[core.Answering], bot: str) -> Graph:
+    """Return the graph of at most :data:`MOST_NODES` people; ``bot`` is what the bot is called."""
+    names = {one.user_id: one.name for one in answers} | {one.answered_id: one.answered_name for one in answers}
     weights: dict[str, int] = {}
     for one in answers:
         for person in (one.user_id, one.answered_id):
@@ -149,7 +150,7 @@ def graph(answers: Sequence[core.Answering], names: Mapping[str, str]) -> Graph:
     nodes = {
         person: Node(
             person,
-            names.get(person, person),
+            names[person] or person or bot,
             round(320 + 250 * math.sin(2 * math.pi * number / len(chosen)), 1),
             round(200 - 165 * math.cos(2 * math.pi * number / len(chosen)), 1),
             round(7 + 13 * math.sqrt(weights[person] / most) * min(1.0, 14 / len(chosen)), 1),

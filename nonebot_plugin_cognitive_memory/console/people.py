@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -149,7 +148,7 @@ async def place(visit: Visit) -> Response:
         members=[one for one in profiles if one.key.group_id == scope.place_id and one.key.user_id],
         pins=await visit.memory.pins(_scene_of(scope)),
         days=calendar_of(visit, days, place=visit.asked("place"), user_id="", weeks=WEEKS),
-        graph=graph(answers, await _names(visit, answers)),
+        graph=graph(answers, visit.words("memory.the_bot")),
         events=await listings.events(scene, core.EventListing(scope), 10, 0),
         switches=SWITCHES,
         switch=await visit.memory.place_switch(_scene_of(scope)),
@@ -169,14 +168,6 @@ async def change_pin(visit: Visit) -> Response:
     else:
         await memory.pin(scene, visit.sent("text"), for_group=scope.kind == "group")
     return visit.go("/places/open", notice=visit.words("people.done"), place=visit.sent("place"))
-
-
-async def _names(visit: Visit, answers: Sequence[core.Answering]) -> dict[str, str]:
-    """Return the names of people who answer each other; the bot's for ""."""
-    listings, scene = visit.memory.listings, visit.scene()
-    ids = {person for one in answers for person in (one.user_id, one.answered_id)} - {""}
-    found = await asyncio.gather(*(listings.person(scene, one) for one in ids))
-    return {one.user_id: one.name or one.user_id for one in found} | {"": visit.words("memory.the_bot")}
 
 
 def _calendar_begin(visit: Visit) -> datetime:

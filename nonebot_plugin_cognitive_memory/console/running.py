@@ -13,7 +13,6 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from .charts import costs
-from .languages import LANGUAGES
 from .visit import Visit
 
 DAYS = 30
@@ -65,7 +64,6 @@ async def running(visit: Visit) -> Response:
         limit=limit,
         costs=costs(spent, until, DAYS, limit),
         models=models(visit.settings, status, visit.memory.embedder),
-        purpose=lambda name: LANGUAGES[visit.language].get(f"purpose.{name}", name),
     )
 
 

@@ -11,7 +11,7 @@ import cognitive_memory_core as core
 
 from .charts import Calendar, calendar
 from .running import remarks_on
-from .visit import Visit
+from .visit import Found, Visit
 
 DAYS = 366
 NEWEST = 8
@@ -20,24 +20,27 @@ PEOPLE = 8
 
 
 async def today(visit: Visit) -> Response:
-    """Show the first page."""
+    """Show the first page: its figures at once, the rest when it is there."""
+    status = await visit.memory.status()
+    return await visit.show_found("today.html", _rest(visit), remarks=list(remarks_on(status)), status_now=status)
+
+
+async def _rest(visit: Visit) -> Found:
+    """Return what stands below the figures as values of the template; nothing while no memory is open."""
     memory, scene = visit.memory, visit.scene()
-    status = await memory.status()
-    if not memory.is_running and not status.totals.events:
-        return await visit.show("today.html", remarks=list(remarks_on(status)), status_now=status, whole=None)
+    if not memory.embedder:
+        return {"whole": None}
     activity = await memory.activity(scene, days=DAYS)
     events = await memory.listings.events(scene, core.EventListing(), NEWEST, 0)
-    return await visit.show(
-        "today.html",
-        remarks=list(remarks_on(status)),
-        status_now=status,
-        whole=activity,
-        year=calendar_of(visit, {day.day: day.messages + day.events for day in activity.days}, place="", user_id=""),
-        newest=events,
-        names=await visit.names_of(event.scope for event in events),
-        places=await visit.latest_places(PLACES, is_counted=True),
-        people=await memory.listings.people(scene, "", PEOPLE, 0),
-    )
+    days = {day.day: day.messages + day.events for day in activity.days}
+    return {
+        "whole": activity,
+        "year": calendar_of(visit, days, place="", user_id=""),
+        "newest": events,
+        "names": await visit.names_of(event.scope for event in events),
+        "places": await visit.latest_places(PLACES, is_counted=True),
+        "people": await memory.listings.people(scene, "", PEOPLE, 0),
+    }
 
 
 def calendar_of(visit: Visit, days: Mapping[date, int], *, place: str, user_id: str, weeks: int = 53) -> Calendar:

@@ -178,6 +178,16 @@ class Visit:
         found = await asyncio.gather(*(listings.places(scene, one, 1) for one in asked))
         return {one: entries[0].name if entries else "" for one, entries in zip(distinct, found, strict=True)}
 
+    async def people_named(self, user_ids: Iterable[str]) -> dict[str, str]:
+        """Return the names of people by id."""
+        scene, ids = self.scene(), [one for one in dict.fromkeys(user_ids) if one not in ("", "operator")]
+        found = await asyncio.gather(*(self.memory.listings.person(scene, one) for one in ids))
+        return {one.user_id: one.name for one in found}
+
+    def purpose(self, name: str) -> str:
+        """Return what a model or a part is for, in the language of the page."""
+        return LANGUAGES[self.language].get(f"purpose.{name}", name)
+
     def place(self, text: str) -> core.Scope | None:
         """Return the place that an address or a form names as "group/ID" or "private/ID"; None for anything else."""
         kind, slash, place_id = text.partition("/")

@@ -427,6 +427,7 @@ WORDS: Mapping[str, str] = {
     "report.teachers": "Who taught most",
     "report.taught": "{count}, {share}% of all ({lines}% of the lines)",
     "report.missed": "Should have been found: {count}",
+    "report.calls": "Calls",
     "report.costs": "Model usage",
     "report.price": "Cost",
     "flaw.pronoun": "pronoun",

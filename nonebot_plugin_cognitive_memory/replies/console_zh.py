@@ -400,6 +400,7 @@ WORDS: Mapping[str, str] = {
     "report.teachers": "谁教得最多",
     "report.taught": "{count} 条，占 {share}%（说的话占 {lines}%）",
     "report.missed": "本该想起的：{count}",
+    "report.calls": "调用",
     "report.costs": "模型用量",
     "report.price": "花费",
     "flaw.pronoun": "代词",
