@@ -116,7 +116,9 @@ class Lifetime:
         opening, reason = self._opening, ""
         giving_up = asyncio.get_running_loop().call_later(WAIT, opening.refuse_calls)
         try:
-            async with core.CognitiveMemory.open(self._setup.settings, directory, lend=lent_model) as memory:
+            settings = self._setup.settings
+            lend = lent_model if settings.bridges else None
+            async with core.CognitiveMemory.open(settings, directory, lend=lend) as memory:
                 await self._begin(memory, directory)
                 try:
                     await asyncio.Event().wait()

@@ -21,6 +21,7 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope, log_fields
 from ..domain.turn import Dialogue
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
+from ..models.spending import NothingLent
 from ..ports.clock import Clock
 from ..ports.models import Chat
 from ..prompts.answers import Proposals
@@ -193,6 +194,8 @@ class Evolver:
             return Evolution(kept=len(given.beliefs), message=sentences.evolution.NOTHING_NEW)
         try:
             judgement, unreadable = await self._ask_and_judge(self.model, given)
+        except NothingLent:
+            return Evolution(message=sentences.evolution.NO_MODEL)
         except AWAY as away:
             message = sentences.log.NOT_EVOLVED.format(reason=described(away))
             log.warning("%s", message, extra=log_fields("beliefs", place=scene.scope))

@@ -20,7 +20,7 @@ from .breaker import Breaker
 from .caller_models import CallerChat
 from .client import ModelClient, member, rows, sendable
 from .lent import Lender, LentModel
-from .spending import Budget, BudgetedChat, NoModel
+from .spending import Budget, BudgetedChat, NothingLent
 
 LONGEST_PROMPT = 200_000  # characters
 _IN_WORDS = "Answer with one JSON object that fits this JSON schema, and with nothing else:"
@@ -67,7 +67,7 @@ class _Loan:
 
 
 class LentChat:
-    """Asks the model that is lent at the time of each question; raises NoModel while there is none.
+    """Asks the model that is lent at the time of each question; raises NothingLent while there is none.
 
     A changed address, key, name or proxy is checked as one of the settings is, by a new client.
     """
@@ -86,7 +86,7 @@ class LentChat:
         """Ask the lent model and return its parsed answer; raises as :meth:`.BudgetedChat.ask` does."""
         loan = await self._current()
         if loan is None:
-            raise NoModel(sentences.models.NO_CHAT_MODEL)
+            raise NothingLent(sentences.models.NO_CHAT_MODEL)
         loan.calls += 1
         try:
             return await loan.chat.ask(ask)

@@ -109,6 +109,10 @@ class NoModel(UnavailableError):
     """No model may be called now: none is set, or the day's calls are spent. Callers fall back to the rules."""
 
 
+class NothingLent(NoModel):
+    """The role has no model of its own, and nobody lends one now."""
+
+
 @dataclass
 class Budget:
     """Counts the calls of a day against ``daily_calls``; 0 means no limit. Running calls count as made.

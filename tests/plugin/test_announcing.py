@@ -181,3 +181,52 @@ def test_the_notice_says_what_is_recorded(stage: Stage, mode: str, said: str) ->
     assert said in notice
     assert "180 天" in notice
     assert NOTICE in notice
+
+
+async def test_again_when_a_provider_is_asked(tmp_path: Path) -> None:
+    """A group that was told before a model was there is told once more when one reads its lines, and not again."""
+    from nonebot_plugin_cognitive_memory.announcing import Announcements
+    from nonebot_plugin_cognitive_memory.replies.commands import announcement
+
+    announcements, scene, send = Announcements(tmp_path / "announced.json"), core.Scene.group("1", "2"), Sending()
+    send.may_arrive.set()
+    for asks_provider in (False, False, True, True, False):
+        await announcements.tell(scene, send, asks_provider=asks_provider)
+    assert send.arrived == 2
+    capture = core.CaptureSettings()
+    assert "服务商" in announcement(capture, asks_provider=True)
+    assert "服务商" not in announcement(capture)
+
+
+@pytest.mark.parametrize(
+    ("own", "is_lent", "borrows", "told"),
+    [
+        ({}, False, True, False),
+        ({}, True, True, True),
+        ({}, True, False, False),
+        ({"merge": {"model_name": "m"}}, False, False, True),
+    ],
+)
+async def test_the_notice_says_whether_a_provider_is_asked(
+    stage: Stage,
+    group: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    own: object,
+    is_lent: bool,
+    borrows: bool,
+    told: bool,
+) -> None:
+    """It does with a model of ones own and with a lent one that is used."""
+    from nonebot_plugin_cognitive_memory import announcing, config
+
+    async def lent_model() -> core.LentModel | None:
+        return core.LentModel("llmchat", "http://127.0.0.1/v1", "k", "m") if is_lent else None
+
+    settings = core.Settings.from_mapping({"models": own})
+    monkeypatch.setattr(announcing, "setup", config.Setup(settings, tmp_path))
+    monkeypatch.setattr(announcing, "lent_model", lent_model)
+    monkeypatch.setattr(core.CognitiveMemory, "borrows", borrows)
+    _, notice = await hear(stage, "/记忆 状态", group)
+    assert ("服务商" in notice) is told

@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -344,6 +346,28 @@ def test_a_model_that_is_not_there(home: BotHome) -> None:
     """An address at which nothing listens is told from a refused key."""
     home.write_env(*ENV, *model("historian", "http://127.0.0.1:9/v1"))
     assert "地址" in the_only(home, "models")["advice"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_older", "told"),
+    [
+        ((), False, "没有配置模型：由规则史官整理"),
+        (('BRIDGES=["llmchat"]',), False, "没有配置模型：机器人运行时借 llmchat 的"),
+        (('BRIDGES=["llmchat"]', "MODELS__HISTORIAN__BORROW=off"), False, "没有配置模型：由规则史官整理"),
+        (('BRIDGES=["llmchat"]',), True, "不会自己去借 llmchat 的"),
+        (('BRIDGES=["llmchat"]', "MODELS__HISTORIAN__BORROW=llmchat"), True, "没有配置模型：机器人运行时借 llmchat 的"),
+    ],
+)
+def test_whose_model_is_borrowed(home: BotHome, lines: tuple[str, ...], is_older: bool, told: str) -> None:  # a table
+    """Without a model of its own, doctor and status say from whom the running bot borrows, or how it would."""
+    home.write_env(*ENV, *(f"COGNITIVE_MEMORY__{line}" for line in lines))
+    assert is_older or told in home.run("doctor", "--offline")[1]  # before the first start, too
+    home.fill()
+    if is_older:
+        with closing(sqlite3.connect(home.data_dir / "ledger.db")) as ledger, ledger:
+            ledger.execute("DELETE FROM meta WHERE key = 'borrows'")
+    assert told in home.run("doctor", "--offline")[1]
+    assert ("借 llmchat 的模型" in home.run("status")[1]) is ("机器人运行时借" in told)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from cognitive_memory_core import CognitiveMemory, LentModel, ModelSettings, Settings, Turn
+from cognitive_memory_core import CognitiveMemory, LentModel, Message, ModelSettings, Settings, Turn
 from cognitive_memory_core.models.chat import LentChat
 from cognitive_memory_core.models.lent import Lender
 from cognitive_memory_core.models.spending import Budget
@@ -147,6 +148,8 @@ async def test_what_is_lent_is_read_at_each_call(
         before = len(server.asked)
         await told(memory, 9)
         assert len(server.asked) == before
+        await memory.observe(Message("m1", READING, "周五一起吃饭吧", datetime.now(timezone.utc)))
+        assert "还没接大模型" in (await memory.evolve(READING)).message
     assert used == [{"some-model"}, {"other-model"}, set(), {"some-model"}]
     assert caplog.text.count("用 llmchat 的模型") == 3
     assert KEY not in caplog.text
