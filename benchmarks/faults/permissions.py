@@ -27,7 +27,22 @@ ADMINS = frozenset(
     )
 )
 OPERATORS = frozenset(
-    (*("stats", "queue", "failed", "retry", "reindex", "view", "rollback", "config", "pause", "resume", "console"),)
+    (
+        *(
+            "backfill",
+            "stats",
+            "queue",
+            "failed",
+            "retry",
+            "reindex",
+            "view",
+            "rollback",
+            "config",
+            "pause",
+            "resume",
+            "console",
+        ),
+    )
 )
 LIMITS = {"off": "2h", "record": "2小时", "recall": "到明天早上8点"}  # these are called with and without a time limit
 WORDS = {
@@ -103,9 +118,15 @@ def _calls(seen: _Count, step: int) -> Iterator[tuple[str, str]]:
 
 
 def _is_refused(answer: str) -> bool:
-    from nonebot_plugin_cognitive_memory.replies import commands  # noqa: PLC0415  # after NoneBot's start
+    from nonebot_plugin_cognitive_memory.replies import backfill, commands  # noqa: PLC0415  # after NoneBot's start
 
-    refusals = (commands.ADMINS_ONLY, commands.ADMIN_UNKNOWN, commands.SUPERUSERS_ONLY, commands.NOBODY)
+    refusals = (
+        commands.ADMINS_ONLY,
+        commands.ADMIN_UNKNOWN,
+        commands.SUPERUSERS_ONLY,
+        commands.NOBODY,
+        backfill.OPERATOR_ONLY,
+    )
     return not answer or any(refusal in answer for refusal in (*refusals, commands.UNPROVEN, commands.NOT_YOURS))
 
 

@@ -14,7 +14,25 @@ LONGEST = {  # seconds
     "": 300.0,
     **dict.fromkeys(("F2", "F16", "F17", "F26", "F27", "A12"), 600.0),
     **dict.fromkeys(
-        ("F10b", "F15", "F24", "A5", "A6", "A7", "A9", "A13", "A14", "A15", "A16", "A17", "A20", "A23", "A23b", "A28"),
+        (
+            "F10b",
+            "F15",
+            "F24",
+            "A5",
+            "A6",
+            "A7",
+            "A9",
+            "A13",
+            "A14",
+            "A15",
+            "A16",
+            "A17",
+            "A20",
+            "A23",
+            "A23b",
+            "A28",
+            "A34",
+        ),
         900.0,
     ),
     "F37": 900.0,
@@ -95,6 +113,7 @@ ROWS = {  # the module, and what is injected
     "A31": ("one_queue", "a chat plugin answers messages of several places from one handler"),
     "A32": ("opted_out", "named by card, former card and nickname after opting out; a word of others as the last card"),
     "A33": ("doors", "half-sent log-ins and bodies"),
+    "A34": ("said_before", "history taken in after changes of consent, files imported and killed in the middle"),
 }
 
 
