@@ -17,7 +17,7 @@ from . import theatre
 MEMBERS = frozenset(
     (
         *("help", "status", "list", "show", "search", "add", "pins", "forget", "forget_me", "correct", "profile"),
-        *("group", "share", "consider", "export", "optout", "optin", "incognito"),
+        *("group", "share", "consider", "export", "optout", "optin", "incognito", "catchup", "why"),
     )
 )
 ADMINS = frozenset(
@@ -28,20 +28,8 @@ ADMINS = frozenset(
 )
 OPERATORS = frozenset(
     (
-        *(
-            "backfill",
-            "stats",
-            "queue",
-            "failed",
-            "retry",
-            "reindex",
-            "view",
-            "rollback",
-            "config",
-            "pause",
-            "resume",
-            "console",
-        ),
+        *("backfill", "daily", "stats", "queue", "failed", "retry", "reindex", "view", "rollback"),
+        *("config", "pause", "resume", "console"),
     )
 )
 LIMITS = {"off": "2h", "record": "2小时", "recall": "到明天早上8点"}  # these are called with and without a time limit
@@ -120,13 +108,8 @@ def _calls(seen: _Count, step: int) -> Iterator[tuple[str, str]]:
 def _is_refused(answer: str) -> bool:
     from nonebot_plugin_cognitive_memory.replies import backfill, commands  # noqa: PLC0415  # after NoneBot's start
 
-    refusals = (
-        commands.ADMINS_ONLY,
-        commands.ADMIN_UNKNOWN,
-        commands.SUPERUSERS_ONLY,
-        commands.NOBODY,
-        backfill.OPERATOR_ONLY,
-    )
+    refusals = (commands.ADMINS_ONLY, commands.ADMIN_UNKNOWN, commands.SUPERUSERS_ONLY, commands.NOBODY)
+    refusals = (*refusals, backfill.OPERATOR_ONLY)
     return not answer or any(refusal in answer for refusal in (*refusals, commands.UNPROVEN, commands.NOT_YOURS))
 
 
