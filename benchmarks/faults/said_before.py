@@ -70,7 +70,7 @@ class _Life:
     changes: int = 0
 
     async def lived(self, folder: Path, lines: int) -> None:
-        """Say the lines, then take in all of them again, page by page, twice and each under another id."""
+        """Say the lines, then take in all of them again, page by page, twice, the second time under other ids."""
         clock = _Clock(datetime.now(timezone.utc) - timedelta(days=30))
         async with core.CognitiveMemory.open(SETTINGS, folder, background=False, clock=clock) as memory:
             for number in range(lines):
@@ -85,7 +85,7 @@ class _Life:
                 if self.rng.random() < 0.5:
                     await memory.observe(line)
             clock.at += timedelta(minutes=5)
-            for prefix in ("h", "x"):
+            for prefix in ("", "x"):
                 for page in self._pages():
                     await memory.backfill([_renamed(line, prefix) for line in page])
 

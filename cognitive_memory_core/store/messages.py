@@ -57,7 +57,8 @@ class MessageLog(Table):
                 return "known"
             if message.scene in since and message.sent_at < since[message.scene]:
                 return "unknown"
-            if _is_withdrawn(connection, message, at_its_second=True):
+            if (withdrawn_us := _withdrawn_at(connection, message, at_its_second=True)) is not None:
+                _record_withdrawn(connection, message, withdrawn_us)  # by its other names, too
                 return "withdrawn"
             waiting = *bound(message.scene.scope.key), micros(message.sent_at), _insert(connection, message)
             connection.execute("INSERT INTO unconsidered VALUES (?, ?, ?)", waiting)
@@ -243,7 +244,7 @@ def append(connection: Connection, messages: Iterable[Message]) -> int:
     """Write messages that are neither known nor withdrawn; return their number."""
     count = 0
     for message in messages:
-        if _is_withdrawn(connection, message):
+        if _withdrawn_at(connection, message) is not None:
             continue
         if seq := _known(connection, message):
             _keep_ids(connection, seq, message)
@@ -256,12 +257,16 @@ def append(connection: Connection, messages: Iterable[Message]) -> int:
 def note_withdrawn(connection: Connection, seqs: Sequence[int], at: datetime) -> None:
     """Record lines of the log as withdrawn: by each of their ids, their number, and who said something when."""
     for seq, message in MESSAGE.numbered(connection, f"WHERE seq IN {LISTED}", (listed(seqs),)):
-        further = connection.execute("SELECT id FROM line_ids WHERE seq = ?", (seq,))
-        names = [message.id, *_other_names(connection, message, at_its_second=True), *(row[0] for row in further)]
-        connection.executemany(
-            "INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            [(*bound(message.scene.scope.key, name), micros(at)) for name in names],
-        )
+        further = connection.execute("SELECT id FROM line_ids WHERE seq = ?", (seq,)).fetchall()
+        _record_withdrawn(connection, message, micros(at), *(row[0] for row in further))
+
+
+def _record_withdrawn(connection: Connection, message: Message, at_us: int, *further_ids: str) -> None:
+    names = [message.id, *_other_names(connection, message, at_its_second=True), *further_ids]
+    connection.executemany(
+        "INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [(*bound(message.scene.scope.key, name), at_us) for name in names],
+    )
 
 
 def _insert(connection: Connection, message: Message) -> int:
@@ -313,17 +318,18 @@ def _keep_ids(connection: Connection, seq: int, message: Message) -> None:
         connection.execute("UPDATE messages SET number = ? WHERE seq = ? AND number = ''", (number, seq))
 
 
-def _is_withdrawn(connection: Connection, message: Message, *, at_its_second: bool = False) -> bool:
-    """Return whether a message was withdrawn, by its id or its number.
+def _withdrawn_at(connection: Connection, message: Message, *, at_its_second: bool = False) -> int | None:
+    """Return when a message was withdrawn, by its id or its number, in microseconds; None if it was not.
 
     ``at_its_second``: or if its sender withdrew something of the same second, because a past line may have another id.
     """
     key = message.scene.scope.key
     if connection.execute("SELECT 1 FROM withdrawals WHERE scope = ? LIMIT 1", bound(key)).fetchone() is None:
-        return False
+        return None
     names = [message.id, *_other_names(connection, message, at_its_second=at_its_second)]
-    query = f"SELECT 1 FROM withdrawals WHERE scope = ? AND message_id IN {LISTED} LIMIT 1"
-    return connection.execute(query, (*bound(key), listed(names))).fetchone() is not None
+    query = f"SELECT at_us FROM withdrawals WHERE scope = ? AND message_id IN {LISTED} LIMIT 1"
+    row = connection.execute(query, (*bound(key), listed(names))).fetchone()
+    return row and row[0]
 
 
 def _other_names(connection: Connection, message: Message, *, at_its_second: bool) -> Iterator[str]:

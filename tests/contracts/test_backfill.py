@@ -87,15 +87,23 @@ async def test_a_withdrawal_finds_a_line_by_either_id(ledger: Ledger, is_live_fi
         assert await outcomes(ledger, line) == ["withdrawn"]
 
 
+async def test_a_line_withdrawn_unheard_stays_out_under_every_name(ledger: Ledger) -> None:
+    """A line that was withdrawn before it was known stays out by its id, and from then on by its number, too."""
+    line = a_message("甲", id="m1", number="77")
+    await ledger.log.withdraw(GROUP.scope, "m1", later(minutes=1))
+    assert await outcomes(ledger, line) == ["withdrawn"]
+    assert await outcomes(ledger, replace(line, id="file-7")) == ["withdrawn"]
+
+
 async def test_an_erased_line_of_a_forgotten_event_stays_out(ledger: Ledger) -> None:
     """A line that went with its forgotten event does not come back from history, under another id either."""
     line = a_message("我怕狗", id="m1", number="77")
     event = an_event("阿棠怕狗", message_ids=("m1",))
     await ledger.log.append([line])
     await committed(ledger, event)
-    await ledger.event_eraser.forget(event.id, later(minutes=1))
+    await ledger.eraser.forget(event.id, later(minutes=1))
     assert await outcomes(ledger, line) == ["known"]
-    await ledger.event_eraser.erase([event.id], later(days=31))
+    await ledger.eraser.erase([event.id], later(days=31))
     past = [replace(line, id="h1"), replace(line, id="h2", number=""), a_message("别的", sent_at=later(seconds=9))]
     assert await outcomes(ledger, *past) == ["withdrawn", "withdrawn", "taken"]
 
