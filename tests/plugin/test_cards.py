@@ -85,6 +85,23 @@ async def test_cards_are_drawn_light_and_dark(app: object, fonts: Path) -> None:
     assert light != dark
 
 
+def test_the_colours_can_be_read(app: object) -> None:
+    """Text of cards and console has a contrast of 4.5 or more with every ground, as white has with every accent."""
+    from nonebot_plugin_cognitive_memory.cards.layout import DARK, LIGHT, WHITE
+
+    def brightness(colour: tuple[int, int, int]) -> float:
+        parts = [one / 255 for one in colour]
+        red, green, blue = (one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    for theme in (LIGHT, DARK):
+        grounds, texts = (theme.page, theme.sheet, theme.label), (theme.text, theme.faint)
+        accents = [(WHITE, colour) for pair in theme.accents.values() for colour in pair]
+        for one, other in [*accents, *((text, ground) for text in texts for ground in grounds)]:
+            dark, light = sorted((brightness(one), brightness(other)))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (one, other)
+
+
 def test_a_card_shows_a_profile_without_markdown(app: object) -> None:
     """A profile's card has its name, tags, headings and items, without Markdown signs."""
     shown = words_of(a_card())
