@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 TOOLS = {
+    "catch_up",
     "search_events",
     "get_profile",
     "search_profiles",
