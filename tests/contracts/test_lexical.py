@@ -10,7 +10,7 @@ import pytest
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.search.lines import FoundLines, LineSearch
+from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, LineSearch
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
@@ -134,3 +134,16 @@ async def test_a_line_is_found_with_its_neighbours_before_and_after_its_place_is
             }
     assert await ledger.database.read(ledger.corpora.found_lines, replace(search, limit=0)) == FoundLines()
     assert await ledger.database.read(ledger.corpora.found_lines, replace(search, terms=())) == FoundLines()
+
+
+async def test_lines_that_may_not_be_read_take_no_place_beside_a_line(ledger: Ledger) -> None:
+    """Beside a line stand the nearest two that may be read, however many others lie between, within the session."""
+    others = [a_message("别人说", Scene.group(GROUP.group_id, "2000002"), later(minutes=at)) for at in range(1, 6)]
+    asked, near, far = (
+        a_message(text, GROUP, later(minutes=at)) for text, at in (("陶艺", 0), ("好", 6), ("晚了", 50))
+    )
+    await ledger.log.append([asked, *others, near, far])
+    (found,) = await ledger.database.read(
+        ledger.corpora.surrounded, [FoundLine(asked, 1.0)], ReadFilter(GROUP, without=frozenset({"2000002"}))
+    )
+    assert [line.text for line in found.after] == ["好"]

@@ -334,6 +334,19 @@ async def test_a_line_of_the_time_named_is_found_behind_many_better_ones() -> No
     assert texts(await found(ledger, query, top_k=5))[0] == "陶艺 烘焙"
 
 
+async def test_of_several_times_named_each_counts() -> None:
+    """Lines of any time that a question names keep their score; those between two of them have 0.3 of it."""
+    ledger = await a_log(*(a_line(f"陶艺 {day}", 60 * 24 * day) for day in (-9, -7, -5)))
+    query = query_of("陶艺", GROUP, NOON)
+    windows = tuple(Interval(NOON + timedelta(days=day - 0.5), NOON + timedelta(days=day + 0.5)) for day in (-9, -5))
+    lines = (await searched(ledger, replace(query, windows=windows))).lines
+    assert {one.line.text: dict(one.factors)["time"] for one in lines} == {
+        "陶艺 -9": 1.0,
+        "陶艺 -7": 0.3,
+        "陶艺 -5": 1.0,
+    }
+
+
 async def test_the_cap_counts_what_is_admitted() -> None:
     """Excluded and repeated messages do not count towards the limit."""
     crowd = [a_line("陶艺陶艺真好", 60 * number, MAN) for number in range(6)]
