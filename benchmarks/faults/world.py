@@ -24,7 +24,9 @@ from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import (
     CaptureSettings,
+    EmbeddingSettings,
     HistorianSettings,
+    ModelsSettings,
     QueueSettings,
     Settings,
     VectorStoreSettings,
@@ -43,6 +45,7 @@ SETTINGS = Settings(
     historian=HistorianSettings(poll_interval_seconds=0.05),
     capture=CaptureSettings(log_days=36_500),  # so that rows of one fixed day are not pruned
     vector_store=VectorStoreSettings(backend="exact"),  # the vector store has rows of its own
+    models=ModelsSettings(embedding=EmbeddingSettings(local="hash")),  # so that rows do not depend on when it is loaded
 )
 DRAINING = 300.0  # seconds
 GROUPS = 7  # among which turns are spread
