@@ -20,7 +20,7 @@ def chat_of(group: int, count: int, *, start: int | None = None, own: int = 10) 
     start = int(time.time()) - 40 * count if start is None else start
     lines: list[dict[str, Any]] = []
     for number in range(count):
-        person = BOT if number % own == own - 1 else 2_000_001 + number % 7
+        person = BOT if number % own == own - 1 else 4_600_001 + number % 7
         lines.append(
             {
                 "self_id": BOT,
