@@ -8,6 +8,7 @@ from typing import Any
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.listing import (
     EventListing,
+    LineListing,
     PersonEntry,
     PlaceEntry,
     PlaceListing,
@@ -60,6 +61,32 @@ async def test_the_wordings_of_an_event_are_listed(ledger: Ledger) -> None:
     assert [one.id for one in await ledger.listings.wordings(new)] == [old.id]
     assert [one.id for one in await ledger.listings.wordings(old)] == [new.id]
     assert await ledger.listings.wordings(other) == []
+
+
+async def test_lines_are_listed_with_what_was_made_of_them(ledger: Ledger) -> None:
+    """Lines of the agent are listed by place, person and time, newest first, with active events made of them."""
+    answering = replace(GROUP, user_id="2000002")
+    asked, answered = a_message("谁爱喝茶", GROUP, id="m1"), a_message("我", answering, id="m2", sent_at=later(hours=1))
+    answered = replace(answered, reply_to="m1")
+    await ledger.log.append([asked, answered, a_message("别处", OTHER_GROUP, id="m1"), a_message("别家", ANOTHER)])
+    tea, gone = an_event("爱喝茶", GROUP, message_ids=("m2",)), an_event("问了", GROUP, message_ids=("m1",))
+    await ledger.events.commit(a_draft(tea, gone, an_event("别家的", ANOTHER, message_ids=("m2",))))
+    await ledger.eraser.forget(gone.id, later(hours=2))
+
+    async def listed(**fields: object) -> list[str]:
+        found = await ledger.listings.lines(AGENT, LineListing(**fields), 9)  # type: ignore[arg-type]
+        return [line.text for line in found]
+
+    assert (await listed())[0] == "我"
+    assert "别家" not in await listed()
+    assert await listed(place=OTHER_GROUP.scope) == ["别处"]
+    assert await listed(user_id="2000002") == ["我"]
+    assert await listed(window=Interval(later(hours=1), later(hours=2))) == ["我"]
+    without = await ledger.listings.lines(AGENT, LineListing(), 9, without={"2000002"})
+    assert "我" not in [line.text for line in without]
+    assert await ledger.listings.learned_from(AGENT, ["m1", "m2"]) == {(GROUP.scope.key, "m2"): tea.id}
+    [one] = await ledger.listings.answers(GROUP.scope, 9, 9)
+    assert (one.user_id, one.answered_id, one.times) == ("2000002", GROUP.user_id, 1)
 
 
 async def test_places_are_listed_with_what_they_hold(ledger: Ledger) -> None:
