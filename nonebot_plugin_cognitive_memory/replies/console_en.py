@@ -276,6 +276,7 @@ WORDS: Mapping[str, str] = {
     "people.share": "Share the profile",
     "people.unshare": "Stop sharing",
     "people.done": "Done.",
+    "people.export": "Export this person",
     "people.erase": "Erase for good",
     "people.erase_them": "Erase everything of this person…",
     "entity.user": "Own profile (private)",

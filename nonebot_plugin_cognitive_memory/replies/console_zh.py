@@ -261,6 +261,7 @@ WORDS: Mapping[str, str] = {
     "people.share": "共享侧写",
     "people.unshare": "不再共享",
     "people.done": "好了。",
+    "people.export": "导出这个人的",
     "people.erase": "彻底删掉",
     "people.erase_them": "删掉这个人的一切……",
     "entity.user": "自己的侧写（私聊）",

@@ -130,7 +130,7 @@ FORMS = {
     "/jobs/retry": ("id",),
     "/jobs/pause": ("wish",),
     "/settings/change": ("key", "value", "action"),
-    "/transfers/begin": ("kind",),
+    "/transfers/begin": ("kind", "user_id"),
     "/transfers/cancel": ("kind",),
     "/language": ("language", "back"),
 }

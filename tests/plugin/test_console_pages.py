@@ -473,7 +473,7 @@ class SlowMemory:
         self.may_end = asyncio.Event()
         self.written: list[Path] = []
 
-    async def export(self, path: Path) -> int:
+    async def export(self, path: Path, *, user_id: str | None = None) -> int:
         """Wait, then note the file."""
         await self.may_end.wait()
         self.written.append(path)
@@ -489,7 +489,7 @@ class SlowMemory:
 
 
 async def test_an_export_is_downloaded_and_a_backup_is_made(shown: Console, tmp_path: Path) -> None:
-    """An export runs, is downloaded and deleted; a backup appears beside the data directory."""
+    """An export, of all or of one person, runs, is downloaded and deleted; a backup is made beside the directory."""
     async with shown.visited() as visitor:
         await visitor.act("/transfers/begin", kind="export")
 
@@ -502,6 +502,11 @@ async def test_an_export_is_downloaded_and_a_backup_is_made(shown: Console, tmp_
         assert "推理小说" in text
         await visitor.act("/transfers/discard")
         assert "/transfers/download" not in await visitor.look("/transfers")
+        await visitor.act("/transfers/begin", kind="export", user_id="2000002")
+        await until(lambda: is_done("/transfers/download"))
+        theirs = await visitor.look("/transfers/download")
+        assert "周六去爬香山" in theirs
+        assert "推理小说" not in theirs
         await visitor.act("/transfers/begin", kind="backup")
         await until(lambda: is_done("备份好了"))
         assert len(await asyncio.to_thread(lambda: list(tmp_path.glob("data.backup-*/ledger.db")))) == 1
