@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from ... import sentences
 from ..bot_directory import BotDirectory, declare_directory
 from ..open_directory import runner
 from ..parser import DONE, FAILED, Parser, Subcommand, console, print_json
 from . import machine, models, storage, variables
-from .findings import AsyncCheck, Check, ExaminedBot, Finding
+from .findings import Check, ExaminedBot, Finding
 
-CHECKS: tuple[Check | AsyncCheck, ...] = (
-    Check("env", variables.env_file),
-    Check("prefix", variables.prefixes),
-    Check("values", variables.values),
-    Check("overrides", variables.overrides),
-    Check("superusers", variables.superusers),
-    Check("driver", variables.driver),
-    Check("open-door", variables.open_door),
-    Check("http", variables.http),
-    Check("bridges", machine.bridges),
-    Check("own-directory", storage.own_directory),
-    Check("writable", storage.writable),
-    Check("owner", storage.owner),
-    Check("disk", storage.disk),
-    AsyncCheck("ledger", storage.ledger),
-    AsyncCheck("models", models.try_models),
-    AsyncCheck("vectors", models.try_vector_server),
-    Check("packages", machine.packages),
-    Check("fonts", machine.fonts),
-    Check("clock", machine.clock),
-)
+CHECKS: Mapping[str, Check] = {
+    "env": variables.env_file,
+    "prefix": variables.prefixes,
+    "values": variables.values,
+    "overrides": variables.overrides,
+    "superusers": variables.superusers,
+    "driver": variables.driver,
+    "open-door": variables.open_door,
+    "http": variables.http,
+    "bridges": machine.bridges,
+    "own-directory": storage.own_directory,
+    "writable": storage.writable,
+    "owner": storage.owner,
+    "disk": storage.disk,
+    "ledger": storage.ledger,
+    "models": models.try_models,
+    "vectors": models.try_vector_server,
+    "packages": machine.packages,
+    "fonts": machine.fonts,
+    "clock": machine.clock,
+}
 _STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
 Findings = Sequence[tuple[str, Finding]]
 
@@ -47,7 +47,7 @@ def declare(parser: Parser) -> None:
 
 async def _examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     examined = ExaminedBot(bot, is_offline=arguments.offline)
-    found = [(check.name, finding) for check in CHECKS for finding in await _findings(check, examined)]
+    found = [(name, one) for name, check in CHECKS.items() for one in await _findings(check, examined)]
     has_fault = any(finding.level == "fault" for _, finding in found)
     if arguments.json:
         rows = [
@@ -60,10 +60,11 @@ async def _examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     return FAILED if has_fault else DONE
 
 
-async def _findings(check: Check | AsyncCheck, examined: ExaminedBot) -> list[Finding]:
-    if isinstance(check, AsyncCheck):
-        return [finding async for finding in check.examine(examined)]
-    return await asyncio.to_thread(lambda: list(check.examine(examined)))
+async def _findings(check: Check, examined: ExaminedBot) -> list[Finding]:
+    found = check(examined)  # nothing runs before the first finding is asked for
+    if isinstance(found, AsyncIterator):
+        return [finding async for finding in found]
+    return await asyncio.to_thread(list, found)
 
 
 def _print(found: Findings) -> None:

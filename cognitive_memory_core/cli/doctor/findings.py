@@ -39,17 +39,5 @@ class ExaminedBot:
             return None
 
 
-@dataclass(frozen=True)
-class Check:
-    """A named check, which blocks; it yields findings, nothing if there is nothing to say."""
-
-    name: str
-    examine: Callable[[ExaminedBot], Iterable[Finding]]
-
-
-@dataclass(frozen=True)
-class AsyncCheck:
-    """A named check that waits for models or the ledger."""
-
-    name: str
-    examine: Callable[[ExaminedBot], AsyncIterator[Finding]]
+Check = Callable[[ExaminedBot], Iterable[Finding] | AsyncIterator[Finding]]
+"""Yields findings, nothing if there is nothing to say; one that is not asynchronous may block."""

@@ -447,5 +447,5 @@ def test_every_check_has_a_test_of_its_own() -> None:
     text = Path(__file__).read_text("utf-8")
     functions = {"clock": "machine.clock", "disk": "storage.disk", "fonts": "font_findings"}
     functions |= {"env": "test_a_missing_env", "packages": "machine.packages"}
-    assert not [check.name for check in CHECKS if functions.get(check.name, f'"{check.name}"') not in text]
+    assert not [name for name in CHECKS if functions.get(name, f'"{name}"') not in text]
     assert Finding("fine", "x").advice == ""
