@@ -9,12 +9,12 @@ from pathlib import Path
 from . import sentences
 from .disk import LOCK
 from .errors import UnavailableError
+from .store.database.file_header import MAGIC
 from .store.database.migrations import copies_of, is_blank
 
 LEDGER = "ledger.db"
 CONSENT = "ledger.new"  # an empty file with which the operator requests a new ledger despite remains of an older one
 _WAL = "-wal"
-_SQLITE = b"SQLite format 3\0"
 
 
 def refuse_lost_ledger(data_dir: Path) -> None:
@@ -73,7 +73,7 @@ def _kept(data_dir: Path) -> list[Path]:
 def _is_ledger(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return path.is_file() and file.read(len(_SQLITE)) == _SQLITE
+            return path.is_file() and file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False
 
