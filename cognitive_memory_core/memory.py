@@ -52,6 +52,7 @@ MAX_QUERY = 4000
 MOST_DAYS = 366
 TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "status", "storage_errors", "stored_text")
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
+LOADED_AGAIN = 1.0  # seconds after somebody cancelled the loading of what learns
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
 
@@ -97,6 +98,7 @@ class CognitiveMemory:
         self._reading: Reads | None = None
         self._loading: asyncio.Future[Learning] | None = None
         self._chat: Chat | None = None
+        self._is_in_background = False
         self._settings = Live(Settings(enabled=False))
         self._reason = reason or sentences.caller.NOT_RUNNING
         self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
@@ -147,14 +149,26 @@ class CognitiveMemory:
         from .reads import Reads  # noqa: PLC0415  # loaded with an open memory
 
         self._open, self._reading, self._settings, self._chat = opened, Reads(opened), opened.settings, chat
+        self._is_in_background = background
         if background:
-            self._loading = asyncio.ensure_future(_loaded(opened, chat, start=True))
+            self._load()
+
+    def _load(self) -> asyncio.Future[Learning]:
+        """Load what learns, once; again if somebody cancelled that."""
+        if self._loading is None or self._loading.cancelled():
+            self._loading = asyncio.ensure_future(_loaded(self._opened, self._chat, start=self._is_in_background))
+            self._loading.add_done_callback(self._load_again)
+        return self._loading
+
+    def _load_again(self, ended: asyncio.Future[Learning]) -> None:
+        if ended.cancelled():
+            ended.get_loop().call_later(LOADED_AGAIN, lambda: self._open is not None and self._load())
 
     async def _end(self) -> None:
         """Close what is open."""
         opened, self._open, self._reading = self._opened, None, None
         try:
-            if self._loading:
+            if self._loading and not self._loading.cancelled():
                 await (await self._loading).close()
         finally:
             await opened.close()
@@ -762,10 +776,7 @@ class CognitiveMemory:
 
     async def _learning(self) -> Learning:
         """Return what learns, forgets and reports; the first call loads and composes it."""
-        opened = self._opened
-        if self._loading is None:
-            self._loading = asyncio.ensure_future(_loaded(opened, self._chat, start=False))
-        return await asyncio.shield(self._loading)
+        return await asyncio.shield(self._load())
 
     async def _stored(self, scene: Scene, event_id: str) -> Event:
         return await self._reads.stored_event(scene, checked_id(event_id, "event_id"))
