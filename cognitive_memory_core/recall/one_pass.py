@@ -434,9 +434,9 @@ class Question:
             distinct.setdefault(sameness(one.line.as_event()), one)
         return replace(found, lines=tuple(distinct.values())[:limit])
 
-    def _surrounded(self, found: Sequence[FoundLine]) -> list[FoundLine]:
-        """Return lines with those around them and the ones they reply to."""
-        return self._parts.ledger.corpora.surrounded(self.connection, found, self._read_filter) if found else []
+    def _surrounded(self, found: Sequence[FoundLine], around: int | None = None) -> list[FoundLine]:
+        """Return lines with the ones they reply to, the first ``around`` (None: all) with those around them."""
+        return self._parts.ledger.corpora.surrounded(self.connection, found, self._read_filter, around) if found else []
 
     def _find_quotable(self, ids: Collection[str] | None) -> None:
         """Find lines that answer the question and are not shown by the caller: more than will be quoted.
@@ -473,8 +473,8 @@ class Question:
         chosen = [one for one in self.lines.lines if one.key not in self._told][: self._settings.query.auto_messages_k]
         told = {*self._told, *(one.key for one in chosen)}
         self.lines = replace(self.lines, lines=tuple(chosen))
-        for at, one in enumerate(quoted := self._surrounded(chosen)):
-            until_callers = takewhile(lambda line: key_of(line) not in callers, one.after if at < FOLLOWED else ())
+        for at, one in enumerate(quoted := self._surrounded(chosen, FOLLOWED)):
+            until_callers = takewhile(lambda line: key_of(line) not in callers, one.after)
             quoted[at] = replace(one, after=tuple(line for line in until_callers if key_of(line) not in told))
             told.update(map(key_of, quoted[at].after))
         self.lines = replace(self.lines, lines=tuple(quoted))

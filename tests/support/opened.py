@@ -67,9 +67,11 @@ class Watched:
         self.witness.note(search.read_filter, [one.line for one in found.lines])
         return found
 
-    def surrounded(self, connection: Any, found: Sequence[FoundLine], read_filter: ReadFilter) -> list[FoundLine]:
+    def surrounded(
+        self, connection: Any, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
+    ) -> list[FoundLine]:
         """Return log lines with those around them."""
-        lines = self.index.surrounded(connection, found, read_filter)
+        lines = self.index.surrounded(connection, found, read_filter, around)
         beside = [line for one in lines for line in (*one.before, *one.after, one.replied) if line]
         self.witness.note(replace(read_filter, user_id="", kinds=(), window=None), beside)
         return lines

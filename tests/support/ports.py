@@ -128,7 +128,7 @@ class ListedWords:
         self.searches.append(search)
         return FoundLines(tuple(FoundLine(message, score) for message, score in self._messages[: search.limit]))
 
-    def surrounded(self, _: object, found: Sequence[FoundLine], _filter: ReadFilter) -> list[FoundLine]:
+    def surrounded(self, _: object, found: Sequence[FoundLine], *__: object) -> list[FoundLine]:
         """Return the lines with what they have."""
         return list(found)
 

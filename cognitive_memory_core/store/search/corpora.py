@@ -215,10 +215,10 @@ class Corpora:
         return _lines_matching(connection, search, wide)
 
     def surrounded(
-        self, connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter
+        self, connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
     ) -> list[FoundLine]:
-        """Return lines with those before and after them and the ones they reply to, as far as a scene may read them."""
-        return surrounded(connection, found, replace(read_filter, user_id="", kinds=(), window=None))
+        """Do what :func:`surrounded` does, for all that the filter's scene may read."""
+        return surrounded(connection, found, replace(read_filter, user_id="", kinds=(), window=None), around)
 
     def is_wide(self, connection: Connection, read_filter: ReadFilter) -> bool:
         """Return whether a search would read so many vectors from disk that an approximate index is likely faster.

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
@@ -110,7 +111,9 @@ _AFTER = select(
 )
 _ENDS = (select("seq", f"({ordered})", "TRUE") for ordered in (_BEFORE, _AFTER))
 _WINDOW = " UNION ALL ".join((*_ENDS, "SELECT m.seq"))
-_ANSWERED = select("m.seq, r.seq", f"{_ASKED} CROSS JOIN messages r ON r.scope = m.scope AND r.id = m.reply_to", "TRUE")
+_ANSWERED = select(
+    "m.scope, m.id, r.seq", f"{_ASKED} CROSS JOIN messages r ON r.scope = m.scope AND r.id = m.reply_to", "TRUE"
+)
 _WINDOWS = select("m.seq, n.scope, n.at_us, n.seq", f"{_ASKED} CROSS JOIN messages n", f"n.seq IN ({_WINDOW})")
 
 
@@ -140,32 +143,29 @@ def _joined(windows: Iterable[list[_Place]]) -> list[list[_Place]]:
     return runs
 
 
-def surrounded(connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter) -> list[FoundLine]:
-    """Return lines with those of the same session before and after them, and with the ones that they reply to.
+def surrounded(
+    connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
+) -> list[FoundLine]:
+    """Return lines with the ones that they reply to, the first ``around`` (None: all) with those before and after them.
 
-    Only lines that the read filter admits are read; the lines found must be of the log.
+    Lines around a line are of the same session. Only lines that the read filter admits are read; the lines found must
+    be of the log.
     """
-    asked = json.dumps([bound(one.line.scene.scope.key, one.line.id) for one in found])
+    keys = [bound(one.line.scene.scope.key, one.line.id) for one in found]
     clause, values = message_filter(read_filter)
     side = (*values, SHOWN * PAUSE_US, SHOWN)
-    beside: dict[int, list[int]] = {}
-    for number, _, seq in sorted(connection.execute(_beside(clause), (asked, *side, *side))):
-        beside.setdefault(number, []).append(seq)
-    answered = dict(connection.execute(_ANSWERED, (asked,)))
-    seqs = {*beside, *answered.values(), *(seq for near in beside.values() for seq in near)}
-    lines = MESSAGES.at(connection, read_filter, list(seqs))
-    numbers = {(line.scene.scope, line.id): number for number in beside if (line := lines.get(number))}
+    beside: dict[tuple[str, ...], list[int]] = {}
+    for *key, _, seq in sorted(connection.execute(_beside(clause), (json.dumps(keys[:around]), *side, *side))):
+        beside.setdefault(tuple(key[:2]), key[2:3]).append(seq)  # first the line's own
+    answered = {(place, name): seq for place, name, seq in connection.execute(_ANSWERED, (json.dumps(keys),))}
+    lines = MESSAGES.at(connection, read_filter, list({*answered.values(), *chain(*beside.values())}))
     complete: list[FoundLine] = []
-    for one in found:
-        number = numbers.get(one.key, 0)
-        near = beside.get(number, [number])
-        at = near.index(number)
+    for one, key in zip(found, keys, strict=True):
+        own, *near = beside.get(key, (0, 0))
+        at = near.index(own)
         before, after = ([lines[seq] for seq in some if seq in lines] for some in (near[:at][::-1], near[at + 1 :]))
-        sides, replied = (
-            (_of_session(one.line, before), _of_session(one.line, after)),
-            lines.get(answered.get(number, 0)),
-        )
-        complete.append(replace(one, before=sides[0][::-1], after=sides[1], replied=replied))
+        sides = _of_session(one.line, before)[::-1], _of_session(one.line, after)
+        complete.append(replace(one, before=sides[0], after=sides[1], replied=lines.get(answered.get(key, 0))))
     return complete
 
 
@@ -176,7 +176,7 @@ def _beside(clause: str) -> str:
     after = f"{place} > (m.at_us, m.seq) AND e.at_us <= m.at_us + ?", "ORDER BY e.at_us, e.seq LIMIT ?"
     sides = (f"SELECT seq FROM ({select('e.seq', 'messages e', *one)})" for one in (before, after))
     return select(
-        "m.seq, n.at_us, n.seq",
+        "m.scope, m.id, m.seq, n.at_us, n.seq",
         f"{_ASKED} CROSS JOIN messages n",
         f"n.seq IN ({' UNION ALL '.join((*sides, 'SELECT m.seq'))})",
     )

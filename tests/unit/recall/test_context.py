@@ -329,9 +329,9 @@ class SaidLines(ListedWords):
         """Return the lines found."""
         return self._log.found_lines(connection, search)
 
-    def surrounded(self, connection, found, read_filter):
+    def surrounded(self, *asked):
         """Return the lines with those around them."""
-        return self._log.surrounded(connection, found, read_filter)
+        return self._log.surrounded(*asked)
 
 
 class NoLines(ListedWords):
