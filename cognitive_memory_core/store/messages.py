@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -21,7 +21,8 @@ from .search.read_filter_sql import NOT_HIDDEN
 
 WEIGHED_TOGETHER = 20_000  # messages per read
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
-SECOND, DAY = 1_000_000, 86_400_000_000  # microseconds
+SECOND = 1_000_000  # microseconds
+APART = 2 * SECOND  # between the times that two sources tell for one line
 _Place = tuple[int, int]  # at_us and seq: the order of the log
 _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 
@@ -255,14 +256,14 @@ def append(connection: Connection, messages: Iterable[Message]) -> int:
 
 
 def note_withdrawn(connection: Connection, seqs: Sequence[int], at: datetime) -> None:
-    """Record lines of the log as withdrawn: by each of their ids, their number, and who said something when."""
+    """Record lines of the log as withdrawn: by each of their ids, and by who said something when."""
     for seq, message in MESSAGE.numbered(connection, f"WHERE seq IN {LISTED}", (listed(seqs),)):
         further = connection.execute("SELECT id FROM line_ids WHERE seq = ?", (seq,)).fetchall()
         _record_withdrawn(connection, message, micros(at), *(row[0] for row in further))
 
 
 def _record_withdrawn(connection: Connection, message: Message, at_us: int, *further_ids: str) -> None:
-    names = [message.id, *_other_names(connection, message, at_its_second=True), *further_ids]
+    names = [message.id, _second_of(connection, message), *further_ids]
     connection.executemany(
         "INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         [(*bound(message.scene.scope.key, name), at_us) for name in names],
@@ -280,14 +281,15 @@ def _insert(connection: Connection, message: Message) -> int:
 def _known(connection: Connection, message: Message) -> int | None:
     """Return the seq of a line that has the id or the number of a message.
 
-    A number counts only within a day, so that a wrong one does not keep a line out.
+    A number counts only for the same person within two seconds: some ends fill it with what is no number of a line.
     """
+    scene = message.scene
     row = connection.execute(
         "SELECT seq FROM messages WHERE scope = ?1 AND id = ?2"
         " UNION ALL SELECT seq FROM line_ids WHERE scope = ?1 AND id = ?2"
         " UNION ALL SELECT seq FROM messages WHERE scope = ?1 AND number = ?3 AND ?3 <> '' AND number <> ''"
-        f" AND abs(at_us - ?4) < {DAY} LIMIT 1",
-        (*bound(message.scene.scope.key, message.id, message.number), micros(message.sent_at)),
+        f" AND sender_id = ?4 AND abs(at_us - ?5) <= {APART} LIMIT 1",
+        bound(scene.scope.key, message.id, message.number, message.sender_id, micros(message.sent_at)),
     ).fetchone()
     return row and row[0]
 
@@ -319,26 +321,23 @@ def _keep_ids(connection: Connection, seq: int, message: Message) -> None:
 
 
 def _withdrawn_at(connection: Connection, message: Message, *, at_its_second: bool = False) -> int | None:
-    """Return when a message was withdrawn, by its id or its number, in microseconds; None if it was not.
+    """Return when a message was withdrawn, in microseconds; None if it was not.
 
     ``at_its_second``: or if its sender withdrew something of the same second, because a past line may have another id.
     """
     key = message.scene.scope.key
     if connection.execute("SELECT 1 FROM withdrawals WHERE scope = ? LIMIT 1", bound(key)).fetchone() is None:
         return None
-    names = [message.id, *_other_names(connection, message, at_its_second=at_its_second)]
+    names = [message.id, *([_second_of(connection, message)] if at_its_second else [])]
     query = f"SELECT at_us FROM withdrawals WHERE scope = ? AND message_id IN {LISTED} LIMIT 1"
     row = connection.execute(query, (*bound(key), listed(names))).fetchone()
     return row and row[0]
 
 
-def _other_names(connection: Connection, message: Message, *, at_its_second: bool) -> Iterator[str]:
-    """Return how a withdrawn line is recorded beside its id: by its number, and as the keyed hash of who and when."""
-    if message.number:
-        yield f"number {message.number}"
-    if at_its_second:
-        second = str(micros(message.sent_at) // SECOND)
-        yield f"second {keyed_digest(connection, 'second', message.sender_id, second)}"
+def _second_of(connection: Connection, message: Message) -> str:
+    """Return how a withdrawn line is recorded beside its ids: the keyed hash of who said something in which second."""
+    second = str(micros(message.sent_at) // SECOND)
+    return f"second {keyed_digest(connection, 'second', message.sender_id, second)}"
 
 
 def drop(connection: Connection, seqs: Sequence[int]) -> int:

@@ -62,12 +62,20 @@ async def test_the_same_line_twice_gives_nothing_new(ledger: Ledger, known: Mess
         a_message("甲", OTHER),
         a_message("甲", sent_at=later(seconds=1)),
         a_message("甲", OTHER_GROUP, number="77"),
-        a_message("乙", sent_at=later(days=30), number="77"),
+        a_message("乙", sent_at=later(seconds=3), number="77"),
+        a_message("乙", OTHER, number="77"),
     ],
-    ids=["another number", "another person", "another second", "another place", "a number far away"],
+    ids=[
+        "another number",
+        "another person",
+        "another second",
+        "another place",
+        "a number later",
+        "a number of another",
+    ],
 )
 async def test_another_line_is_taken(ledger: Ledger, another: Message) -> None:
-    """A line with another number, person, second or place is another one; so is the same number on another day."""
+    """A line with another number, person, second or place is another one; so is the same number later."""
     await ledger.log.append([a_message("甲", number="77")])
     assert await outcomes(ledger, another) == ["taken"]
 
@@ -88,7 +96,7 @@ async def test_a_withdrawal_finds_a_line_by_either_id(ledger: Ledger, is_live_fi
 
 
 async def test_a_line_withdrawn_unheard_stays_out_under_every_name(ledger: Ledger) -> None:
-    """A line that was withdrawn before it was known stays out by its id, and from then on by its number, too."""
+    """A line that was withdrawn before it was known stays out by its id, and from then on under every other one."""
     line = a_message("甲", id="m1", number="77")
     await ledger.log.withdraw(GROUP.scope, "m1", later(minutes=1))
     assert await outcomes(ledger, line) == ["withdrawn"]
