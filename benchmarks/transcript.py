@@ -12,6 +12,7 @@ import asyncio
 import base64
 import json
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -115,6 +116,7 @@ async def _bot(home: Path, hour: int) -> AsyncIterator[OneBotClient]:
     """Run the bot in a time zone in which it is that hour now."""
     offset = (hour - datetime.now(timezone.utc).hour + 11) % 24 - 11
     env = [f"COGNITIVE_MEMORY__TIMEZONE=Etc/GMT{-offset:+d}", f'SUPERUSERS=["{PEOPLE["owner"].id}"]']
+    env.append(f"COGNITIVE_MEMORY__HTTP__TOKEN={secrets.token_urlsafe()}")
     async with open_bot(home, {"only": PLUGIN}, env) as (_, client):
         client.roles = {(GROUP, person.id): person.role for person in PEOPLE.values()}
         yield client
@@ -185,6 +187,8 @@ async def _filled(home: Path) -> None:
     clock = FrozenClock(now - timedelta(days=len(DAYS), hours=1))
     exact = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
     async with core.CognitiveMemory.open(exact, data, clock=clock) as memory:
+        for person in PEOPLE.values():  # who has been here for a week counts where a rule is agreed on
+            await memory.note_name(_scene(person), clock.instant - timedelta(days=8))
         for day, lines in enumerate(DAYS):
             clock.advance(days=1)
             if lines:

@@ -40,6 +40,7 @@ class NameObserver:
         clock: Clock,
         *,
         on_changed: Callable[[Iterable[Scope]], None] = lambda _: None,
+        remembered: int = REMEMBERED,
     ) -> None:
         """Write to a name book and to profiles; a time of observation in the future is replaced by the present.
 
@@ -50,6 +51,7 @@ class NameObserver:
         self._index = index
         self._clock = clock
         self._on_changed = on_changed
+        self._remembered = remembered
         self._waiting: deque[Seen] = deque(maxlen=HELD)
         self.loop = BackgroundLoop("profile names", self._round, spacing=PAUSE, debounce=0.0)
         self.trouble = ErrorState("profile names")
@@ -101,7 +103,7 @@ class NameObserver:
             self.trouble.note(refused)
         else:
             self.trouble.end()
-            _remember(self._known, key, (name, at), REMEMBERED)
+            _remember(self._known, key, (name, at), self._remembered)
 
     async def _round(self) -> float:
         await self.flush()

@@ -35,8 +35,8 @@ def caught_up(missed: core.CatchUp, scene: core.Scene, zone: tzinfo, waiting: in
 def _talk(talk: core.Talk, shown: Showing) -> list[str]:
     named = [f"{person.name or f'QQ({person.id})'} {count} 句" for person, count in talk.speakers[:MOST_PEOPLE]]
     more = f" 等 {len(talk.speakers)} 人" if len(talk.speakers) > MOST_PEOPLE else ""
-    ended = talk.ended_at.astimezone(shown.zone)
-    title = f"【{_clock(talk.begun_at, shown.zone)} 到 {ended:%H:%M}】{'、'.join(named)}{more}"
+    begun, ended = _clock(talk.begun_at, shown.zone), f"{talk.ended_at.astimezone(shown.zone):%H:%M}"
+    title = f"【{begun if begun.endswith(ended) else f'{begun} 到 {ended}'}】{'、'.join(named)}{more}"
     kept = talk.events[-MOST_EVENTS:]
     told = [f"· {short(shown.full(event))}" for event in kept]
     if len(kept) < len(talk.events):

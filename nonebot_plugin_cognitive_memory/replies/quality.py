@@ -6,18 +6,15 @@ import cognitive_memory_core as core
 
 from .status import Remark
 
-_MANY = 0.1  # share of the events from which one says so
 _SHOWN = 3
 
 
 def remarks(report: core.QualityReport) -> list[Remark]:
-    """Return the report in short: people who said too large a share, unclear or never recalled events, and costs."""
+    """Return the report in short: people who said too large a share, events that were never recalled, and costs."""
     said: list[Remark] = [
         ("bad", f"群 {one.scope.place_id} 记住的事里，{one.share:.0%} 是 {one.name or '某位成员'} 一个人说的，请看看")
         for one in report.dominant[:_SHOWN]
     ]
-    if report.events and report.vague > _MANY * report.events:
-        said.append(("busy", f"{report.vague} 件事说得不清楚：不知道是谁、哪天或哪里"))
     if report.events and report.counted_since is not None:
         said.append(("plain", f"{report.never_recalled} 件事还没有被想起过（从 {report.counted_since:%m-%d} 起计）"))
     if report.price is not None:

@@ -163,9 +163,8 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     ledger.corpora.is_wide = lambda *_: True
     engine.compose()
     memory = CognitiveMemory()
-    memory._begin(engine, None, background=False)
+    memory._begin(engine, None, background=True)
     try:
-        await memory._start()
         await memory.remember(Turn(READING, observations=FACTS))
         await until(lambda: _is_behind(memory, 5))
         assert not chroma_children()

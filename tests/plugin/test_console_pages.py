@@ -507,6 +507,7 @@ async def test_an_export_is_downloaded_and_a_backup_is_made(shown: Console, tmp_
         theirs = await visitor.look("/transfers/download")
         assert "周六去爬香山" in theirs
         assert "推理小说" not in theirs
+        await visitor.act("/transfers/discard")
         await visitor.act("/transfers/begin", kind="backup")
         await until(lambda: is_done("备份好了"))
         assert len(await asyncio.to_thread(lambda: list(tmp_path.glob("data.backup-*/ledger.db")))) == 1

@@ -49,7 +49,11 @@ class BeliefMachine(RuleBasedStateMachine):
         at = self.group.clock.now()
         lines = [a_line(self.number + at_, who, said, at) for at_, who in enumerate((TEA, LIN), 1)]
         self.number += 2
-        self.loop.run_until_complete(self.group.ledger.log.append(lines))
+
+        async def heard() -> None:
+            await self.group.ledger.log.append(lines)
+
+        self.loop.run_until_complete(heard())
         self.group.clock.advance(minutes=self.number + 5)
 
     @rule(actions=ACTIONS)

@@ -152,7 +152,9 @@ def _clauses(said: str) -> list[tuple[int, str]]:
 
 def _topic(clause: str, others: Collection[str]) -> tuple[Field, EventKind] | None:
     said = folded(clause)
-    found = next(((field, kind) for field, kind, words in _TOPICS if words.match(said)), None)
+    found: tuple[Field, EventKind] | None = next(
+        ((field, kind) for field, kind, words in _TOPICS if words.match(said)), None
+    )
     return None if found is None or _BARE.search(said) or _is_excluded(clause, others) else found
 
 

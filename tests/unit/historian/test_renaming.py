@@ -10,7 +10,6 @@ import pytest
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian import names as module
 from cognitive_memory_core.historian.names import NameObserver, Seen
 from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.store.profiles import ProfileIndex
@@ -45,10 +44,10 @@ def seen(name: str, user_id: str = "2000001", minutes: float = 0.0, *, group_nam
 class Names(NameObserver):
     """An observer that passes names on to the profiles at once."""
 
-    def __init__(self, profiles: FileProfiles, index: ProfileIndex | None = None) -> None:
+    def __init__(self, profiles: FileProfiles, index: ProfileIndex | None = None, **options: Any) -> None:
         """Observe from an hour after noon on."""
-        ledger = a_ledger()
-        super().__init__(ledger.names, profiles, index or ledger.profiles, FrozenClock(NOON + timedelta(hours=2)))
+        ledger, clock = a_ledger(), FrozenClock(NOON + timedelta(hours=2))
+        super().__init__(ledger.names, profiles, index or ledger.profiles, clock, **options)
 
     async def see(self, *sightings: Seen) -> None:
         """Note names and pass them on."""
@@ -126,10 +125,9 @@ async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
     assert profiles.found == asked
 
 
-async def test_what_is_remembered_is_bounded(profiles: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_remembered_is_bounded(profiles: Counted) -> None:
     """The number of remembered names is limited."""
-    monkeypatch.setattr(module, "REMEMBERED", 5)
-    renaming = Names(profiles)
+    renaming = Names(profiles, remembered=5)
     await renaming.see(*(seen("某", user_id=str(number)) for number in range(1, 9)))
     assert len(renaming._known) == 5
     renaming.forget([ProfileKey.member("10001", "7")])
