@@ -192,13 +192,13 @@ def leaning(text: str) -> Iterator[Mention]:
             _NAME_ENDS.match(text, mention.stop) and _CALLED.search(text[max(mention.start - 4, 0) : mention.start])
         )
     ]
-    is_listed = bool(_WEEKDAYS.search(text))
+    weekdays_recur = bool(_WEEKDAYS.search(text)) or any(one.kind == "open" and _is_habit(text, one) for one in found)
     for index, mention in enumerate(found):
         if mention.kind in ("relative", "now"):
             is_of_event = text.startswith("前", mention.start) and _EVENT.search(text[: mention.start][-1:])
             depends = not (is_of_event or _RECURS.match(text, mention.start))
         elif mention.kind == "open":
-            depends = not (is_listed or _is_habit(text, mention) or _dated_beside(text, found, index))
+            depends = not (weekdays_recur or _dated_beside(text, found, index))
         else:
             depends = mention.kind == "vague" and not _dated_beside(text, found, index)
         if depends:
