@@ -67,6 +67,7 @@ def _filled(items: Iterable[object]) -> tuple[str, ...]:
     return tuple(text for item in items if (text := str(item).strip()))
 
 
+_TIME_OF_DAY = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 Text = Annotated[str, BeforeValidator(_as_text)]
 Secret = Annotated[SecretStr, BeforeValidator(_as_text)]
 LocalModel = Annotated[str, BeforeValidator(_as_local_model)]
@@ -285,6 +286,7 @@ class CaptureSettings(_Group):
     log_days: Annotated[int, Field(gt=0, le=LONGEST_DAYS)] = 180
     log_max_mb: Amount = 512
     announce: Literal["reply", "off"] = "reply"
+    daily_report: Text = ""
     forget_left_days: Annotated[int, Field(ge=0, le=LONGEST_DAYS)] = 0
     groups: Ids = ()
     ignore_groups: Ids = ()
@@ -301,6 +303,14 @@ class CaptureSettings(_Group):
     @classmethod
     def _false_means_off(cls, value: object) -> object:
         return "off" if value is False else value
+
+    @field_validator("daily_report")
+    @classmethod
+    def _a_time_of_day(cls, value: str) -> str:
+        told = value.strip().replace("：", ":")
+        if told and not _TIME_OF_DAY.fullmatch(told):
+            raise ValueError(sentences.settings.BAD_TIME_OF_DAY)
+        return told
 
 
 class EvolutionSettings(_Group):

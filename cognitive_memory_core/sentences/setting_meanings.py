@@ -135,6 +135,10 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
         "megabytes of raw messages; over it the oldest go, but the newest 200 of each place; 0: no limit",
     ),
     "capture.announce": ("第一次在群里说话时告知会记忆，off 关掉", "tell a group once that there is a memory"),
+    "capture.daily_report": (
+        "每天几点给机器人管理员私聊发一张日报，例如 8:00；空着不发",
+        'when the superusers get the daily report in private, as "8:00"; blank: never',
+    ),
     "capture.forget_left_days": (
         "机器人退群、被移出、群解散多少天后忘掉那里；0 一直留着",
         "days after which a group that the bot left, or that was dissolved, is forgotten; 0: kept",

@@ -1,10 +1,10 @@
 """``/memory`` and ``/记忆``: one file per group of subcommands. Importing this registers the command.
 
-The subcommands are loaded with its first call.
+The subcommands are loaded with its first call, but for the daily report, which also comes by itself.
 """
 
 from __future__ import annotations
 
-from . import entry
+from . import daily, entry
 
-__all__ = ["entry"]
+__all__ = ["daily", "entry"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from nonebot import get_driver
 
@@ -15,7 +15,6 @@ from ..hot_settings import hot_settings
 from ..lifecycle import get_memory
 from .entry import Answer, Call
 
-MOST, SHOWN = 5_000, 5  # rows of a day that are counted, and memories of it that are quoted
 FAILED = 10  # failed jobs in one answer
 ID_LENGTH = 8  # characters of a job's id that are shown
 
@@ -35,27 +34,6 @@ async def show_stats(call: Call) -> Answer:
     from ..cards.contents import stats_card  # noqa: PLC0415  # cards load with the first one
 
     return text, stats_card(now, activity, remarks, at)
-
-
-async def show_daily(call: Call) -> Answer:
-    """Show the last 24 hours of the whole memory: what was learned and forgotten, costs, and what needs a hand."""
-    memory, operator, zone = get_memory(), core.Scene.operator(call.here.agent), setup.settings.zone
-    at = datetime.now(zone)
-    since = at - timedelta(days=1)
-    status, words = await memory.status(), replies.cards
-    newest = await memory.listings.events(operator, core.EventListing(window=core.Interval(since, at)), MOST, 0)
-    lines = await memory.listings.lines(operator, core.LineListing(window=core.Interval(since, at)), MOST, 0)
-    retired = await memory.listings.events(operator, core.EventListing(state="retired"), MOST, 0)
-    forgotten = sum(one.retired_at is not None and one.retired_at >= since for one in retired)
-    day = {words.LEARNED: len(newest), words.SAID: len(lines), words.FORGOTTEN: forgotten}
-    day |= {words.SPENT: status.calls_today, words.TOKENS: status.tokens_today, words.WAITING: status.jobs.failed}
-    texts, remarks = [one.text for one in newest[:SHOWN]], replies.status.daily_remarks(status)
-    text = replies.status.daily(day, texts, remarks)
-    if call.text:
-        return text
-    from ..cards.contents import daily_card  # noqa: PLC0415  # cards load with the first one
-
-    return text, daily_card(day, texts, remarks, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
 
 
 async def show_queue(_call: Call) -> str:

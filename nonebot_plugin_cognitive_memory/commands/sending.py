@@ -33,23 +33,24 @@ def studio() -> Studio:
 
 async def is_shown(bot: Bot, event: Event, card: Card) -> bool:
     """Draw a card and send it; return False if it could not be drawn or the client refused it."""
+    try:
+        drawn = await picture(bot, card)
+        if drawn is not None:
+            await bot.send(event, drawn)
+    except AdapterException as refused:
+        complain(replies.log.PICTURE_REFUSED.format(reason=type(refused).__name__))
+        return False
+    return drawn is not None
+
+
+async def picture(bot: Bot, card: Card) -> Any:
+    """Draw a card, dark at night; return it as a segment of a message, None if it could not be drawn."""
     from ..cards.contents import is_night  # noqa: PLC0415  # cards load with the first one
     from ..cards.layout import DARK, LIGHT  # noqa: PLC0415  # the same
 
     png = await studio().drawn(card, DARK if is_night(datetime.now(setup.settings.zone)) else LIGHT)
-    if png is None:
-        return False
-    try:
-        await bot.send(event, await _segment(bot, png))
-    except AdapterException as refused:
-        complain(replies.log.PICTURE_REFUSED.format(reason=type(refused).__name__))
-        return False
-    return True
-
-
-async def _segment(bot: Bot, png: bytes) -> Any:
-    if not isinstance(bot, v12.Bot):
-        return v11.MessageSegment.image(png)
+    if png is None or not isinstance(bot, v12.Bot):
+        return png and v11.MessageSegment.image(png)
     uploaded = await bot.call_api("upload_file", type="data", name="memory.png", data=png)
     return v12.MessageSegment.image(uploaded["file_id"])
 

@@ -20,6 +20,7 @@ SEARCHED: Mapping[str, str] = {  # what people look for when they mean a setting
     "capture.groups": "不记的群 白名单",
     "capture.ignore_users": "不记的人 黑名单 屏蔽",
     "capture.announce": "告知 太吵 提示",
+    "capture.daily_report": "日报 早上 每天 通知 推送",
     "capture.log_days": "保留 多久 过期",
     "capture.auto_consider": "自动记 开关",
     "models.historian.api_key": "401 key",

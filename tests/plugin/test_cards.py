@@ -263,6 +263,33 @@ async def test_the_day_is_a_card_for_superusers_in_private(stage: Stage, studio:
     assert "最近一天" not in (await seen(stage, "/记忆 日报 -t", SUPERUSER, 10077))[0].extract_plain_text()
 
 
+@pytest.mark.parametrize("protocol", ["v11", "v12"])
+async def test_the_day_comes_by_itself_once(
+    app: object, studio: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    """If it is switched on, each superuser gets one picture in private a day, within hours of the time; else nobody."""
+    from nonebot_plugin_cognitive_memory import config
+    from nonebot_plugin_cognitive_memory.commands import daily
+
+    stage, file = Stage(protocol, answers={"upload_file": {"file_id": "drawn"}}), tmp_path / "daily.json"
+    eight = datetime(2026, 3, 1, 8, 1, tzinfo=timezone.utc)
+    monkeypatch.setattr(daily, "get_bots", lambda: {"1": stage.bot})
+    assert not await daily.send_due(file, eight)
+    wanted = core.Settings.from_mapping({"capture": {"daily_report": "8：00"}})
+    monkeypatch.setattr(config.setup, "settings", wanted)
+    for hour in (7, 13):
+        assert not await daily.send_due(file, eight.replace(hour=hour))
+    assert await daily.send_due(file, eight)
+    assert not await daily.send_due(file, eight.replace(hour=9))
+    api = "send_private_msg" if protocol == "v11" else "send_message"
+    [sent] = [data for name, data in stage.calls if name == api]
+    assert str(sent["user_id"]) == str(SUPERUSER)
+    assert [part.type for part in ([sent["message"]] if protocol == "v11" else sent["message"])] == ["image"]
+    stage.refused_texts.append("image")
+    assert await daily.send_due(file, eight.replace(day=2))
+    assert "最近一天" in str([data for name, data in stage.calls if name == api][-1]["message"])
+
+
 async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) -> None:
     """A profile is answered with a picture, one of the group too, and with -t with the text that it shows."""
     user = new_id()

@@ -99,6 +99,7 @@ def test_a_blank_value_is_the_default(key: str, blank: object) -> None:
         ("agent", "\ud800", "含有不成字符的编码"),
         ("timezone", "CST", "不认识的时区 'CST'，例如可以写 Asia/Shanghai"),
         ("timezone", "../etc/passwd", "不认识的时区"),
+        ("capture.daily_report", "24:00", "不是一天里的时间"),
         ("sharing", "all", "只能是 'isolated' 或 'shared'"),
         ("capture.auto_consider", "every", "只能是 'off', 'mentions' 或 'all'"),
         ("capture.groups", {"a": 1}, "应为一串用逗号隔开的值"),
