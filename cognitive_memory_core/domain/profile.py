@@ -101,19 +101,23 @@ class Profile:
 
     def without_events(self, gone: Collection[str]) -> Profile:
         """Return the profile without the lines and tags that rest on one of these events, and headings left empty."""
-        sources = {said: ids for said, ids in self.sources.items() if not any(one in gone for one in ids)}
-        if len(sources) == len(self.sources):
+        return self._without({said for said, ids in self.sources.items() if any(one in gone for one in ids)})
+
+    def untold(self, told: Collection[str]) -> Profile:
+        """Return the profile without the lines and tags that rest on nothing but these events."""
+        return self._without({said for said, ids in self.sources.items() if all(one in told for one in ids)})
+
+    def _without(self, gone: Collection[str]) -> Profile:
+        if not gone:
             return self
         lines: list[str] = []
         for section in _SECTIONS.split(self.summary):
-            left = [line for line in section.split("\n") if self._stays(said_in(line), sources)]
+            left = [line for line in section.split("\n") if said_in(line) not in gone]
             is_emptied = section.startswith("#") and not "".join(left[1:]).strip() and "\n" in section.strip()
             lines += [] if is_emptied else left
-        tags = tuple(tag for tag in self.tags if self._stays(tag, sources))
+        tags = tuple(tag for tag in self.tags if tag not in gone)
+        sources = {said: ids for said, ids in self.sources.items() if said not in gone}
         return replace(self, tags=tags, summary="\n".join(lines).strip(), sources=sources)
-
-    def _stays(self, said: str, sources: Collection[str]) -> bool:
-        return said in sources or said not in self.sources
 
 
 @dataclass(frozen=True)

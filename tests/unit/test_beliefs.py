@@ -29,7 +29,7 @@ from tests.support.beliefs import (
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
-from tests.support.puppet import TRIAGE, Puppet, Question, shaped, statement
+from tests.support.puppet import MERGE, TRIAGE, Puppet, Question, shaped, statement
 
 STRONG = core.VectorStoreSettings(backend="exact")
 
@@ -219,6 +219,42 @@ async def test_newer_events_stand_beside_a_belief(tmp_path: Path) -> None:
         (line_shown,) = section.lines
         assert line_shown.startswith(f"- {FRIDAY}（据 豆沙(2000001)，2026-03-04 还这么说）（2026-03-05 后来：")
         assert line_shown.endswith("后来：豆沙(2000001)：“讨论新番改到每周六晚上吧”）")
+
+
+async def test_a_group_profile_does_not_repeat_its_beliefs(tmp_path: Path) -> None:
+    """A line of the group's profile that rests on a shown belief's events alone is left out; others stay."""
+    tea, both = "每周五晚上讨论新番", "周五讨论新番，不剧透"
+
+    def reader(question: Question) -> object:
+        if question.name == TRIAGE:
+            told = [statement(n, text, [GROUP.group_id], TEA[0], lines=[n]) for n, text in ((1, FRIDAY), (2, "不剧透"))]
+            return shaped(question, *told, should_remember=True, reason="定了")
+        if question.name == MERGE:
+            lines = [
+                {"section": "rules", "text": tea, "facts": [1]},
+                {"section": "rules", "text": both, "facts": [1, 2]},
+            ]
+            return {"lines": lines, "tags": [], "outdated": []}
+        return answered(created(FRIDAY, 1))
+
+    clock = FrozenClock()
+    async with core.CognitiveMemory.open(
+        core.Settings(vector_store=STRONG), tmp_path / "data", background=False, clock=clock, chat=Puppet(reader)
+    ) as memory:
+        lines = [
+            replace(line, scene=replace(line.scene, is_admin=True))
+            for line in a_chat((TEA, CHAT[0][1]), (TEA, "群里不剧透"), at=clock.now())
+        ]
+        for line in lines:
+            await memory.observe(line)
+        await memory.consider(lines[-1].scene, lines)
+        assert await memory.drain(30)
+        before = (await memory.context(GROUP, "哪天讨论新番")).text
+        assert f"规矩：{tea}" in before
+        assert (await memory.evolve(lines[-1].scene)).created == 1
+        after = (await memory.context(GROUP, "哪天讨论新番")).text
+        assert f"规矩：{tea}" not in after
+        assert f"规矩：{both}" in after
 
 
 async def test_a_belief_is_found_by_meaning(tmp_path: Path) -> None:
