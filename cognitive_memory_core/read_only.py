@@ -16,8 +16,7 @@ from .domain.read_filter import ReadFilter
 from .domain.scope import PlaceSwitch
 from .domain.turn import FailedJob, QueueCounts
 from .lost_ledger import LEDGER
-from .models.embedding import embedding_of
-from .models.embedding_queue import EmbeddingQueue
+from .models.embedding import Embedding, embedding_of
 from .ports.clock import SystemClock
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
@@ -57,10 +56,10 @@ class DirectorySnapshot:
 class MemoryReader:
     """Reads a data directory; made by :func:`opened_reader`. People who opted out are left out, as for the bot."""
 
-    def __init__(self, ledger: Ledger, embedder: EmbeddingQueue, settings: Settings, data_dir: Path) -> None:
-        """Read with a ledger that is opened read-only; ``embedder`` embeds queries."""
+    def __init__(self, ledger: Ledger, embedding: Embedding, settings: Settings, data_dir: Path) -> None:
+        """Read with a ledger that is opened read-only; ``embedding`` embeds queries."""
         self._ledger = ledger
-        self._embedder = embedder
+        self._embedder, self._local = embedding.embedder, embedding.local
         self._settings = Live(settings)
         self._data_dir = data_dir
         self._clock = SystemClock()
@@ -116,6 +115,8 @@ class MemoryReader:
 
     async def search(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search what the filter's scene may read, best first, by words and by the vectors in the ledger."""
+        if self._local:
+            await self._local.load()  # unlike a bot's, this question can wait
         sources = Sources(self._ledger, self._embedder, self._clock, self._access)
         read_filter = replace(read_filter, without=self._access.hidden_people)
         found = await Recall(sources, self._settings).search(read_filter, query, top_k=top_k)
@@ -154,7 +155,7 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
             settings, ledger, _Uncounted(), stack, clock=SystemClock(), data_dir=data_dir, given=None
         )
         ledger.corpora.follow(embedding.embedder.fingerprint)
-        reader = MemoryReader(ledger, embedding.embedder, settings, data_dir)
+        reader = MemoryReader(ledger, embedding, settings, data_dir)
         await reader.load()
         yield reader
 

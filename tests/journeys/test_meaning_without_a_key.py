@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import shutil
+import threading
 import zipfile
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
@@ -17,12 +18,16 @@ import numpy as np
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Settings
-from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.errors import Busy, UnavailableError
 from cognitive_memory_core.models import embedding, local
+from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
+from cognitive_memory_core.ports.clock import SystemClock
 from cognitive_memory_core.ports.models import GUESS
-from cognitive_memory_core.settings import EmbeddingSettings
+from cognitive_memory_core.read_only import opened_reader
+from cognitive_memory_core.settings import EmbeddingSettings, Live
 from tests.support.telling import READING, tell
 
 CAT = "养了一只橘猫"
@@ -125,6 +130,7 @@ async def test_what_cannot_be_loaded_is_replaced_once(error: Exception, caplog: 
     embedder, told = LocalEmbedder("some", "some-1", failing(error)), list[str]()
     embedder.on_replaced = lambda: told.append(embedder.fingerprint)
     hashing = HashingEmbedder()
+    await embedder.load()
     assert await embedder.embed_query("茶") == await hashing.embed_query("茶")
     assert await embedder.embed_documents(["茶", "水"]) == await hashing.embed_documents(["茶", "水"])
     assert (embedder.name, embedder.fingerprint) == ("hash", hashing.fingerprint)
@@ -143,6 +149,7 @@ async def test_a_text_that_fails_does_not_replace_the_model() -> None:
         return counted(texts)
 
     embedder = LocalEmbedder("some", "some-1", lambda: encode)
+    await embedder.load()
     with pytest.raises(UnavailableError, match="MemoryError"):
         await embedder.embed_query("茶")
     assert len(await embedder.embed_query("茶")) == 10
@@ -163,15 +170,72 @@ async def test_it_is_loaded_by_itself_after_the_start(monkeypatch: pytest.Monkey
     embedder = LocalEmbedder("some", "some-1", load)
     embedder.loop.start()
     await loaded.wait()
+    await embedder.load()
     await embedder.embed_query("茶")
     await embedder.loop.stop()
     assert was_collecting == [False]
     assert gc.isenabled()
 
 
+async def test_a_question_does_not_wait_for_the_model_to_be_loaded() -> None:
+    """While the model is loaded, which the first question begins, questions are refused at once and texts wait."""
+    begun, is_allowed = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def load() -> Any:
+        loop.call_soon_threadsafe(begun.set)
+        is_allowed.wait()
+        return counted
+
+    embedder = LocalEmbedder("some", "some-1", load)
+    try:
+        for _ in range(2):
+            with pytest.raises(Busy):
+                await embedder.embed_query("茶")
+        await begun.wait()
+        waiting = asyncio.ensure_future(embedder.embed_documents(["茶"]))
+        with pytest.raises(Busy):
+            await embedder.embed_query("茶")
+        assert not waiting.done()
+    finally:
+        is_allowed.set()
+    assert await waiting == [await embedder.embed_query("茶")]
+    embedder.close()
+
+
+async def test_a_question_waits_for_eight_texts_at_most() -> None:
+    """A question that comes while many texts are embedded is answered after the batch that runs, of eight texts."""
+    asked, calls = asyncio.Event(), list[int]()
+    loop = asyncio.get_running_loop()
+
+    def encode(texts: Sequence[str]) -> Any:
+        calls.append(0 if texts == ["茶"] else len(texts))
+        loop.call_soon_threadsafe(asked.set)
+        return counted(texts)
+
+    embedder = LocalEmbedder("some", "some-1", lambda: encode)
+    await embedder.load()
+    calls.clear()
+    asked.clear()
+    queue = EmbeddingQueue(embedder, SystemClock(), Live(GUESS), batch_size=embedder.batch)
+    indexing = asyncio.ensure_future(queue.embed_documents([f"第 {number} 件事" for number in range(64)]))
+    await asked.wait()
+    await queue.embed_query("茶")
+    before = calls.index(0)
+    assert len(await indexing) == 64
+    assert before <= 2
+    assert sum(calls) == 64
+    assert max(calls) == 8
+    await queue.close()
+    embedder.close()
+
+
 @needs_encoder
 async def test_a_directory_with_hashing_moves_to_the_model(tmp_path: Path) -> None:
-    """Events embedded by hashing are found by words at once, and by meaning when the model has embedded them."""
+    """Events embedded by hashing are found by words at once, and by meaning when the model has embedded them.
+
+    A reader without a bot waits for the model.
+    """
     async with CognitiveMemory.open(
         Settings.from_mapping({"models": {"embedding": {"local": "hash"}}, "vector_store": {"backend": "exact"}}),
         tmp_path,
@@ -184,6 +248,9 @@ async def test_a_directory_with_hashing_moves_to_the_model(tmp_path: Path) -> No
         assert await memory.drain(60)
         assert CAT in (await memory.search_events(READING, "谁家有宠物"))[0].event.text
         assert "embedding" not in (await memory.status()).without_model
+    async with opened_reader(HERE, tmp_path) as reader:
+        (found,) = await reader.search(ReadFilter(READING), "谁家有宠物", top_k=1)
+        assert CAT in found.event.text
 
 
 @pytest.mark.parametrize("store", ["exact", "chroma"])

@@ -62,8 +62,8 @@ async def test_a_folder_of_ones_own(tmp_path: Path) -> None:
     instructed = local_embedder(
         EmbeddingSettings(local=EMBEDDER, local_path=str(own), query_instruction="水水水"), tmp_path
     )
-    assert await plain.embed_query("水水水茶") == await instructed.embed_query("茶")
     assert await plain.embed_documents(["茶"]) == await instructed.embed_documents(["茶"])
+    assert await plain.embed_query("水水水茶") == await instructed.embed_query("茶")
     assert plain.fingerprint != instructed.fingerprint
 
 
@@ -111,6 +111,7 @@ async def test_what_cannot_be_loaded_is_replaced_by_hashing(
         (files / "tokenizer.json").write_text("{}")
     embedder = local_embedder(EmbeddingSettings(local=name), tmp_path)
     assert isinstance(embedder, LocalEmbedder)
+    await embedder.load()
     assert await embedder.embed_query("茶") == await HashingEmbedder().embed_query("茶")
     (line,) = caplog.messages
     assert name in line
