@@ -1,10 +1,13 @@
-"""Finds the settings in .env and the data directory for the command line, in the same way as the bot."""
+"""Finds the settings in .env and the data directory in the same way as the bot, and opens the directory."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -13,10 +16,14 @@ from dotenv import dotenv_values
 
 from .. import sentences
 from ..configuration import Configuration
+from ..disk import is_owned
 from ..env_variables import decoded, merged_settings, nested_settings
-from ..errors import BadArgument
+from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
+from ..lost_ledger import LEDGER
+from ..memory import CognitiveMemory
+from ..read_only import MemoryReader, opened_reader
 from ..settings import Settings
-from .parser import Parser
+from .parser import FAILED, Parser, refuse
 
 PLUGIN = "nonebot_plugin_cognitive_memory"
 ENVIRONMENT = "prod"  # NoneBot's own default
@@ -122,3 +129,53 @@ def _variables(file: Path) -> dict[str, str]:
         reason = sentences.command_line.unreadable_reason(unreadable)
         raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=file, reason=reason)) from unreadable
     return {name.lower(): value for name, value in found.items() if value is not None}
+
+
+def finished(work: Callable[[argparse.Namespace, BotDirectory], Awaitable[int]], arguments: argparse.Namespace) -> int:
+    """Run a subcommand on the bot's directory and return its status; say every expected failure in one sentence."""
+
+    async def worked() -> int:
+        return await work(arguments, bot_directory(arguments))
+
+    logging.getLogger("cognitive_memory_core").addHandler(logging.NullHandler())
+    try:
+        return asyncio.run(worked())
+    except DirectoryInUse:
+        return refuse(sentences.command_line.BOT_IS_RUNNING)
+    except CognitiveMemoryError as refused:
+        return refuse(refused)
+    except BrokenPipeError:
+        return FAILED
+    except KeyboardInterrupt:
+        return refuse(sentences.command_line.INTERRUPTED)
+
+
+@asynccontextmanager
+async def reading(bot: BotDirectory) -> AsyncGenerator[MemoryReader, None]:
+    """Open the directory for reading, even while a bot owns it; raises UnavailableError, BadArgument."""
+    async with opened_reader(bot.settings(), _existing(bot.data_dir)) as reader:
+        yield reader
+
+
+@asynccontextmanager
+async def owning(
+    bot: BotDirectory, *, creates: bool = False, background: bool = False
+) -> AsyncGenerator[CognitiveMemory, None]:
+    """Open the directory as its owner; raises DirectoryInUse while a bot owns it.
+
+    The settings are the bot's, with ``enabled`` on and ``shutdown_seconds`` 0, so that the command waits for no jobs.
+    """
+    data_dir, settings = bot.data_dir if creates else _existing(bot.data_dir), bot.settings()
+    if await asyncio.to_thread(is_owned, data_dir):
+        raise DirectoryInUse
+    historian = settings.historian.model_copy(update={"shutdown_seconds": 0.0})
+    settings = settings.model_copy(update={"historian": historian, "enabled": True})
+    async with CognitiveMemory.open(settings, data_dir, background=background) as memory:
+        yield memory
+
+
+def _existing(data_dir: Path) -> Path:
+    """Return ``data_dir`` if it has a ledger, else raise BadArgument."""
+    if not (data_dir / LEDGER).is_file():
+        raise BadArgument(sentences.command_line.NO_LEDGER.format(path=data_dir))
+    return data_dir

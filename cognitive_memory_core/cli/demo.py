@@ -14,13 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .. import sentences
-from .parser import FAILED, Parser, Subcommand, existing_file, fresh_directory
+from .parser import FAILED, Parser, existing_file, fresh_directory
 
 NEEDED = ("nonebot", "fastapi", "uvicorn", "websockets")
 FOREIGN_SETTINGS = ("COGNITIVE_MEMORY__", "LOCALSTORE_")  # an API key in the shell must not reach the demo
 
 
-def declare(parser: Parser) -> None:
+def declare_demo(parser: Parser) -> None:
     """Add the arguments of ``cognitive-memory demo``."""
     parser.options.add_argument(
         "--transcript", type=existing_file, metavar="FILE", help=sentences.command_line.TRANSCRIPT_OPTION
@@ -28,7 +28,7 @@ def declare(parser: Parser) -> None:
     parser.options.add_argument("--keep", type=fresh_directory, metavar="DIR", help=sentences.command_line.KEEP_OPTION)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def demo(arguments: argparse.Namespace) -> int:
     """Start the script, wait for it and return its exit status."""
     script = _script()
     missing = [name for name in NEEDED if find_spec(name) is None]
@@ -36,7 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(sentences.command_line.demo_needs(missing or ["nonebot_plugin_cognitive_memory"]) + "\n")
         return FAILED
     command = [sys.executable, str(script), *_passed_on(arguments)]
-    return _status(subprocess.Popen(command, env=_environment()))  # noqa: S603  # our own script, no shell
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(FOREIGN_SETTINGS)}
+    process = subprocess.Popen(command, env=kept | {"PYTHONIOENCODING": "utf-8"})  # noqa: S603  # our own script, no shell
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:  # also reaches the script, which ends by itself
+            continue
+        return status if status in (0, 1, 2) else FAILED
 
 
 def _script() -> Path | None:
@@ -53,21 +60,3 @@ def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:
         path: Path | None = getattr(arguments, name)
         if path is not None:
             yield from (f"--{name}", str(path.resolve()))
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(FOREIGN_SETTINGS)}
-    return kept | {"PYTHONIOENCODING": "utf-8"}
-
-
-def _status(script: subprocess.Popen[bytes]) -> int:
-    """Wait for the script and return its status; an interrupt also reaches the script, which ends by itself."""
-    while True:
-        try:
-            status = script.wait()
-        except KeyboardInterrupt:
-            continue
-        return status if status in (0, 1, 2) else FAILED
-
-
-COMMAND = Subcommand("demo", sentences.command_line.DEMO_SUMMARY, declare, run)

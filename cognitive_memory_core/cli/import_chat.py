@@ -18,18 +18,16 @@ from ..errors import BadArgument
 from ..memory import CognitiveMemory
 from ..settings import Settings
 from ..transfer.chat_files import OWN_COMMANDS, ChatFile
-from .bot_directory import BotDirectory, declare_directory
-from .open_directory import owning, runner
-from .parser import DONE, Parser, Subcommand, console, existing_path, print_json, progress_bar, refuse
+from .bot_directory import BotDirectory, owning
+from .parser import Parser, existing_path, progress_bar, refuse, show
 
 TOGETHER = 2_000  # lines
 NOBODY = "0"  # the person of a group's scene before a line names one
 
 
-def declare(parser: Parser) -> None:
+def declare_import_chat(parser: Parser) -> None:
     """Add the arguments of ``cognitive-memory import-chat``."""
     words = sentences.command_line
-    declare_directory(parser)
     parser.options.add_argument("path", type=existing_path, metavar="FILE", help=words.IMPORT_CHAT_ARGUMENT)
     parser.options.add_argument("--group", metavar="ID", default="", help=words.CHAT_GROUP_OPTION)
     parser.options.add_argument("--user", metavar="ID", default="", help=words.CHAT_USER_OPTION)
@@ -38,7 +36,8 @@ def declare(parser: Parser) -> None:
     parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)
 
 
-async def _import_chat(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+async def import_chat(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    """Take in a file; an unreadable rest of it is named at the end."""
     settings, path = bot.settings(), Path(arguments.path)
     place, bots = _place(arguments, settings), frozenset(checked_id(one, "--bot") for one in arguments.bot)
     if place.group_id and not bots:
@@ -46,11 +45,9 @@ async def _import_chat(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     file = await asyncio.to_thread(ChatFile, path, place, bots, _command_signs(bot), settings.zone)
     async with owning(bot, creates=True) as memory:
         report, failure = await _taken_in(file, memory)
-    if arguments.json:
-        print_json({"taken": report.taken, "known": report.known, "left_out": dict(report.left_out)})
-    else:
-        console().print(sentences.backfill.DONE.format(outcome=report.summary), markup=False)
-    return refuse(failure) if failure else DONE
+    figures = {"taken": report.taken, "known": report.known, "left_out": dict(report.left_out)}
+    status = show(arguments, figures, sentences.backfill.DONE.format(outcome=report.summary))
+    return refuse(failure) if failure else status
 
 
 async def _taken_in(file: ChatFile, memory: CognitiveMemory) -> tuple[Backfill, BadArgument | None]:
@@ -71,7 +68,7 @@ async def _taken_in(file: ChatFile, memory: CognitiveMemory) -> tuple[Backfill, 
         while some := await asyncio.to_thread(batch):
             report = report.plus(Backfill(left_out=Counter(one for one in some if isinstance(one, str))))
             report = report.plus(await memory.backfill([one for one in some if isinstance(one, Message)]))
-            bar.show(file.position, file.size)
+            bar(file.position, file.size)
     return report, failure
 
 
@@ -94,6 +91,3 @@ def _command_signs(bot: BotDirectory) -> tuple[str, ...]:
     given = decoded(bot.value("command_start") or '["/"]')
     signs = cast("list[object]", given) if isinstance(given, list) else [given]
     return (*(sign for sign in signs if isinstance(sign, str) and sign), *OWN_COMMANDS)
-
-
-COMMAND = Subcommand("import-chat", sentences.command_line.IMPORT_CHAT_SUMMARY, declare, runner(_import_chat))

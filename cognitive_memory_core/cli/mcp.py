@@ -1,16 +1,15 @@
 """``cognitive-memory mcp``: serves the memory of one scene to an MCP client over standard input and output.
 
 While a bot owns the data directory, every request goes to the bot over HTTP; otherwise this process opens the
-directory itself.
+directory itself, and releases it when it is idle.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from functools import partial
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import urlunsplit
 
@@ -23,26 +22,32 @@ from ..mcp_server.bot_client import BotClient
 from ..memory import CognitiveMemory
 from ..tools import ToolCaller
 from ..tools.agent_actions import failure
-from .bot_directory import BotDirectory, declare_directory
-from .open_directory import owning, runner
-from .parser import DONE, Parser, Subcommand, refuse
+from .bot_directory import BotDirectory, owning
+from .parser import DONE, Parser, refuse
 
 PORT = "8080"  # NoneBot's own default
+IDLE = 3.0  # seconds without a use; a bot that starts waits for its directory at least 5
+SETTLING = 5.0  # seconds that waiting jobs get before the memory is released; the rest stay queued
 
 
-def declare(parser: Parser) -> None:
+def declare_serve(parser: Parser) -> None:
     """Add the arguments of ``cognitive-memory mcp``."""
     words = sentences.command_line
-    declare_directory(parser)
     parser.options.add_argument("--user", metavar="ID", required=True, help=words.AGENT_USER_OPTION)
     parser.options.add_argument("--group", metavar="ID", default="", help=words.AGENT_GROUP_OPTION)
     parser.options.add_argument("--url", metavar="URL", default="", help=words.BOT_URL_OPTION)
 
 
-async def _serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+async def serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    """Answer a client until it closes standard input."""
     if not mcp_server.is_installed():
         return refuse(sentences.command_line.MCP_IS_MISSING)
-    exchange = DirectoryExchange(bot, _scene(arguments, bot), arguments.url or _address(bot))
+    agent, user_id = bot.settings().agent, checked_id(arguments.user, "--user")
+    if arguments.group:
+        scene = Scene.group(checked_id(arguments.group, "--group"), user_id, agent=agent)
+    else:
+        scene = Scene.private(user_id, agent=agent)
+    exchange = DirectoryExchange(bot, scene, arguments.url or _address(bot))
     try:
         await mcp_server.serve_stdio(exchange.answer)
     finally:
@@ -51,27 +56,28 @@ async def _serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 class DirectoryExchange:
-    """Answers an MCP client, over HTTP by the bot that owns the data directory, or by opening the directory itself."""
+    """Answers an MCP client, over HTTP by the bot that owns the data directory, or by opening the directory itself.
+
+    The memory stays open between uses that follow each other closely.
+    """
 
     def __init__(self, bot: BotDirectory, scene: Scene, url: str) -> None:
         """Answer in ``scene``; ``url`` is where the bot listens."""
-        self._bot = bot
-        self._scene = scene
-        self._settings = bot.settings()
-        self._data_dir = bot.data_dir
+        self._bot, self._scene, self._settings, self._data_dir = bot, scene, bot.settings(), bot.data_dir
         token = self._settings.http.token.get_secret_value().strip()
         self._remote = BotClient(url, token, user_id=scene.user_id, group_id=scene.group_id) if token else None
-        self._local = MemoryOnDemand(partial(owning, bot, creates=bot.given_dir is not None, background=True))
+        self._lock, self._stack = asyncio.Lock(), AsyncExitStack()
+        self._memory: CognitiveMemory | None = None
+        self._uses = 0
+        self._releasing: asyncio.Task[None] | None = None
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer a request; if the memory refuses a tool call, the answer says why.
 
         For any other request that the memory refuses, CognitiveMemoryError is raised.
         """
-        if method == "tools/list":
-            return mcp_server.tool_list()
-        if method == "resources/templates/list":
-            return mcp_server.template_list()
+        if (described := mcp_server.description(method)) is not None:
+            return described
         try:
             return await self._answered(method, params)
         except CognitiveMemoryError as refused:
@@ -80,68 +86,32 @@ class DirectoryExchange:
             return mcp_server.called(failure(str(refused)))
 
     async def close(self) -> None:
-        """Release the directory."""
-        await self._local.close()
+        """Release the directory at once."""
+        if self._releasing:
+            self._releasing.cancel()
+        async with self._lock:
+            await self._release()
 
     async def _answered(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self._local.is_open or not await asyncio.to_thread(is_owned, self._data_dir):
+        if self._memory or not await asyncio.to_thread(is_owned, self._data_dir):
             try:
-                async with self._local.use() as memory:
-                    return await mcp_server.memory_exchange(ToolCaller(memory, self._scene, self._settings))(
-                        method, params
-                    )
+                async with self._opened() as memory:
+                    caller = ToolCaller(memory, self._scene, self._settings)
+                    return await mcp_server.memory_exchange(caller)(method, params)
             except DirectoryInUse:
                 pass  # a bot has started in this moment
         if self._remote is None:
             raise UnavailableError(sentences.command_line.BOT_SERVES_NO_HTTP)
         return await self._remote.ask(method, params)
 
-
-def _scene(arguments: argparse.Namespace, bot: BotDirectory) -> Scene:
-    agent, user_id = bot.settings().agent, checked_id(arguments.user, "--user")
-    if arguments.group:
-        return Scene.group(checked_id(arguments.group, "--group"), user_id, agent=agent)
-    return Scene.private(user_id, agent=agent)
-
-
-def _address(bot: BotDirectory) -> str:
-    """Return the URL at which the bot listens by NoneBot's settings; this machine if it listens on all addresses."""
-    host = bot.value("host").strip() or "127.0.0.1"
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # is compared, not listened on
-    host = f"[{host}]" if ":" in host else host
-    return urlunsplit(("http", f"{host}:{bot.value('port').strip() or PORT}", "", "", ""))
-
-
-COMMAND = Subcommand("mcp", sentences.command_line.MCP_SUMMARY, declare, runner(_serve))
-
-
-IDLE = 3.0  # seconds without a use; a bot that starts waits for its directory at least 5
-SETTLING = 5.0  # seconds that waiting jobs get before the memory is released; the rest stay queued
-
-
-class MemoryOnDemand:
-    """Keeps a memory open between uses that follow each other closely, and releases it afterwards."""
-
-    def __init__(self, opened: Callable[[], AbstractAsyncContextManager[CognitiveMemory]], idle: float = IDLE) -> None:
-        """Create without opening; after ``idle`` seconds without a use the memory is released."""
-        self._open = opened
-        self._idle = idle
-        self._lock = asyncio.Lock()
-        self._stack: AsyncExitStack | None = None
-        self._memory: CognitiveMemory | None = None
-        self._uses = 0
-        self._releasing: asyncio.Task[None] | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether this process has the memory open and therefore owns the data directory."""
-        return self._memory is not None
-
     @asynccontextmanager
-    async def use(self) -> AsyncGenerator[CognitiveMemory, None]:
+    async def _opened(self) -> AsyncGenerator[CognitiveMemory, None]:
         """Yield the memory, after opening it if it is closed; raises what opening raises."""
         async with self._lock:
-            memory = self._memory or await self._opened()
+            if self._memory is None:
+                opening = owning(self._bot, creates=self._bot.given_dir is not None, background=True)
+                self._memory = await self._stack.enter_async_context(opening)
+            memory = self._memory
             self._uses += 1
         try:
             yield memory
@@ -151,28 +121,22 @@ class MemoryOnDemand:
                 self._releasing.cancel()
             self._releasing = asyncio.create_task(self._release_when_idle())
 
-    async def close(self) -> None:
-        """Release the memory at once."""
-        if self._releasing:
-            self._releasing.cancel()
-        async with self._lock:
-            await self._release()
-
-    async def _opened(self) -> CognitiveMemory:
-        async with AsyncExitStack() as stack:
-            self._memory = await stack.enter_async_context(self._open())
-            self._stack = stack.pop_all()
-        return self._memory
-
     async def _release_when_idle(self) -> None:
-        await asyncio.sleep(self._idle)
+        await asyncio.sleep(IDLE)
         async with self._lock:
             if not self._uses:
                 await asyncio.shield(self._release())
 
     async def _release(self) -> None:
-        if self._memory is None or self._stack is None:
-            return
-        await self._memory.drain(SETTLING)
-        stack, self._stack, self._memory = self._stack, None, None
-        await stack.aclose()
+        if self._memory is not None:
+            await self._memory.drain(SETTLING)
+            self._memory = None
+            await self._stack.aclose()
+
+
+def _address(bot: BotDirectory) -> str:
+    """Return the URL at which the bot listens by NoneBot's settings; this machine if it listens on all addresses."""
+    host = bot.value("host").strip() or "127.0.0.1"
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # is compared, not listened on
+    host = f"[{host}]" if ":" in host else host
+    return urlunsplit(("http", f"{host}:{bot.value('port').strip() or PORT}", "", "", ""))

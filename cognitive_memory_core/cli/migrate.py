@@ -14,15 +14,13 @@ from ..memory import CognitiveMemory
 from ..migration.conversion import Conversion, Destination, MigrationReport, turns_of
 from ..migration.layout import Layout
 from ..tasks import completed
-from .bot_directory import BotDirectory, declare_directory
-from .open_directory import owning, runner
-from .parser import DONE, FAILED, Parser, Subcommand, console, existing_path, print_json, progress_bar, refuse
-from .transferring import watched
+from .bot_directory import BotDirectory, owning
+from .parser import FAILED, Parser, existing_path, progress_bar, refuse, show
+from .writing import watched
 
 
-def declare(parser: Parser) -> None:
+def declare_migrate(parser: Parser) -> None:
     """Add the arguments of ``cognitive-memory migrate``."""
-    declare_directory(parser)
     words = sentences.command_line
     parser.options.add_argument("path", type=existing_path, metavar="PATH", help=words.MIGRATE_ARGUMENT)
     parser.options.add_argument("--dry-run", action="store_true", help=words.DRY_RUN_OPTION)
@@ -32,14 +30,20 @@ def declare(parser: Parser) -> None:
     parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)
 
 
-async def _migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+async def migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    """Take over the source, or with ``--dry-run`` count what is in it."""
     destination = _destination(arguments, bot)
     if arguments.dry_run:
-        report = await _read(arguments.path, destination, None)
+        report, done = await _read(arguments.path, destination, None), {}
         shown = sentences.migration.previewed(report.counts, report.left_out)
-        return _say(arguments, report, {}, shown)
-    async with owning(bot, creates=True) as memory:
-        return await _taken_over(arguments, destination, memory)
+    else:
+        async with owning(bot, creates=True) as memory:
+            report, done = await _taken_over(arguments.path, destination, memory)
+        shown = sentences.migration.migrated(report.counts, done["rows"], done["queued"], report.left_out)
+    for said in report.said:
+        refuse(said)
+    status = show(arguments, {"found": dict(report.counts), **done, "left_out": report.left_out}, shown)
+    return FAILED if report.left_out and not report.counts else status
 
 
 def _destination(arguments: argparse.Namespace, bot: BotDirectory) -> Destination:
@@ -54,21 +58,22 @@ def _destination(arguments: argparse.Namespace, bot: BotDirectory) -> Destinatio
     )
 
 
-async def _taken_over(arguments: argparse.Namespace, destination: Destination, memory: CognitiveMemory) -> int:
+async def _taken_over(
+    path: Path, destination: Destination, memory: CognitiveMemory
+) -> tuple[MigrationReport, dict[str, int]]:
+    """Import the source; return what was found, and how many rows are new and how many jobs were queued."""
     with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
         draft = Path(scratch) / "migrated.jsonl"
-        report = await _read(arguments.path, destination, draft)
+        report = await _read(path, destination, draft)
         rows = sum(report.counts.values())
         with progress_bar(sentences.command_line.IMPORTING, rows) as bar:
             async with watched(memory, bar, rows):
                 new = await memory.import_(draft)
     before = (await memory.status()).jobs.pending
-    layout = await asyncio.to_thread(Layout.of, arguments.path)
+    layout = await asyncio.to_thread(Layout.of, path)
     for turn in turns_of(layout, MigrationReport(lambda: None), destination.agent):
         await memory.remember(turn)
-    queued = (await memory.status()).jobs.pending - before
-    shown = sentences.migration.migrated(report.counts, new, queued, report.left_out)
-    return _say(arguments, report, {"rows": new, "queued": queued}, shown)
+    return report, {"rows": new, "queued": (await memory.status()).jobs.pending - before}
 
 
 async def _read(path: Path, destination: Destination, draft: Path | None) -> MigrationReport:
@@ -77,7 +82,7 @@ async def _read(path: Path, destination: Destination, draft: Path | None) -> Mig
     If cancelled, wait for the thread before returning, so that the folder is not deleted under it.
     """
     with progress_bar(sentences.migration.READING, None) as bar:
-        report = MigrationReport(bar.advance)
+        report = MigrationReport(bar)
         await completed(asyncio.to_thread(_convert, path, draft, report, destination))
     return report
 
@@ -89,16 +94,3 @@ def _convert(path: Path, draft: Path | None, report: MigrationReport, destinatio
             Conversion(layout, file, report, destination).run(Path(scratch))
         for _ in turns_of(layout, report):
             pass
-
-
-def _say(arguments: argparse.Namespace, report: MigrationReport, done: dict[str, int], shown: str) -> int:
-    for said in report.said:
-        refuse(said)
-    if arguments.json:
-        print_json({"found": dict(report.counts), **done, "left_out": report.left_out})
-    else:
-        console().print(shown, markup=False)
-    return FAILED if report.left_out and not report.counts else DONE
-
-
-COMMAND = Subcommand("migrate", sentences.command_line.MIGRATE_SUMMARY, declare, runner(_migrate))

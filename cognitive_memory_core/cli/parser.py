@@ -6,9 +6,8 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,7 +15,6 @@ from .. import sentences
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
 
 
 DONE, FAILED, MISUSED = 0, 1, 2
@@ -29,30 +27,22 @@ _COMPLAINTS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-class _ChineseHelp(argparse.HelpFormatter):
-    """Help with Chinese headings."""
-
-    def add_usage(
-        self,
-        usage: str | None,
-        actions: Iterable[argparse.Action],
-        groups: Iterable[argparse._MutuallyExclusiveGroup],  # pyright: ignore[reportPrivateUsage]  # argparse's own name
-        prefix: str | None = None,
-    ) -> None:
-        """Put the Chinese word before the usage line."""
-        super().add_usage(usage, actions, groups, sentences.command_line.USAGE if prefix is None else prefix)
-
-
 class Parser(argparse.ArgumentParser):
     """A parser with Chinese messages that exits with status 2 on misuse."""
 
     def __init__(self, prog: str, description: str) -> None:
         """Create the parser with the help option alone."""
-        super().__init__(
-            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_ChineseHelp
-        )
+        super().__init__(prog=prog, description=description, add_help=False, allow_abbrev=False)
         self.options = self.add_argument_group(sentences.command_line.OPTIONS)
         self.options.add_argument("-h", "--help", action="help", help=sentences.command_line.HELP_OPTION)
+
+    def format_usage(self) -> str:
+        """Return the usage behind the Chinese word."""
+        return super().format_usage().replace("usage: ", sentences.command_line.USAGE, 1)
+
+    def format_help(self) -> str:
+        """Return the help with the Chinese word before the usage."""
+        return super().format_help().replace("usage: ", sentences.command_line.USAGE, 1)
 
     def error(self, message: str) -> NoReturn:
         """Print the error in Chinese and the usage, then exit with status 2."""
@@ -60,30 +50,16 @@ class Parser(argparse.ArgumentParser):
         self.exit(MISUSED, f"{misuse}\n{self.format_usage()}")
 
 
-@dataclass(frozen=True)
-class Subcommand:
-    """One subcommand: ``declare`` adds its arguments, ``run`` executes it and returns the exit status."""
-
-    name: str
-    summary: str
-    declare: Callable[[Parser], None]
-    run: Callable[[argparse.Namespace], int]
-
-
 def existing_file(text: str) -> Path:
     """Return the path if the file exists, else raise ArgumentTypeError."""
-    path = Path(text)
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(sentences.command_line.NO_SUCH_FILE.format(path=path))
-    return path
+    if not Path(text).is_file():
+        raise argparse.ArgumentTypeError(sentences.command_line.NO_SUCH_FILE.format(path=text))
+    return Path(text)
 
 
 def existing_path(text: str) -> Path:
     """Return the path if a file or directory exists there, else raise ArgumentTypeError."""
-    path = Path(text)
-    if not (path.is_file() or path.is_dir()):
-        raise argparse.ArgumentTypeError(sentences.command_line.NO_SUCH_FILE.format(path=path))
-    return path
+    return Path(text) if Path(text).is_dir() else existing_file(text)
 
 
 def fresh_directory(text: str) -> Path:
@@ -125,9 +101,13 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=not is_terminal, width=None if is_terminal else 10_000, emoji=False)
 
 
-def print_json(value: object) -> None:
-    """Write one JSON value on one line."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+def show(arguments: argparse.Namespace, figures: object, shown: str) -> int:
+    """Print a result, as JSON on one line with ``--json``, else for people; return the status of a command that did."""
+    if arguments.json:
+        sys.stdout.write(json.dumps(figures, ensure_ascii=False, default=str) + "\n")
+    else:
+        console().print(shown, markup=False)
+    return DONE
 
 
 def refuse(sentence: object) -> int:
@@ -136,32 +116,23 @@ def refuse(sentence: object) -> int:
     return FAILED
 
 
-class ProgressBar:
-    """A bar on standard error; nothing is shown without a terminal."""
-
-    def __init__(self, progress: Progress | None, task: TaskID | None) -> None:
-        """Show the steps of a task; None shows nothing."""
-        self._progress, self._task = progress, task
-
-    def advance(self) -> None:
-        """Advance the bar by one step."""
-        if self._progress is not None and self._task is not None:
-            self._progress.advance(self._task)
-
-    def show(self, done: int, total: int | None) -> None:
-        """Show ``done`` of ``total`` steps; ``total`` is None if it is unknown."""
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=done, total=total)
-
-
 @contextmanager
-def progress_bar(label: str, total: int | None) -> Generator[ProgressBar, None, None]:
-    """Show a progress bar during the ``with`` block, if standard error is a terminal."""
+def progress_bar(label: str, total: int | None) -> Generator[Callable[..., None], None, None]:
+    """Show a progress bar during the ``with`` block, if standard error is a terminal.
+
+    The function that is yielded takes how much is done and of how much, None if that is unknown; without arguments it
+    advances by one.
+    """
     if not sys.stderr.isatty():
-        yield ProgressBar(None, None)
+        yield lambda *_: None
         return
     from rich.console import Console  # noqa: PLC0415  # only on a terminal
     from rich.progress import Progress  # noqa: PLC0415  # only on a terminal
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        yield ProgressBar(progress, progress.add_task(label, total=total))
+        task = progress.add_task(label, total=total)
+
+        def bar(done: int | None = None, of: int | None = None) -> None:
+            progress.update(task, completed=done, total=of, advance=1 if done is None else None)
+
+        yield bar

@@ -14,57 +14,36 @@ from ..disk import is_owned
 from ..domain.scope import PlaceSwitch
 from ..domain.turn import FailedJob
 from ..errors import BadArgument
+from ..memory import CognitiveMemory
 from ..read_only import DirectorySnapshot
-from .bot_directory import BotDirectory, declare_directory
-from .open_directory import owning, reading, runner
-from .parser import DONE, Parser, Subcommand, console, print_json
+from .bot_directory import BotDirectory, owning, reading
+from .parser import DONE, Parser, console, show
 
 ALL = "all"
 ID_LENGTH, ERROR_LENGTH = 8, 200
 
 
-def declare(parser: Parser) -> None:
+def declare_status(parser: Parser) -> None:
     """Add the arguments of ``cognitive-memory status``."""
     words = sentences.command_line
-    declare_directory(parser)
     parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)
     parser.options.add_argument("--failed", action="store_true", help=words.FAILED_OPTION)
     parser.options.add_argument("--retry", nargs="?", const=ALL, metavar="ID", help=words.RETRY_OPTION)
 
 
-async def _show(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    """Print the figures of the memory and its failed jobs, or queue failed jobs again."""
     if arguments.retry is not None:
-        return await _retry(bot, arguments.retry, as_json=arguments.json)
+        async with owning(bot) as memory:
+            count = await _retried(memory, arguments.retry)
+        return show(arguments, {"retried": count}, sentences.command_line.RETRIED.format(count=count))
     configuration = bot.configuration()
     is_running = await asyncio.to_thread(is_owned, bot.data_dir)
     async with reading(bot) as reader:
         snapshot = await reader.snapshot()
-    if arguments.json:
-        print_json(_figures(bot, configuration, snapshot, is_running=is_running))
-    elif arguments.failed:
-        console().print("\n".join(_failed_lines(snapshot.failed, configuration)), markup=False)
-    else:
-        _print(bot, configuration, snapshot, is_running=is_running)
-    return DONE
-
-
-async def _retry(bot: BotDirectory, wanted: str, *, as_json: bool) -> int:
-    async with owning(bot) as memory:
-        if wanted == ALL:
-            count = await memory.revive()
-        else:
-            matching = [job.id for job in await memory.failed_jobs() if job.id.startswith(wanted)]
-            if len(matching) != 1:
-                raise BadArgument(sentences.command_line.UNKNOWN_JOB)
-            count = await memory.revive(matching[0])
-    if as_json:
-        print_json({"retried": count})
-    else:
-        console().print(sentences.command_line.RETRIED.format(count=count), markup=False)
-    return DONE
-
-
-def _print(bot: BotDirectory, configuration: Configuration, snapshot: DirectorySnapshot, *, is_running: bool) -> None:
+    failed = "\n".join(_failed_lines(snapshot.failed, configuration.settings.zone))
+    if arguments.json or arguments.failed:
+        return show(arguments, _figures(bot, configuration, snapshot, is_running=is_running), failed)
     from rich.table import Table  # noqa: PLC0415  # help and JSON do not need it
     from rich.text import Text  # noqa: PLC0415  # the same
 
@@ -73,10 +52,19 @@ def _print(bot: BotDirectory, configuration: Configuration, snapshot: DirectoryS
     table.add_column()
     for name, value in _rows(bot, configuration, snapshot, is_running=is_running):
         table.add_row(name, Text(value))
-    shown = console()
-    shown.print(table, markup=False)
+    console().print(table, markup=False)
     if snapshot.failed:
-        shown.print("\n".join(("", *_failed_lines(snapshot.failed, configuration))), markup=False)
+        console().print(f"\n{failed}", markup=False)
+    return DONE
+
+
+async def _retried(memory: CognitiveMemory, wanted: str) -> int:
+    if wanted == ALL:
+        return await memory.revive()
+    matching = [job.id for job in await memory.failed_jobs() if job.id.startswith(wanted)]
+    if len(matching) != 1:
+        raise BadArgument(sentences.command_line.UNKNOWN_JOB)
+    return await memory.revive(matching[0])
 
 
 def _rows(
@@ -117,25 +105,18 @@ def _switch_line(switch: PlaceSwitch, zone: tzinfo) -> str:
     )
 
 
-def _failed_lines(failed: Sequence[FailedJob], configuration: Configuration) -> list[str]:
-    if not failed:
-        return [sentences.status.NO_FAILED]
-    zone = configuration.settings.zone
-    lines = [_failed_line(job, zone) for job in failed]
-    return [sentences.status.FAILED_HEAD.format(count=len(failed)), *lines]
-
-
-def _failed_line(job: FailedJob, zone: tzinfo) -> str:
-    scene = job.job.work.scene if job.job else None
-    place = sentences.status.place(scene.group_id, scene.user_id) if scene else sentences.status.UNREADABLE_PLACE
-    return sentences.status.FAILED_LINE.format(
-        id=job.id[:ID_LENGTH],
-        at=f"{job.failed_at.astimezone(zone):%m-%d %H:%M}",
-        place=place,
-        attempts=job.attempts,
-        error=" ".join(job.error.split())[:ERROR_LENGTH],
-        advice=job.advice,
-    )
+def _failed_lines(failed: Sequence[FailedJob], zone: tzinfo) -> Iterator[str]:
+    yield sentences.status.FAILED_HEAD.format(count=len(failed)) if failed else sentences.status.NO_FAILED
+    for job in failed:
+        scene = job.job.work.scene if job.job else None
+        yield sentences.status.FAILED_LINE.format(
+            id=job.id[:ID_LENGTH],
+            at=f"{job.failed_at.astimezone(zone):%m-%d %H:%M}",
+            place=sentences.status.place(scene.group_id, scene.user_id) if scene else sentences.status.UNREADABLE_PLACE,
+            attempts=job.attempts,
+            error=" ".join(job.error.split())[:ERROR_LENGTH],
+            advice=job.advice,
+        )
 
 
 def _figures(
@@ -171,6 +152,3 @@ def _failed_figures(job: FailedJob) -> Mapping[str, object]:
         "error": job.error,
         "advice": job.advice,
     }
-
-
-COMMAND = Subcommand("status", sentences.command_line.STATUS_SUMMARY, declare, runner(_show))

@@ -5,7 +5,7 @@ Version 1 and version 2 of the SDK both work, because other plugins of a bot may
 
 from __future__ import annotations
 
-from .exchange import Exchange, UnknownResource, called, memory_exchange, template_list, tool_list
+from .exchange import Exchange, UnknownResource, called, description, memory_exchange
 from .sdk import answer_http, is_installed, serve_stdio
 
 __all__ = [
@@ -13,9 +13,8 @@ __all__ = [
     "UnknownResource",
     "answer_http",
     "called",
+    "description",
     "is_installed",
     "memory_exchange",
     "serve_stdio",
-    "template_list",
-    "tool_list",
 ]

@@ -32,46 +32,33 @@ def memory_exchange(caller: ToolCaller) -> Exchange:
     """
 
     async def answer(method: str, params: Json) -> Json:
-        if method == "tools/list":
-            return tool_list()
+        if (described := description(method)) is not None:
+            return described
         if method == "tools/call":
             return called(await agent_answer(caller, str(params.get("name", "")), params.get("arguments")))
         if method == "resources/list":
-            return {"resources": [_listed(profile) for profile in await _own_profiles(caller)]}
-        if method == "resources/templates/list":
-            return template_list()
+            keys = [("user", caller.scene.user_id), ("group", caller.scene.group_id)]
+            found = [await _profile(caller, *key) for key in keys if key[1]]
+            return {"resources": [_listed(profile) for profile in found if profile]}
         return await _read(caller, str(params.get("uri", "")))
 
     return answer
 
 
-def tool_list() -> Json:
-    """Return the answer to ``tools/list``."""
-    return {"tools": agent_schemas()}
-
-
-def template_list() -> Json:
-    """Return the answer to ``resources/templates/list``."""
-    text = sentences.tools.PROFILE_RESOURCES
-    return {
-        "resourceTemplates": [
-            {"uriTemplate": f"{URI}{{entity_type}}/{{entity_id}}", "name": text, "mimeType": MARKDOWN}
-        ]
-    }
+def description(method: str) -> Json | None:
+    """Return the answer to a method that only describes what there is, and needs no memory; None for another."""
+    if method == "tools/list":
+        return {"tools": agent_schemas()}
+    if method == "resources/templates/list":
+        template = {"uriTemplate": f"{URI}{{entity_type}}/{{entity_id}}", "name": sentences.tools.PROFILE_RESOURCES}
+        return {"resourceTemplates": [{**template, "mimeType": MARKDOWN}]}
+    return None
 
 
 def called(answer: Answer) -> Json:
     """Return the result of ``tools/call`` that carries a tool's answer as JSON text."""
     text = json.dumps(answer, ensure_ascii=False)
     return {"content": [{"type": "text", "text": text}], "isError": not answer.get("ok")}
-
-
-async def _own_profiles(caller: ToolCaller) -> list[Json]:
-    """Return the profiles of the scene's person and group, without those that do not exist or cannot be read now."""
-    scene = caller.scene
-    keys = [("user", scene.user_id), *([("group", scene.group_id)] if scene.group_id else ())]
-    found = [await _profile(caller, entity_type, entity_id) for entity_type, entity_id in keys]
-    return [profile for profile in found if profile]
 
 
 async def _profile(caller: ToolCaller, entity_type: str, entity_id: str) -> Json | None:

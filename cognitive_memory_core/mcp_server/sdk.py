@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import partial
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,7 +35,7 @@ def sdk_server(exchange: Exchange) -> Any:
     """Return an SDK server that answers by ``exchange``."""
     types, lowlevel = import_module("mcp.types"), import_module("mcp.server.lowlevel")
     answer = partial(_answered, exchange, types)
-    described = {"version": _version(DISTRIBUTION), "instructions": sentences.tools.AGENT_GUIDE}
+    described = {"version": version(DISTRIBUTION), "instructions": sentences.tools.AGENT_GUIDE}
     if _major() > 1:
         return lowlevel.Server(NAME, **described, **{_NAMES[one][0]: partial(_second, answer, one) for one in METHODS})
     server = lowlevel.Server(NAME, **described)
@@ -81,13 +81,6 @@ def _protocol_error(types: Any, message: str) -> Exception:
 
 def _major() -> int:
     return int(version("mcp").partition(".")[0])
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return ""
 
 
 Scope = MutableMapping[str, Any]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
 
 from ... import sentences
-from ..bot_directory import BotDirectory, declare_directory
-from ..open_directory import runner
-from ..parser import DONE, FAILED, Parser, Subcommand, console, print_json
+from ..bot_directory import BotDirectory
+from ..parser import DONE, FAILED, Parser, console, show
 from . import machine, models, storage, variables
 from .findings import Check, ExaminedBot, Finding
 
@@ -35,50 +35,34 @@ CHECKS: Mapping[str, Check] = {
     "clock": machine.clock,
 }
 _STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
-Findings = Sequence[tuple[str, Finding]]
 
 
-def declare(parser: Parser) -> None:
+def declare_examine(parser: Parser) -> None:
     """Add the arguments of ``cognitive-memory doctor``."""
-    declare_directory(parser)
     parser.options.add_argument("--offline", action="store_true", help=sentences.command_line.OFFLINE_OPTION)
     parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
 
 
-async def _examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
-    examined = ExaminedBot(bot, is_offline=arguments.offline)
-    found = [(name, one) for name, check in CHECKS.items() for one in await _findings(check, examined)]
-    has_fault = any(finding.level == "fault" for _, finding in found)
+async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    """Run every check and print what was found; the status says whether there is a fault."""
+    examined, found = ExaminedBot(bot, is_offline=arguments.offline), list[tuple[str, Finding]]()
+    for name, check in CHECKS.items():
+        findings = check(examined)  # nothing runs before the first finding is asked for
+        is_async = isinstance(findings, AsyncIterator)
+        here = [one async for one in findings] if is_async else await asyncio.to_thread(list[Finding], findings)
+        found += [(name, one) for one in here]
+    counts = Counter(finding.level for _, finding in found)
     if arguments.json:
-        rows = [
-            {"check": name, "level": finding.level, "what": finding.what, "advice": finding.advice}
-            for name, finding in found
-        ]
-        print_json({"ok": not has_fault, "findings": rows})
+        show(
+            arguments,
+            {"ok": not counts["fault"], "findings": [{"check": name, **vars(one)} for name, one in found]},
+            "",
+        )
     else:
-        _print(found)
-    return FAILED if has_fault else DONE
+        from rich.text import Text  # noqa: PLC0415  # help and JSON do not need it
 
-
-async def _findings(check: Check, examined: ExaminedBot) -> list[Finding]:
-    found = check(examined)  # nothing runs before the first finding is asked for
-    if isinstance(found, AsyncIterator):
-        return [finding async for finding in found]
-    return await asyncio.to_thread(list, found)
-
-
-def _print(found: Findings) -> None:
-    from rich.text import Text  # noqa: PLC0415  # help and JSON do not need it
-
-    shown = console()
-    for _, finding in found:
-        line = Text(f"{sentences.doctor.MARKS[finding.level]} ", style=_STYLES[finding.level])
-        line.append(finding.what, style="none")
-        if finding.advice:
-            line.append(f"\n  → {finding.advice}", style="none")
-        shown.print(line)
-    counts = {level: sum(1 for _, finding in found if finding.level == level) for level in _STYLES}
-    shown.print(Text(sentences.doctor.summary(counts["fault"], counts["hint"])))
-
-
-COMMAND = Subcommand("doctor", sentences.command_line.DOCTOR_SUMMARY, declare, runner(_examine))
+        for _, one in found:
+            mark = f"{sentences.doctor.MARKS[one.level]} ", _STYLES[one.level]
+            console().print(Text.assemble(mark, one.what, f"\n  → {one.advice}" if one.advice else ""))
+        console().print(Text(sentences.doctor.summary(counts["fault"], counts["hint"])))
+    return FAILED if counts["fault"] else DONE

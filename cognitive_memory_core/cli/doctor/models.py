@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from ... import sentences
@@ -45,12 +46,21 @@ async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
     if examined.is_offline:
         yield Finding("hint", sentences.doctor.OFFLINE)
         return
-    for role, wanted in _chat_models(settings).items():
-        yield await _chat(role, wanted)
-    if _is_whole(settings.models.embedding):
-        yield await _embedding(examined, settings)
-    if _is_whole(settings.models.rerank):
-        yield await _rerank(settings.models.rerank)
+    for role, wanted in _chat_models(settings.models).items():
+        yield await _tried(role, wanted, partial(_chat, role, wanted))
+    if _is_whole(embedding := settings.models.embedding):
+        yield await _tried("embedding", embedding, partial(_embedding, examined, settings))
+    if _is_whole(rerank := settings.models.rerank):
+        yield await _tried("rerank", rerank, partial(_rerank, rerank))
+
+
+def _chat_models(models: ModelsSettings) -> dict[str, ModelSettings]:
+    """Map to each distinct chat model that is set, from the first role that uses it."""
+    found: dict[str, ModelSettings] = {}
+    for role in ROLES:
+        if _is_whole(wanted := models.of(role)) and wanted not in found.values():
+            found[role] = wanted
+    return found
 
 
 def _named_model(name: str, local_path: str, bot: BotDirectory) -> Finding:
@@ -94,48 +104,39 @@ def _half_set(models: ModelsSettings) -> Iterator[Finding]:
             yield Finding("fault", what, sentences.doctor.HALF_MODEL_ADVICE.format(given=given, missing=missing))
 
 
-def _chat_models(settings: Settings) -> Mapping[str, ModelSettings]:
-    """Map to each distinct chat model that is set, from the first role that uses it."""
-    found: dict[str, ModelSettings] = {}
-    for role in ROLES:
-        wanted = settings.models.of(role)
-        if _is_whole(wanted) and wanted not in found.values():
-            found[role] = wanted
-    return found
-
-
-async def _chat(role: str, wanted: ModelSettings) -> Finding:
-    body: dict[str, object] = {
-        "model": wanted.model_name,
-        "messages": [{"role": "user", "content": sentences.doctor.PROBE}],
-        "max_tokens": wanted.max_tokens,
-        **wanted.extra_body,
-    }
+async def _tried(role: str, wanted: AnyModel, ask: Callable[[ModelClient], Awaitable[Finding]]) -> Finding:
+    """Return what ``ask`` finds with a client of the model, or that the model refused."""
     client = ModelClient(wanted, role, _Uncharged())
     try:
-        kept = {key: value for key, value in body.items() if value is not None}
-        await client.answer(role, "/chat/completions", kept, _seconds(wanted))
+        return await ask(client)
     except CognitiveMemoryError as refused:
-        return _fault(role, refused)
+        what = sentences.doctor.MODEL_FAILS.format(role=role, reason=refused)
+        return Finding("fault", what, sentences.doctor.model_advice(str(refused)))
     finally:
         await client.close()
+
+
+async def _chat(role: str, wanted: ModelSettings, client: ModelClient) -> Finding:
+    messages = [{"role": "user", "content": sentences.doctor.PROBE}]
+    body: dict[str, object] = {"model": wanted.model_name, "messages": messages, "max_tokens": wanted.max_tokens}
+    kept = {key: value for key, value in (body | wanted.extra_body).items() if value is not None}
+    await client.answer(role, "/chat/completions", kept, min(wanted.timeout_seconds, SECONDS))
     return Finding("fine", sentences.doctor.MODEL_ANSWERS.format(role=role, name=wanted.model_name))
 
 
-async def _embedding(examined: ExaminedBot, settings: Settings) -> Finding:
+async def _embedding(examined: ExaminedBot, settings: Settings, client: ModelClient) -> Finding:
     wanted = settings.models.embedding
-    client = ModelClient(wanted, "embedding", _Uncharged())
-    try:
-        embedder = OpenAIEmbedder(wanted, client, seconds=SECONDS, query_seconds=SECONDS)
-        length = len(await embedder.embed_query(sentences.doctor.PROBE))
-    except CognitiveMemoryError as refused:
-        return _fault("embedding", refused)
-    finally:
-        await client.close()
+    embedder = OpenAIEmbedder(wanted, client, seconds=SECONDS, query_seconds=SECONDS)
+    length = len(await embedder.embed_query(sentences.doctor.PROBE))
     stored = await _snapshot(examined, settings)
     if stored and stored.dimensions and stored.dimensions != length:
         return dimensions_changed(length, stored.dimensions)
     return Finding("fine", sentences.doctor.EMBEDDING_ANSWERS.format(name=wanted.model_name, length=length))
+
+
+async def _rerank(wanted: RerankSettings, client: ModelClient) -> Finding:
+    await HttpReranker(wanted, client).scores(sentences.doctor.PROBE, [sentences.doctor.PROBE])
+    return Finding("fine", sentences.doctor.MODEL_ANSWERS.format(role="rerank", name=wanted.model_name))
 
 
 async def _snapshot(examined: ExaminedBot, settings: Settings) -> DirectorySnapshot | None:
@@ -150,17 +151,6 @@ async def _snapshot(examined: ExaminedBot, settings: Settings) -> DirectorySnaps
         return None
 
 
-async def _rerank(wanted: RerankSettings) -> Finding:
-    client = ModelClient(wanted, "rerank", _Uncharged())
-    try:
-        await HttpReranker(wanted, client).scores(sentences.doctor.PROBE, [sentences.doctor.PROBE])
-    except CognitiveMemoryError as refused:
-        return _fault("rerank", refused)
-    finally:
-        await client.close()
-    return Finding("fine", sentences.doctor.MODEL_ANSWERS.format(role="rerank", name=wanted.model_name))
-
-
 async def try_vector_server(examined: ExaminedBot) -> AsyncIterator[Finding]:
     """Ask the Chroma server, if one is set."""
     settings = examined.configuration.settings.vector_store if examined.configuration else None
@@ -170,15 +160,6 @@ async def try_vector_server(examined: ExaminedBot) -> AsyncIterator[Finding]:
         yield Finding("fault", refusal, sentences.doctor.CHROMA_ADVICE)
     elif settings.url:
         yield Finding("fine", sentences.doctor.CHROMA_ANSWERS)
-
-
-def _fault(role: str, refused: CognitiveMemoryError) -> Finding:
-    what = sentences.doctor.MODEL_FAILS.format(role=role, reason=refused)
-    return Finding("fault", what, sentences.doctor.model_advice(str(refused)))
-
-
-def _seconds(wanted: ModelSettings) -> float:
-    return min(wanted.timeout_seconds, SECONDS)
 
 
 class _Uncharged:

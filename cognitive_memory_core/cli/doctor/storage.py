@@ -15,7 +15,6 @@ from ...errors import BadArgument, CognitiveMemoryError
 from ...lost_ledger import LEDGER, refuse_lost_ledger
 from ...read_only import DirectorySnapshot, opened_reader
 from ...settings import Settings
-from ...store.database.integrity import LedgerExamination
 from ..bot_directory import shared_dir
 from .findings import ExaminedBot, Finding
 
@@ -63,15 +62,9 @@ def owner(examined: ExaminedBot) -> Iterator[Finding]:
 def disk(examined: ExaminedBot) -> Iterator[Finding]:
     """Yield a finding if the disk of the data directory is nearly full."""
     there = _nearest(_data_dir(examined))
-    yield from disk_findings(there, shutil.disk_usage(there).free)
-
-
-def disk_findings(there: Path, free: int) -> Iterator[Finding]:
-    """Yield a finding if the ``free`` bytes of a disk are fewer than :data:`LOW`."""
-    if free < LOW:
-        level = "fault" if free < TOO_LOW else "hint"
+    if (free := shutil.disk_usage(there).free) < LOW:
         what = sentences.doctor.LOW_DISK.format(path=there, megabytes=free // 1_000_000)
-        yield Finding(level, what, sentences.doctor.LOW_DISK_ADVICE)
+        yield Finding("fault" if free < TOO_LOW else "hint", what, sentences.doctor.LOW_DISK_ADVICE)
 
 
 async def ledger(examined: ExaminedBot) -> AsyncIterator[Finding]:
@@ -92,14 +85,11 @@ async def ledger(examined: ExaminedBot) -> AsyncIterator[Finding]:
         yield Finding("fault", str(unreadable), sentences.doctor.LEDGER_ADVICE)
         return
     yield Finding("fine", sentences.doctor.LEDGER_READ.format(events=snapshot.totals.events))
-    for finding in (*_damage(examination), *_state(snapshot, settings)):
-        yield finding
-
-
-def _damage(examination: LedgerExamination) -> Iterator[Finding]:
     if examination.damages:
         what = sentences.storage_errors.rows_damaged(examination.damages)
         yield Finding("fault", what, sentences.doctor.DAMAGE_ADVICE)
+    for finding in _state(snapshot, settings):
+        yield finding
 
 
 def _state(snapshot: DirectorySnapshot, settings: Settings) -> Iterator[Finding]:
