@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from .memory import CognitiveMemory
     from .models.lent import LentModel
+    from .prompts.preview import PromptPreview
     from .quality.rendering import report_figures, report_markdown, report_page
     from .recall.trace import Candidate, Explanation, LineCandidate
     from .settings import (
@@ -137,6 +138,7 @@ __all__ = [
     "ProfileKey",
     "ProfileSettings",
     "ProfileSource",
+    "PromptPreview",
     "QualityReport",
     "QuerySettings",
     "QueueFull",
@@ -211,6 +213,7 @@ __getattr__ = loaded_on_use(
         "memory": "CognitiveMemory",
         "models.lent": "LentModel",
         "domain.figures": "Activity DayCount Spending",
+        "prompts.preview": "PromptPreview",
         "quality.rendering": "report_figures report_markdown report_page",
         "recall.trace": "Candidate Explanation LineCandidate",
         "settings": (

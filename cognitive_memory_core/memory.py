@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .opened import Opened
     from .ports.clock import Clock
     from .ports.models import Chat, Embedder, Reranker
+    from .prompts.preview import PromptPreview
     from .reads import Listings, Reads
     from .recall.trace import Explanation
     from .status import Status
@@ -379,6 +380,23 @@ class CognitiveMemory:
         NotPermitted. Callers must check who in a group may do it, as with its pins. Raises UnknownRevision.
         """
         return await self._reads.history.restore(scene, key, checked_id(revision_id, "revision_id"))
+
+    async def edit_profile(self, scene: Scene, key: ProfileKey, line: str, text: str) -> Profile:
+        """Replace a line of a profile that was written by hand, that is, rests on no event; return the new profile.
+
+        A blank ``line`` adds one, a blank ``text`` removes it; the former profile becomes a revision. Later merges keep
+        such lines. Permissions are those of :meth:`restore_profile`. Raises BadArgument if no such line is there.
+        """
+        text = self._admitted(text) if text.strip() else ""
+        return await self._reads.history.edit(scene, key, line, text)
+
+    async def prompts(self, tried: Mapping[str, str] | None = None) -> list[PromptPreview]:
+        """Return the prompts in the data directory or, failing that, of this package, each filled with a sample.
+
+        Texts in ``tried``, by name, are shown in their place; nothing is stored.
+        """
+        folder, zone = self._opened.data_dir / "prompts", self._settings.current.zone
+        return await asyncio.to_thread(_previewing().previews, folder, tried or {}, zone)
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
         """Share the profile that was learned in a person's private chat with all their groups, or stop sharing it."""
@@ -813,6 +831,12 @@ def _learning() -> ModuleType:
     terms.prepare()
     questions.prepare()
     return learning
+
+
+def _previewing() -> ModuleType:
+    from .prompts import preview  # noqa: PLC0415  # most bots never show their prompts
+
+    return preview
 
 
 def _transfer() -> ModuleType:

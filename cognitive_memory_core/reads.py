@@ -30,7 +30,7 @@ from .domain.listing import (
 )
 from .domain.message import Message
 from .domain.note import Memo, Pin
-from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision, said_in
 from .domain.read_filter import ReadFilter
 from .domain.scope import Scene, Scope
 from .domain.turn import shortened
@@ -43,7 +43,7 @@ from .recall.trace import Explanation
 from .settings import Settings
 from .store.erasure.eraser import Eraser
 from .store.notes import NoteBook
-from .text.names import clean_text
+from .text.names import clean_text, one_line
 from .text.safety.retold_events import without_retold
 
 PIN_LENGTH = 500
@@ -147,10 +147,31 @@ class ProfileHistory:
         restored = await self.store.restore(
             key, revision_id, self._opened.clock.now(), await _remover(key, self.events)
         )
-        await self._opened.ledger.profiles.take_in(key, self.store.read)
+        return await self._taken_in(restored)
+
+    async def edit(self, scene: Scene, key: ProfileKey, line: str, text: str) -> Profile:
+        """Replace a line that rests on no event; a blank ``line`` adds one, a blank ``text`` removes it."""
+        await self._permit(scene, key)
+        present = await self.store.find(key) or Profile(key, "", (), "", self._opened.clock.now())
+        lines, wanted = present.summary.split("\n"), one_line(text, PIN_LENGTH).lstrip("#-*+• \t")
+        at = next((number for number, one in enumerate(lines) if line and said_in(one) == said_in(line)), None)
+        if not line and not wanted:
+            raise BadArgument(sentences.caller.bad_value("text", text, "非空文本"))
+        if line and (at is None or said_in(line) in present.sources):
+            raise BadArgument(sentences.caller.LINE_MOVED)
+        if at is None:
+            lines = [one for one in (*lines, f"- {wanted}" if wanted else "") if one or present.summary]
+        else:
+            before = lines[at][: lines[at].index(said_in(lines[at]))]
+            lines[at : at + 1] = [before + wanted] if wanted else []
+        edited = replace(present, summary="\n".join(lines), updated_at=self._opened.clock.now())
+        return await self._taken_in(await self.store.write(edited))
+
+    async def _taken_in(self, stored: Profile) -> Profile:
+        await self._opened.ledger.profiles.take_in(stored.key, self.store.read)
         self.reader.forget()
         self._opened.on_restored()
-        return self.access.redacted(restored)
+        return self.access.redacted(stored)
 
     async def exported(self, profile: Profile) -> Profile:
         """Return a present or past profile for an export, without what forgotten events stated."""

@@ -94,6 +94,7 @@ BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plug
         "PlaceListing",
         "PlaceSwitch",
         "ProfileSource",
+        "PromptPreview",
     ),
     *("CatchUp", "Scope", "Section", "SeenName", "Spending", "Talk"),
 }
@@ -111,6 +112,8 @@ METHODS = {
     "search_profiles": "(self, scene, query, *, entity_type=None, top_k=None)",
     "profile_revisions": "(self, scene, key)",
     "restore_profile": "(self, scene, key, revision_id)",
+    "edit_profile": "(self, scene, key, line, text)",
+    "prompts": "(self, tried=None)",
     "set_sharing": "(self, user_id, shared)",
     "pin": "(self, scene, text, *, for_group=False)",
     "update_pin": "(self, scene, pin_id, text)",

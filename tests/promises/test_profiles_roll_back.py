@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cognitive_memory_core import ProfileKey, Scene
+import pytest
+
+from cognitive_memory_core import BadArgument, NotPermitted, ProfileKey, Scene
 from tests.support.telling import READING, a_memory, say
 
 KEY = ProfileKey.member(READING.group_id, READING.user_id)
@@ -26,3 +28,27 @@ async def test_rollback_and_its_rollback(tmp_path: Path) -> None:
         undone = (await memory.profile_revisions(operator, KEY))[0]
         again = await memory.restore_profile(operator, KEY, undone.id)
         assert (again.summary, again.tags) == (latest.summary, latest.tags)
+
+
+async def test_lines_by_hand_are_edited_and_stay(tmp_path: Path) -> None:
+    """An operator adds, changes and removes lines by hand, not those that memories made; merges keep both."""
+    operator = Scene.operator()
+    async with a_memory(tmp_path) as memory:
+        await say(memory, READING, "我喜欢喝乌龙茶")
+        await memory.edit_profile(operator, KEY, "", "# 周三\n不来")
+        edited = await memory.edit_profile(operator, KEY, "周三 不来", "周四不来")
+        assert "周三" not in edited.summary
+        with pytest.raises(BadArgument):
+            await memory.edit_profile(operator, KEY, "周三 不来", "周五不来")
+        learned = next(line for line in edited.sources if "乌龙茶" in line)
+        with pytest.raises(BadArgument):
+            await memory.edit_profile(operator, KEY, learned, "")
+        with pytest.raises(NotPermitted):
+            await memory.edit_profile(Scene.group(READING.group_id, "2000009"), KEY, "", "我说的")
+        await say(memory, READING, "我喜欢喝美式咖啡")
+        merged = await memory.get_profile(READING, "user", READING.user_id)
+        assert merged is not None
+        assert all(said in merged.summary for said in ("周四不来", "乌龙茶", "美式咖啡"))
+        removed = await memory.edit_profile(operator, KEY, "周四不来", "")
+        assert "周四" not in removed.summary
+        assert "周四不来" in (await memory.profile_revisions(operator, KEY))[0].profile.summary

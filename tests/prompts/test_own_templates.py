@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timezone
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
 from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task
+from cognitive_memory_core.prompts.preview import previews
 from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, facts, given, job_context, merge, said
 
 OWN = """按我的规矩改写，$$ 是美元。
@@ -87,3 +90,15 @@ def test_every_template_ships_and_is_fit_to_be_copied() -> None:
     of_person = given(PEOPLE[0], facts("甲"))
     own_ask, _ = library.merge(of_person, EVENING, max_chars=10)
     assert own_ask.prompt == merge(of_person, 10).prompt
+
+
+def test_prompts_are_shown_filled(tmp_path: Path) -> None:
+    """Each prompt is shown with a sample: the file's template, one that is only tried, and why one cannot be used."""
+    (tmp_path / "rewrite.md").write_text(OWN, "utf-8")
+    shown = {one.name: one for one in previews(tmp_path, {"triage": "没有分开"}, EVENING.tzinfo or timezone.utc)}
+    assert set(shown) == set(TEMPLATES)
+    assert all("花生" in one.prompt for one in shown.values() if one.name != "evolve")
+    assert shown["rewrite"].instructions.startswith("按我的规矩改写，$ 是美元")
+    assert (shown["triage"].is_own, "<!-- prompt -->" in shown["triage"].problem) == (True, True)
+    assert "没有分开" not in shown["triage"].instructions
+    assert (shown["merge"].is_own, shown["merge"].problem) == (False, "")
