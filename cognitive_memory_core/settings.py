@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -325,9 +328,14 @@ class EvolutionSettings(_Group):
     @field_validator("cron")
     @classmethod
     def _ever_due(cls, value: str) -> str:
-        from .text.time.cron import is_cron  # noqa: PLC0415  # most bots leave the default
-
-        if not is_cron(value):
+        if find_spec("apscheduler") is None:  # nothing is scheduled then
+            return value
+        trigger, now = import_module("apscheduler.triggers.cron").CronTrigger, datetime.now(timezone.utc)
+        try:
+            is_due = trigger.from_crontab(value.lower(), timezone.utc).get_next_fire_time(None, now) is not None
+        except ValueError:
+            is_due = False
+        if not is_due:
             raise ValueError(sentences.settings.BAD_CRON)
         return value
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from . import sentences
 from .domain.scope import log_fields
 from .errors import BadAnswer, TransientError, UnavailableError
-from .text.failures import described
+from .text.names import described
 
 log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds

@@ -30,8 +30,7 @@ from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook, GroupActivity
 from ..store.ledger import Ledger
 from ..tasks import completed
-from ..text.failures import described
-from ..text.names import clean_name
+from ..text.names import clean_name, described
 from .judging import Judgement, JudgingInput, NumberedChat, judged
 
 PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange

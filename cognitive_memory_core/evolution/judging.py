@@ -15,16 +15,13 @@ from ..domain.ids import derived_id
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..prompts.answers import Proposal
+from ..text.callnames import is_hearsay, members_named
+from ..text.ids import foreign_ids
 from ..text.names import (
     clean_name,
-    is_hearsay,
-    members_named,
-    mislabelled,
     one_line,
     plain,
     short_form,
-    strange_numbers,
-    unnamed,
 )
 from ..text.statements.figures import Line, strange_figures
 from ..text.statements.lexicon import is_talk, offences
@@ -414,12 +411,8 @@ class _Judge:
 
     def _has_foreign_ids(self, statement: str) -> bool:
         job_context = self._input.job_context
-        written, given = plain(statement), plain(self._input.given)
-        ids_by_name = _ids_by_name(job_context)
         ids = {person.id for person in job_context.people} | {job_context.place.place_id}
-        return bool(
-            strange_numbers(unnamed(written, ids_by_name), given, ids) or mislabelled(written, ids_by_name, ids)
-        )
+        return bool(foreign_ids(plain(statement), plain(self._input.given), _ids_by_name(job_context), ids))
 
 
 def _labelled(beliefs: Sequence[Belief]) -> Mapping[str, Belief]:

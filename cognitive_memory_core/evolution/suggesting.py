@@ -25,8 +25,7 @@ from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook, DecisionBook
 from ..store.events import EventLedger
-from ..text.failures import described
-from ..text.names import one_line
+from ..text.names import described, one_line
 from ..text.statements.lexicon import offences
 from ..text.statements.problems import ProblemReading, has_steps, shared, steps_of, uses_tool
 from .beliefs import OPERATOR, group_of

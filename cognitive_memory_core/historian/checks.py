@@ -19,7 +19,8 @@ from ..domain.event import Event, Quote, duplicate_key
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..text.caches import cleared_on_erasure
-from ..text.names import ids_in, mislabelled, plain, short_form, strange_numbers, unnamed
+from ..text.ids import foreign_ids, ids_in
+from ..text.names import plain, short_form
 from ..text.names_and_quotations import TextMask, named
 from ..text.safety.empty_answers import says_nothing
 from ..text.safety.prompt_fences import defused
@@ -250,11 +251,10 @@ def judge(text: str, original: str, given: GivenLines, job_context: JobContext) 
     ids_by_name = _ids_by_name(f"{written}\n{said}", people)
     lost = set(ids_in(said, ids, ids_by_name)).difference(ids_in(written, ids, ids_by_name))
     remembered = plain("\n".join(spoken(event)[:READ] for event in job_context.neighbours))
-    strange = strange_numbers(unnamed(written, ids_by_name), f"{said}\n{given.plain}\n{remembered}", ids)
     return Verdict(
         offences(read, names=names),
         tuple(one for one in ids if one in lost),
-        tuple(dict.fromkeys((*strange, *mislabelled(written, ids_by_name, ids)))),
+        tuple(foreign_ids(written, f"{said}\n{given.plain}\n{remembered}", ids_by_name, ids)),
         ("too_long",) if len(text) > _LONG and len(text) > _TIMES_HEARD * len(original) else (),
     )
 

@@ -29,8 +29,7 @@ from ..store.ledger import Ledger
 from ..store.names import NameBook
 from ..store.profiles import ProfileIndex
 from ..tasks import BackgroundLoop, ErrorState, completed, latest
-from ..text.failures import described
-from ..text.names import clean_name
+from ..text.names import clean_name, described
 from ..text.statements.withdrawn_claims import WithdrawnClaim
 from .page import Page
 

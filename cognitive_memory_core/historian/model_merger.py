@@ -18,8 +18,9 @@ from ..ports.tally import REFUSED, Tally, Untallied
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..text.failures import described
-from ..text.names import is_hearsay, one_line, plain, strange_numbers
+from ..text.callnames import is_hearsay
+from ..text.ids import foreign_ids
+from ..text.names import described, one_line, plain
 from ..text.statements.figures import Line, strange_figures
 from ..text.statements.lasting_facts import speaks_of_rank_or_debt
 from ..text.statements.lexicon import is_talk, offences
@@ -101,7 +102,7 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
         any(map(is_talk, offences(said, names=names)))
         or any(found.kind == "relative" for found in mentions(said))
         or strange_figures(said, lines, names)
-        or strange_numbers(plain(said), source, names)
+        or foreign_ids(plain(said), source, {}, names)
     )
     if is_sound:
         return MergedLine(title, said, tuple(fact.event_id for fact in facts))

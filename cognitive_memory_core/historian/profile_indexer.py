@@ -13,7 +13,7 @@ from ..ports.models import Embedder, Vector
 from ..profiles.files import FileProfiles
 from ..store.profiles import ProfileIndex
 from ..tasks import BackgroundLoop, ErrorState, latest, together
-from ..text.failures import described
+from ..text.names import described
 from .page import sections_of, title_of
 
 log = logging.getLogger(__name__)

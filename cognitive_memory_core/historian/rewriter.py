@@ -25,7 +25,7 @@ from ..prompts.answers import StatementAnswer, TriageAnswer
 from ..prompts.library import PromptLibrary, Task
 from ..settings import Live, Settings
 from ..text.caches import register_cache
-from ..text.failures import described
+from ..text.names import described
 from ..text.statements.figures import values_of
 from .checks import GivenLines, feedback
 from .rules import may_be_worth_remembering

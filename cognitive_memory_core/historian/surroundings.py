@@ -27,8 +27,9 @@ from ..store.ledger import Ledger
 from ..store.messages import MessageLog
 from ..store.names import NameBook
 from ..text.caches import cleared_on_erasure
+from ..text.callnames import MYSELF
 from ..text.characters import folded
-from ..text.names import MYSELF, clean_name
+from ..text.names import clean_name
 from ..text.names_and_quotations import TextMask, named
 from ..text.statements.lexicon import is_leaning_word, sightings
 from ..text.terms import query_terms

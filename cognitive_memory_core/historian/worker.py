@@ -15,7 +15,7 @@ from ..errors import PermanentError, TooSlow, TransientError, UnavailableError
 from ..queue.job_queue import Claim, FileQueue
 from ..settings import HistorianSettings, Live, Settings
 from ..tasks import BackgroundLoop, ErrorState, completed, isolated, latest
-from ..text.failures import described
+from ..text.names import described
 from .pipeline import Pipeline
 
 FIRST_PAUSE = 1.0

@@ -23,7 +23,7 @@ from ..errors import Busy, UnavailableError
 from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import EmbeddingSettings
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, seen
-from ..text.failures import described
+from ..text.names import described
 from . import named
 from .calibration import calibration_of, shipped
 from .client import sendable

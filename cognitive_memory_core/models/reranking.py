@@ -17,7 +17,7 @@ from ..errors import BadAnswer, UnavailableError
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread
-from ..text.failures import described
+from ..text.names import described
 from . import named
 from .breaker import Breaker, guarded
 from .caller_models import CallerReranker

@@ -23,8 +23,7 @@ from ..domain.scope import Scope
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
 from ..loading_on_use import ModuleOnUse
 from ..ports.clock import Clock
-from ..text.names import clean_name
-from ..text.statements.profile_text import tidy
+from ..text.names import clean_name, tidy
 from .paths import SUFFIX, Ids, ProfileLocation, ProfilePaths, stem_of
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from ..domain.interval import checked_instant, datetime_of
 from ..domain.profile import Profile
 from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, LimitReached, PermanentError
-from ..text.names import clean_text, one_line, writable_text
-from ..text.statements.profile_text import tidy
+from ..text.names import clean_text, one_line, tidy, writable_text
 from .paths import Ids, ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file

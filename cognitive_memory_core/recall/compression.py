@@ -19,8 +19,8 @@ from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..text.chatter import bare_summary
-from ..text.failures import described
-from ..text.names import clean_name, mislabelled, plain, short_form, strange_numbers, unnamed
+from ..text.ids import foreign_ids
+from ..text.names import clean_name, described, plain, short_form
 from ..text.safety.prompt_fences import defused
 from ..text.terms import sentences_of, token_count
 from .deadlines import AWAY, with_timeout
@@ -239,8 +239,5 @@ def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
             for form in (name, short_form(name)):
                 ids_by_name.setdefault(form, set()).add(line.sender_id)
     ids = {line.sender_id for line in lines if line.sender_id}
-    written = plain(summary)
-    strange = strange_numbers(unnamed(written, ids_by_name), plain(prompt), ids)
-    foreign = (*strange, *mislabelled(written, ids_by_name, ids))
-    if foreign:
+    if foreign := foreign_ids(plain(summary), plain(prompt), ids_by_name, ids):
         raise BadAnswer(sentences.models.summary_refused(foreign))

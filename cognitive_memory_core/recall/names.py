@@ -22,8 +22,9 @@ from ..store.database.table import Snapshot, at_once
 from ..store.names import NameBook
 from ..text.caches import cleared_on_erasure, register_cache
 from ..text.callnames import callname, callnames, characters, parts, titled
-from ..text.name_rendering import labelled, with_current_names
-from ..text.names import BARE_ID, clean_name
+from ..text.ids import BARE_ID
+from ..text.names import clean_name
+from ..text.spoken_events import labelled, with_current_names
 
 READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from ..domain.people import Person
 from .caches import cleared_on_erasure
-from .names import MYSELF, clean_name, plain, short_form
+from .names import clean_name, plain, short_form
 from .terms import FUNCTION_WORDS, telling
 from .time.time_words import mentions
 
+MYSELF = frozenset(("我", "俺", "本人", "i", "me", "my", "mine", "myself"))
 _SHORTEST = 2
 _SHORTEST_NUMBER = 5  # digits; a shorter number is a year, an amount or a time
 _CHINESE = (
@@ -106,6 +107,7 @@ def _calls(name: str) -> bool:
 
 _READ = 2_000  # characters of a text
 _BEFORE = "(?:^|(?<=[\\s，。：:；;、！!？?“「（(@和跟与给对让叫请帮替问向]))"
+_NAME_AND_ID = re.compile(r"[^\s，。：；、“”()]{1,48}\([0-9a-z_-]{1,128}\)")
 _LABEL = re.compile(r"\s?[(（〔\[]")  # what follows a name that has an id or a note already
 
 
@@ -140,6 +142,23 @@ def labelled(text: str, people: Iterable[Person]) -> str:
             end = found.end()
             written += f"({person.id})"
     return "".join((*parts, text[end:]))
+
+
+def is_hearsay(text: str, people: Iterable[Person], speakers: Collection[str]) -> bool:
+    """Return whether a text names a member who is not among the speakers, by id or by a name that no speaker bears."""
+    return any(ids.isdisjoint(speakers) for ids in members_named(text, people))
+
+
+def members_named(text: str, people: Iterable[Person]) -> list[set[str]]:
+    """Return for each member whom a text names the ids that the name may mean."""
+    written, bearers, named = callname(plain(text)), dict[str, set[str]](), list[set[str]]()
+    for person in people:
+        if f"({person.id})" in written:
+            named.append({person.id})
+        for form in (form for name in (person.name, *person.aliases) for form in callnames(name)):
+            bearers.setdefault(form, set()).add(person.id)
+    bare = _NAME_AND_ID.sub(" ", written)
+    return [*named, *(ids for form, ids in bearers.items() if form in bare)]
 
 
 def ids_of(named: Iterable[str], people: Iterable[Person]) -> tuple[str, ...]:

@@ -69,5 +69,12 @@ def occurrences(text: str, name: str) -> Iterator[Span]:
         at = text.find(name, stop)
 
 
+def is_whole(text: str, start: int, name: str) -> bool:
+    """Return whether a name stands at this index of a text and is not only the end of a longer word."""
+    before = text[max(start - 1, 0) : max(start, 0)]
+    clings = before.isalnum() if len(name) == 1 else _clings(before, name[:1])
+    return start >= 0 and text.startswith(name, start) and not clings
+
+
 def _clings(left: str, right: str) -> bool:
     return left.isascii() and right.isascii() and left.isalnum() and right.isalnum()

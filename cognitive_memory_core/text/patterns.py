@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 _NAMED_GROUP = re.compile(r"\(\?P([<=])(\w+)")
@@ -25,31 +25,6 @@ class _Lazy:
         found: object = getattr(re.compile(self.pattern, self.flags), name)
         setattr(self, name, found)
         return found
-
-
-class Pattern:
-    """A regular expression that is compiled on first use."""
-
-    def __init__(self, source: str) -> None:
-        """Keep the source."""
-        self.source = source
-        self.compiled = lazy(source)
-
-    def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Find all non-overlapping matches, in order."""
-        return self.compiled.finditer(text)
-
-    def is_in(self, text: str) -> bool:
-        """Return whether the text contains a match."""
-        return self.compiled.search(text) is not None
-
-    def replaced(self, text: str, word: str) -> str:
-        """Return the text with each match replaced by a word, as :meth:`re.Pattern.sub` does."""
-        return self.compiled.sub(word, text)
-
-    def fullmatch(self, text: str) -> re.Match[str] | None:
-        """Match the whole text; None if it does not match."""
-        return self.compiled.fullmatch(text)
 
 
 def any_of(patterns: Sequence[re.Pattern[str]]) -> re.Pattern[str]:

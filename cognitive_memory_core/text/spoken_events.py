@@ -1,13 +1,17 @@
-"""What a model reads of an event: the lines that it rests on, never a text that another model wrote without them."""
+"""What a model reads of an event: the lines that it rests on, and people by their present names."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 
 from .. import sentences
 from ..domain.event import Event, Label, exchange, label_of
+from ..domain.people import Person
 from .names import NAME_LENGTH, clean_name
+from .names_and_quotations import is_whole
+from .safety.prompt_fences import defused
 
 QUOTE_LENGTH = 240  # characters shown of one line, as of a line of the log
 
@@ -29,3 +33,39 @@ def spoken(event: Event, label: Label = name_and_id, zone: tzinfo | None = None,
     if not speaker or re.match(rf"{name}\({re.escape(event.sender_id)}\)", event.text):
         return event.text
     return sentences.context.SAID_BY.format(speaker=speaker) + event.text
+
+
+NAMELESS = "QQ"  # what stands before the id of a person whose name was not known
+_LABEL = re.compile(r"[(（]([^()（）\s]{1,128})[)）]")
+
+
+def labelled(texts: Iterable[str]) -> frozenset[str]:
+    """Return the texts in brackets in these texts; each may be an id behind a name, but need not be."""
+    return frozenset(match[1] for text in texts for match in _LABEL.finditer(text))
+
+
+def with_current_names(text: str, people: Mapping[str, Person]) -> str:
+    """Return a statement with the present name in each ``name(id)`` of a known person.
+
+    The first label in which a person's name was replaced also shows the replaced name. A name that the person never had
+    is kept, and so is a name without an id.
+    """
+    pieces: list[str] = []
+    at = 0
+    told: set[str] = set()
+    for match in _LABEL.finditer(text):
+        person = people.get(match[1])
+        if person is None:
+            continue
+        name, worn = clean_name(person.name), [clean_name(one) for one in (person.name, *person.aliases)]
+        names = {*worn, *map(defused, worn), NAMELESS} - {""}
+        before = text[at : match.start()]
+        written = max((one for one in names if is_whole(before, len(before) - len(one), one)), key=len, default="")
+        if written in ("", name):
+            continue
+        pieces += [text[at : match.start() - len(written)], name, match[0]]
+        if written != NAMELESS and person.id not in told:
+            pieces.append(sentences.context.CALLED_THEN.format(name=written))
+        told.add(person.id)
+        at = match.end()
+    return "".join((*pieces, text[at:]))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from datetime import date, datetime
+from collections.abc import Callable
+from datetime import date
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import version
 from operator import add
 from threading import Lock
-from typing import Protocol, cast
 
 from .caches import cleared_on_erasure
 from .characters import CharacterTable
@@ -26,8 +26,12 @@ COMMON_CHARACTERS = (
     "山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望"
     "觉术领共确传师观清今切院让识候带导争运"
 )
-_RANK = {char: rank for rank, char in enumerate(COMMON_CHARACTERS)}
+_COMMON = frozenset(COMMON_CHARACTERS)
 _LEAST = 0.2
+_WEIGHT = {
+    char: _LEAST + (1.0 - _LEAST) * math.log1p(rank) / math.log1p(len(_COMMON))
+    for rank, char in enumerate(COMMON_CHARACTERS)
+}
 
 _ENGLISH = (
     "a about all am an and any are as at be been but by can could did do does for from had has have he her him his "
@@ -72,13 +76,6 @@ def without_formulas(text: str) -> str:
     return _FORMULA.sub(" ", text)
 
 
-def _weight(rank: int) -> float:
-    return _LEAST + (1.0 - _LEAST) * math.log1p(rank) / math.log1p(len(_RANK))
-
-
-_WEIGHT = {char: _weight(rank) for char, rank in _RANK.items()}
-
-
 def telling(char: str) -> float:
     """Return the weight of a character in (0, 1]: below 1 for the few hundred most frequent ones, else 1."""
     return _WEIGHT.get(char, 1.0)
@@ -92,7 +89,6 @@ def telling_of(term: str) -> float:
 
 
 _HUNDREDTHS = {"h": 100, "H": 160, "R": 210, "e": 400, "o": 100, "a": 25, "A": 50, "0": 100, ".": 100, " ": 10}
-_COMMON = frozenset(COMMON_CHARACTERS)
 _FIRST_HAN, _LAST_HAN = "\u3400", "\u9fff"
 _FIRST_RARE = b"\xd8"  # GB 2312 lists the most frequent characters first, by sound, and the others from here on
 _FIRST_SYMBOL, _LAST_SYMBOL = "\u2600", "\u27bf"
@@ -135,36 +131,9 @@ _LONGEST = 32
 _stemming = Lock()  # a stemmer keeps state while it works on a word
 
 
-class _Converter(Protocol):
-    """The interface of the untyped library opencc."""
-
-    def convert(self, text: str) -> str:
-        """Convert a text to simplified characters."""
-        ...
-
-
-class _Stemmer(Protocol):
-    """The interface of the untyped library snowballstemmer."""
-
-    def stemWord(self, word: str) -> str:  # noqa: N802  # the library's name
-        """Return the stem of a word."""
-        ...
-
-
-def prepare() -> None:
-    """Import and initialise both libraries."""
-    simplified("龍")
-    stem("words")
-
-
 def forms_version() -> str:
     """Return the versions of both libraries, because another version may produce other forms."""
     return "/".join(map(version, ("opencc", "snowballstemmer")))
-
-
-def simplified(char: str) -> str:
-    """Return the simplified form of one character."""
-    return _converter().convert(char)
 
 
 @cleared_on_erasure
@@ -174,26 +143,22 @@ def stem(word: str) -> str:
     if not (_SHORTEST <= len(word) <= _LONGEST and word.isascii() and word.isalpha()):
         return word
     with _stemming:
-        return _stemmer().stemWord(word)
+        return _stemmer()(word)
 
 
 @cache
-def _converter() -> _Converter:
-    return cast("_Converter", import_module("opencc").OpenCC("t2s"))
+def _simplifier() -> Callable[[str], str]:
+    return import_module("opencc").OpenCC("t2s").convert
 
 
 @cache
-def _stemmer() -> _Stemmer:
-    return cast("_Stemmer", import_module("snowballstemmer.english_stemmer").EnglishStemmer())
+def _stemmer() -> Callable[[str], str]:
+    return import_module("snowballstemmer.english_stemmer").EnglishStemmer().stemWord
 
 
 def indexed_text(speaker: str, at: date, said: str) -> str:
     """Join speaker, day (in ISO and in Chinese notation) and text by line breaks; the index stores this form."""
-    return f"{speaker}\n{_day(at).isoformat()}\n{at.month}月{at.day}日\n{said}"
-
-
-def _day(at: date) -> date:
-    return at.date() if isinstance(at, datetime) else at
+    return f"{speaker}\n{at.isoformat()[:10]}\n{at.month}月{at.day}日\n{said}"
 
 
 TERMS_VERSION = 3
@@ -242,14 +207,15 @@ def query_terms(text: str, *, characters: bool = False) -> list[str]:
     has_pairs = any(len(run) > 1 for run, _ in pieces)
     terms: list[str] = []
     for run, word in pieces:
+        spelled = _spelled(run) if run else ()
         if word:
-            terms += _asked(word)
+            terms += [term for term in _words(word) if len(term) > 1] or [word]
         elif not has_pairs:
-            terms += _spelled(run)
+            terms += spelled
         else:
-            spelled = _spelled(run)
             terms += map(add, spelled, spelled[1:])
-            terms += _telling(run) if characters else ()
+            if characters:
+                terms += [term for char, term in zip(run, spelled, strict=True) if telling(char) >= LEAST_TELLING]
     asked = list(dict.fromkeys(terms))
     idle = _idle_terms()
     return ([term for term in asked if term not in idle] or asked)[:ASKED]
@@ -270,10 +236,6 @@ def _spelled(run: str) -> list[str]:
     )
 
 
-def _telling(run: str) -> list[str]:
-    return [term for char, term in zip(run, _spelled(run), strict=True) if telling(char) >= LEAST_TELLING]
-
-
 @cache
 def _idle_terms() -> frozenset[str]:
     return frozenset(map(stem, FUNCTION_WORDS | ASKING_WORDS))
@@ -291,25 +253,17 @@ def _words(word: str) -> list[str]:
     return terms
 
 
-def _asked(word: str) -> list[str]:
-    return [term for term in _words(word) if len(term) > 1] or [word]
-
-
 def _folded(char: str) -> str:
     """Fold a character as unicode61 needs it: no accents, an emoji becomes a word, other signs separate words."""
     category = unicodedata.category(char)
     if category[0] == "M":
         return ""
-    if category[0] in "LN":
-        return _folded_letter(char)
     if category == "So":
         return f" {_numbered(char)} "
-    return char if char in "-._'@+" else " "
-
-
-def _folded_letter(char: str) -> str:
+    if category[0] not in "LN":
+        return char if char in "-._'@+" else " "
     if _HAN[0] <= char <= _HAN[1] or _IDEOGRAPHS[0] <= char <= _IDEOGRAPHS[1]:
-        return simplified(char)
+        return _simplifier()(char)
     if char > _LAST_OF_16_BITS or char in _ONCE_MARKS:
         return f" {_numbered(char)} "
     return unicodedata.normalize("NFKD", char)[0] if char < _FIRST_WITHOUT_ACCENTS else char

@@ -11,7 +11,7 @@ from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, Unavailabl
 from ..ports.models import Embedder, Vector
 from ..store.vectors import VectorLedger, VectorRow
 from ..tasks import BackgroundLoop
-from ..text.failures import described
+from ..text.names import described
 
 log = logging.getLogger(__name__)
 BATCH = 64

@@ -106,6 +106,7 @@ def test_a_blank_value_is_the_default(key: str, blank: object) -> None:
         ("evolution.cron", "每天四点", "要写五段「分 时 日 月 周」"),
         ("evolution.cron", "0 25 * * *", "例如每天四点是 0 4 * * *"),
         ("evolution.cron", 4, "要写五段"),
+        ("evolution.cron", "0 0 30 2 *", "要写五段"),
         ("query", 5, "这是一组设置，请用双下划线写到具体的键"),
         ("models.historian", "gpt", "这是一组设置，请用双下划线写到具体的键"),
     ],

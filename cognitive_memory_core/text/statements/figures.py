@@ -29,7 +29,7 @@ _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 _NUMBER = re.compile(
     "(?:(?P<digits>[0-9]+(?:[.,][0-9]+)*)(?:块(?P<dimes>[0-9]{1,2})(?![0-9]))?"
     "(?:[ ]?(?P<scale>[千万亿]|[kw](?![a-z]))(?P<rest>[1-9一二三四五六七八九](?![0-9]))?)?"
-    "|(?P<han>[零〇一二两三四五六七八九十百千万亿]+))[号日]?",
+    "|(?P<han>[零〇一二两三四五六七八九十百千万亿]{1,32}))[号日]?",
     re.IGNORECASE,
 )
 _SCALES = {"千": 1e3, "k": 1e3, "万": 1e4, "w": 1e4, "亿": 1e8}
@@ -101,7 +101,7 @@ def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figur
     weekdays = list(_WEEKDAY.finditer(rest))
     rest = _blanked(rest, (*((one.start, one.stop) for one in found), *(one.span() for one in weekdays)))
     times = list(clocks(rest))
-    every = list(_numbers(_blanked(rest, [(start, stop) for start, stop, _, _ in times])))
+    every = list(numbers_in(_blanked(rest, [(start, stop) for start, stop, _, _ in times])))
     return _Figures(
         days,
         frozenset(one[1].replace("天", "日") for one in weekdays),
@@ -119,10 +119,11 @@ def _only_weekday(mention: Mention) -> bool:
     return mention.kind in ("open", "habit") and bool(_WEEKDAY.search(mention.text))
 
 
-def _numbers(text: str) -> Iterator[tuple[str, float]]:
+def numbers_in(text: str) -> Iterator[tuple[str, float]]:
+    """Yield the numbers of a text, as written and as values."""
     for found in _NUMBER.finditer(text):
         if found["han"]:
-            yield found[0], float(worth(found["han"].replace("〇", "零")))
+            yield found[0], float(worth(found["han"]))
             continue
         digits = found["digits"].replace(",", "")
         if digits.count(".") > 1:  # a version

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +11,7 @@ from typing import Literal
 from ..caches import cleared_on_erasure
 from ..characters import folded
 from ..names_and_quotations import TextMask, named, quoted
-from ..patterns import Pattern
+from ..patterns import lazy
 from ..time.time_words import READ, is_time, leaning
 
 Kind = Literal["pronoun", "time", "place"]
@@ -78,17 +79,17 @@ _ENGLISH_NOBODY = (
 )
 _ENGLISH_PLACES = f"{_WORD}(?:here|there(?! (?:is|are|was|were|will|has|have|had|be|may|might|seems?)(?![a-z]))){_END}"
 
-_PERSON = Pattern(f"{_PERSONS}|{_ENGLISH_PERSONS}")
-_PLACE = Pattern(f"{_PLACES}|{_ENGLISH_PLACES}")
-_GROUP = Pattern(_GROUP_NOUN)
-_PATTERNS: tuple[tuple[Kind, Pattern], ...] = (("pronoun", _PERSON), ("place", _PLACE))
-_FINE = Pattern(f"{_NOBODY}|{_ENGLISH_NOBODY}")
-_TALK = Pattern("[我你您咱俺]|本人|(?:i|me|my|mine|myself|you|yours?|yourself|we|us|ours?)(?![a-z])")
+_PERSON = lazy(f"{_PERSONS}|{_ENGLISH_PERSONS}")
+_PLACE = lazy(f"{_PLACES}|{_ENGLISH_PLACES}")
+_GROUP = lazy(_GROUP_NOUN)
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("pronoun", _PERSON), ("place", _PLACE))
+_FINE = lazy(f"{_NOBODY}|{_ENGLISH_NOBODY}")
+_TALK = lazy("[我你您咱俺]|本人|(?:i|me|my|mine|myself|you|yours?|yourself|we|us|ours?)(?![a-z])")
 
 
 def is_talk(offence: Offence) -> bool:
     """Return whether an offence is a pronoun of the first or second person; a line of chat may contain one."""
-    return offence.kind == "pronoun" and bool(_TALK.compiled.match(folded(offence.word)))
+    return offence.kind == "pronoun" and bool(_TALK.match(folded(offence.word)))
 
 
 def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
@@ -129,7 +130,7 @@ def _offending(text: str, mask: TextMask) -> list[Sighting]:
     return sorted(found, key=lambda sighting: sighting.start)
 
 
-def _words(text: str, mask: TextMask, patterns: Iterable[tuple[Kind, Pattern]]) -> Iterator[Sighting]:
+def _words(text: str, mask: TextMask, patterns: Iterable[tuple[Kind, re.Pattern[str]]]) -> Iterator[Sighting]:
     found = folded(text[:READ])
     fine = TextMask(len(found), (match.span() for match in _FINE.finditer(found)))
     for kind, pattern in patterns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..characters import folded
-from ..patterns import Pattern
+from ..patterns import lazy
 
 _SENTENCE = re.compile(r"[^。！!？?\n]+[。！!？?\n]*")
 _ASKED = re.compile(r"[？?]\s*$")
@@ -29,12 +29,12 @@ def asks_leave(text: str) -> bool:
 
 
 _READ = 600  # characters of a text
-_ASKS = Pattern(
+_ASKS = lazy(
     "(?<!没)(?<!没.)(?<!没..)(?<!没...)多少(?!有点|有些)|几[点个次天岁条位成分块楼页张台]|多[大久长远高快贵]|(?<!评)价(?!值)|花了|版本|收费|收钱|bpm"
     "|(?<![a-z])(?:how (?:many|much|long|old|often|far|tall|big)|what (?:time|price|size|percentage|number)|which year)"
     "(?![a-z])"
 )
-_HOLDS = Pattern(
+_HOLDS = lazy(
     "[0-9]|[一二两三四五六七八九十百千万半][个点号块元天月年岁次条位成分周%毛张]"
     "|(?<![a-z])(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|dozen|hundred)(?![a-z])"
 )
@@ -46,19 +46,19 @@ def asks_for_number(text: str) -> bool:
     If any sentence has a question mark, only sentences with one are examined: the others tell of something else.
     """
     read = folded(text[:_READ])
-    return any(_ASKS.compiled.search(one) for one in asked_sentences(read) or (read,))
+    return any(_ASKS.search(one) for one in asked_sentences(read) or (read,))
 
 
 def holds_number(text: str) -> bool:
     """Return whether a line contains a number, in figures or in words."""
-    return bool(_HOLDS.compiled.search(folded(text[:_READ])))
+    return bool(_HOLDS.search(folded(text[:_READ])))
 
 
 READ = 400  # characters of a question that are read
 
 _END = r"[\s。．.！!？?~～呀啊呢吗嘛吧不没么了]*$"
 _KNOWN = "(?:记得|认得|认识|知道|了解|晓得)"
-_IDENTITY = Pattern(
+_IDENTITY = lazy(
     f"(?:我(?:到底|究竟)?是(?:谁|哪位|什么人)|我叫(?:什么|啥)(?:名字?)?|我(?:的)?(?:名字|身份)(?:是|叫)?(?:什么"
     f"|啥)?){_END}"
     f"|(?:还|都)?{_KNOWN}(?:不{_KNOWN})?我(?:是谁|叫什么|叫啥|的名字|多少|什么|哪些)?{_END}"
@@ -72,7 +72,7 @@ _IDENTITY = Pattern(
     r"|\btell me about (?:me|myself)\b|\bdescribe me\b"
     r"|^(?:so |and )?who(?:'s| is| was) (?!it\b|there\b|that\b|this\b)[\w.'-]+(?: [\w.'-]+)?\s*[?!.]*$"
 )
-_ONESELF = Pattern(
+_ONESELF = lazy(
     "(?<!告诉)(?<!提醒)(?<![帮给跟教让替请陪带自叫借问])(?:我(?!们|国|校|司|方|靠|去|勒|操|晕|的天|想[知问]|问"
     "|记得|觉得|听说|看[看见]?到?[了过]?$)|俺|本人)"
     r"|\b(?:i|my|mine|myself)\b"
@@ -80,17 +80,11 @@ _ONESELF = Pattern(
 )
 
 
-def prepare() -> None:
-    """Compile the patterns ahead of the first question; takes about ten milliseconds."""
-    for pattern in (_IDENTITY, _ONESELF):
-        pattern.compiled  # noqa: B018  # compiled on first access
-
-
 def asks_who(said: str) -> bool:
     """Return whether a question asks who somebody is: 我是谁, 你还记得我吗, who is Kay."""
-    return bool(_IDENTITY.compiled.search(folded(said[:READ]).strip()))
+    return bool(_IDENTITY.search(folded(said[:READ]).strip()))
 
 
 def speaks_of_asker(said: str) -> bool:
     """Return whether a question is about its asker, among others: 我对什么过敏, but not 告诉我谁过敏."""
-    return bool(_ONESELF.compiled.search(folded(said[:READ])))
+    return bool(_ONESELF.search(folded(said[:READ])))

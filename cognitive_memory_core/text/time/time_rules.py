@@ -15,7 +15,7 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from ..patterns import lazy
-from .numerals import digits, number
+from .numerals import number, worth
 from .time_spans import DAY, WEEK, TimeSpan, day, days, moment, monday_of, month, shifted, weekend, written, year
 from .vocabulary import DAYS, MONTHS, ORDINALS, PARTS, QUARTERS, STEPS, UNITS, WEEKDAYS, YEARS, Unit
 
@@ -108,7 +108,7 @@ def year_of(match: re.Match[str], frame: TimeFrame) -> int | None:
     spelt = said(match, "y")
     if not spelt:
         return None
-    return digits(spelt) + 2000 if len(spelt) < len("2025") else digits(spelt)
+    return worth(spelt) + 2000 if len(spelt) < len("2025") else worth(spelt)
 
 
 def month_said(match: re.Match[str], frame: TimeFrame) -> date:

@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import LimitReached, PermanentError
 from cognitive_memory_core.profiles.format import LARGEST, LONGEST_FRONT, ProfileFile, reads_as_written
 from cognitive_memory_core.profiles.paths import ProfileLocation
-from cognitive_memory_core.text.statements.profile_text import tidy
+from cognitive_memory_core.text.names import tidy
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.costs import spent
 from tests.support.profiles import GROUP_KEY, TANG, TANG_THERE, a_profile

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.names import ids_in, mislabelled, plain, short_form, strange_numbers
+from cognitive_memory_core.text.ids import foreign_ids, ids_in
+from cognitive_memory_core.text.names import plain, short_form
 
 BEARERS = {"阿棠": {"1"}, "棠": {"2"}, "唐唐": {"2"}, "老齐": {"1", "2"}, "Li": {"3"}}
 
@@ -47,14 +48,8 @@ def test_standing(text: str, found: list[str]) -> None:
 )  # fmt: skip
 def test_numbers_that_were_given_in_other_words(number: str, source: str) -> None:
     """A number is known if the source has it with gaps, in another width, or in thousands."""
-    assert strange_numbers(f"共{number}", plain(source), ()) == []
-    assert strange_numbers(f"共{number}", "别的", ()) == [number]
-
-
-@pytest.mark.parametrize("text", ["a" * 20 + "98765432", "id98765432", "号98765432", "98765432元旦", "(98765432)人"])
-def test_a_number_beside_letters_may_be_an_id(text: str) -> None:
-    """A number beside letters may be an id, unless it is a short code, an amount with its unit, or a day."""
-    assert strange_numbers(text, "", ()) == (["98765432"] if "aa" not in text else [])
+    assert foreign_ids(f"共{number}", plain(source), {}, ()) == []
+    assert foreign_ids(f"共{number}", "别的", {}, ()) == [number]
 
 
 @pytest.mark.parametrize(
@@ -72,10 +67,10 @@ def test_a_number_beside_letters_may_be_an_id(text: str) -> None:
 )
 def test_mislabelled(text: str, wrong: list[str]) -> None:
     """The longest known name before a bracket decides; unknown names and ids are ignored."""
-    assert mislabelled(text, BEARERS, ("1", "2", "3")) == wrong
+    assert foreign_ids(text, "", BEARERS, ("1", "2", "3")) == wrong
 
 
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_what_was_given_is_never_strange(text: str, more: str) -> None:
     """Every number of the source is known."""
-    assert strange_numbers(plain(text), plain(text) + "\n" + plain(more), ()) == []
+    assert foreign_ids(plain(text), plain(text) + "\n" + plain(more), {}, ()) == []

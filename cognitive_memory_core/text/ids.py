@@ -1,0 +1,51 @@
+"""Ids of people and groups in a text: which occur, and which are unknown or stand behind somebody else's name.
+
+Texts are normalised by :func:`plain` first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from .names_and_quotations import is_whole
+from .statements.figures import numbers_in
+
+BARE_ID = 5  # characters; an id of at least this length is recognised without a name
+_TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
+_LABEL = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
+_NUMBER = re.compile("[0-9]+(?:[ ,][0-9]{3,4}(?![0-9]))*")  # 138 0013 8000 and 12,000 are one number
+_GAP = re.compile("[ ,]")
+
+
+def ids_in(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
+    """Return the ids that occur in a text: as ``name(id)``, or alone if at least :data:`BARE_ID` characters long.
+
+    An id inside a known name does not count: a name cannot impersonate another person's id.
+    """
+    for name in names:
+        if name in text and _TOKEN.search(name):
+            text = text.replace(f"{name}(", "(")
+    tokens = frozenset(_TOKEN.findall(text))
+    return [one for one in ids if (len(one) >= BARE_ID and one in tokens) or f"({one})" in text]
+
+
+def foreign_ids(text: str, source: str, ids_by_name: Mapping[str, Collection[str]], ids: Collection[str]) -> list[str]:
+    """Return the numbers of five or more digits that nothing given has, and those of ``ids`` behind others' names.
+
+    ``source`` is the whole input; it has a number also with gaps or in thousands (1.2万). ``ids_by_name`` maps each
+    name to the ids of all who have or had it; the longest name that ends at a bracket counts.
+    """
+    long = [match[0] for match in _NUMBER.finditer(text) if len(_GAP.sub("", match[0])) >= BARE_ID]
+    known = {*ids}
+    if long:
+        known |= {f"{value:.0f}" for _, value in numbers_in(source)}
+        for match in _NUMBER.finditer("\n".join((source, *ids_by_name))):
+            known |= {_GAP.sub("", match[0]), *_GAP.split(match[0])}
+    wrong = [_GAP.sub("", one) for one in long if not known.issuperset(_GAP.split(one))]
+    wrong = [one for one in wrong if one not in known]
+    for match in _LABEL.finditer(text):
+        ending = [name for name in ids_by_name if is_whole(text, match.start() - len(name), name)]
+        if ending and match[1] in ids and match[1] not in ids_by_name[max(ending, key=len)]:
+            wrong.append(match[1])
+    return list(dict.fromkeys(wrong))
