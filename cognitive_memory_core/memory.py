@@ -828,7 +828,7 @@ def _learning() -> ModuleType:
 
     offences(".")  # compiles patterns that would otherwise delay the first message
     np.empty(0)  # loads numpy: a process that has run out of file handles could not
-    terms.index_terms("龍 words")  # loads the libraries of both languages
+    terms.prepare()
     questions.asks_who(".")
     questions.speaks_of_asker(".")
     return learning

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
@@ -34,10 +35,19 @@ _UNDECODABLE = "\ufffd"
 
 @dataclass(frozen=True)
 class TemplateParts:
-    """The two parts of a template."""
+    """The two parts of a template, as they stand above and below its separator."""
 
     instructions: str
     prompt: str
+
+    @classmethod
+    def of(cls, text: str) -> TemplateParts | None:
+        """Split a template; None if it has not exactly one separator with instructions above it."""
+        lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+        at = [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
+        if len(at) != 1 or not "".join(lines[: at[0]]).strip():
+            return None
+        return cls("\n".join(lines[: at[0]]), "\n".join(lines[at[0] + 1 :]))
 
     def filled(self, parts: Mapping[str, str]) -> tuple[str, str]:
         """Return instructions and prompt with the placeholders filled, without empty lines.
@@ -49,54 +59,28 @@ class TemplateParts:
         return Template(self.instructions).substitute().strip(), "\n".join(line for line in lines if line)
 
 
-def shipped(name: str) -> TemplateParts:
-    """Read a template shipped with this package; blocking."""
-    return split_template(
-        (resources.files(__name__.rpartition(".")[0]) / "templates" / f"{name}.md").read_text("utf-8")
-    )
-
-
-def split_template(text: str) -> TemplateParts:
-    """Split a template at its separator."""
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    at = _separators(lines)[0]
-    return TemplateParts("\n".join(lines[:at]), "\n".join(lines[at + 1 :]))
-
-
-def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
-    """Return why a template cannot be used and how to correct it; "" if it can be used.
-
-    ``needed`` are the placeholders that it must contain, ``known`` all that it may contain.
-    """
-    told = sentences.settings
+def usable(name: str, text: str) -> TemplateParts | str:
+    """Return the parts of a template, or why it cannot be used and how to correct it."""
+    told, known = sentences.settings, frozenset(_PLACEHOLDERS[name])
     if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
         return told.TEMPLATE_UNREADABLE.format(name=name, limit=LONGEST_TEMPLATE)
-    if len(_separators(text.split("\n"))) != 1 or not split_template(text).instructions.strip():
+    parts = TemplateParts.of(text)
+    if parts is None:
         return told.TEMPLATE_WITHOUT_SEPARATOR.format(name=name, separator=SEPARATOR)
-    template = split_template(text)
-    (above, stray_above), (held, stray) = _placeholders(template.instructions), _placeholders(template.prompt)
-    if stray or stray_above:
+    above, below = (list(Template.pattern.finditer(part)) for part in (parts.instructions, parts.prompt))
+    if any(found["invalid"] is not None for found in (*above, *below)):
         return told.TEMPLATE_STRAY_DOLLAR.format(name=name)
-    if above:
-        return told.TEMPLATE_PLACEHOLDER_ABOVE.format(name=name, found=_listed(above), separator=SEPARATOR)
+    held, shown = ({found["named"] or found["braced"] for found in part} - {None} for part in (below, above))
+    if shown:
+        return told.TEMPLATE_PLACEHOLDER_ABOVE.format(name=name, found=_listed(shown), separator=SEPARATOR)
     if held - known:
         return told.TEMPLATE_UNKNOWN_PLACEHOLDER.format(name=name, found=_listed(held - known), known=_listed(known))
-    return told.TEMPLATE_LACKS.format(name=name, missing=_listed(needed - held)) if needed - held else ""
+    missing = known - _OPTIONAL - held
+    return told.TEMPLATE_LACKS.format(name=name, missing=_listed(missing)) if missing else parts
 
 
-def _listed(placeholders: frozenset[str]) -> str:
+def _listed(placeholders: Iterable[str]) -> str:
     return "、".join(f"${name[:60]}" for name in sorted(placeholders)[:10])
-
-
-def _separators(lines: list[str]) -> list[int]:
-    return [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
-
-
-def _placeholders(text: str) -> tuple[frozenset[str], bool]:
-    """Return the names of the placeholders, and whether there is a ``$`` that is neither part of one nor ``$$``."""
-    found = list(Template.pattern.finditer(text))
-    names = frozenset(name for match in found if (name := match["named"] or match["braced"]))
-    return names, any(match["invalid"] is not None for match in found)
 
 
 def read_templates(folder: Path, names: Iterable[str], disk: Disk | None = None) -> Mapping[str, str]:
@@ -105,17 +89,16 @@ def read_templates(folder: Path, names: Iterable[str], disk: Disk | None = None)
     The caller validates them: anything but a readable regular file of bounded size gives "", and bytes that are not
     UTF-8 become U+FFFD. Links are not followed; other files are ignored.
     """
-    reading = disk or Disk()
-    paths = {name: folder / f"{name}.md" for name in names}
-    return {name: _text(path, reading) for name, path in paths.items() if os.path.lexists(path)}
-
-
-def _text(path: Path, disk: Disk) -> str:
-    try:
-        found = disk.find(path)
-        return disk.read(path).decode("utf-8-sig", "replace") if found and found.size <= LONGEST_FILE else ""
-    except (PermanentError, StorageRefused, Vanished):
-        return ""
+    reading, texts = disk or Disk(), dict[str, str]()
+    for name in names:
+        path = folder / f"{name}.md"
+        if os.path.lexists(path):
+            texts[name] = ""
+            with suppress(PermanentError, StorageRefused, Vanished):
+                found = reading.find(path)
+                is_read = found is not None and found.size <= LONGEST_FILE
+                texts[name] = reading.read(path).decode("utf-8-sig", "replace") if is_read else ""
+    return texts
 
 
 FILLED_PEOPLE_LIST = 12  # people that a triage prompt shows at least, if the place has that many
@@ -151,13 +134,18 @@ class PromptLibrary:
 
         :attr:`problems` says why a template is unusable. Blocking: reads files.
         """
-        texts = own or {}
-        known = {name: frozenset(_PLACEHOLDERS[name]) for name in texts}
-        refused = {name: refusal(name, text, known[name] - _OPTIONAL, known[name]) for name, text in texts.items()}
-        self.problems: tuple[str, ...] = tuple(problem for problem in refused.values() if problem)
-        self._templates: Mapping[str, TemplateParts] = {
-            name: shipped(name) if refused.get(name, "absent") else split_template(texts[name]) for name in TEMPLATES
-        }
+        folder = resources.files(__name__.rpartition(".")[0]) / "templates"
+        problems: list[str] = []
+        self._templates: dict[str, TemplateParts] = {}
+        for name in TEMPLATES:
+            shipped = (folder / f"{name}.md").read_text("utf-8")
+            for text in (own[name], shipped) if own and name in own else (shipped,):
+                found = usable(name, text)
+                if isinstance(found, TemplateParts):
+                    self._templates[name] = found
+                    break
+                problems.append(found)
+        self.problems = tuple(problems)
 
     def rewrite(
         self, tasks: Sequence[Task], job_context: JobContext, *, source: str = "", lines: Sequence[Message | str] = ()
@@ -173,12 +161,9 @@ class PromptLibrary:
             "source": block("来源", rendering.source_line(source, lines, job_context.speaker)),
             "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
         }
-        given = AskContents(
-            tuple(task.number for task in tasks), len(lines), len(_neighbours_of(job_context)), _ids(people_list, lines)
-        )
-        instructions, prompt = self._templates["rewrite"].filled(parts)
+        given = _contents(people_list, lines, job_context, tuple(task.number for task in tasks))
         parse = partial(statements_in, given=given)
-        return Ask("rewrite", instructions, prompt, "historian_rewrite", answers.REWRITE, parse)
+        return Ask("rewrite", *self._templates["rewrite"].filled(parts), "historian_rewrite", answers.REWRITE, parse)
 
     def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[TriageAnswer]:
         """Build the request to select what in a dialogue is worth remembering.
@@ -186,12 +171,10 @@ class PromptLibrary:
         Each observation in the answer cites its lines.
         """
         people_list = people_list_of(job_context, (*job_context.earlier, *lines), (), fill=FILLED_PEOPLE_LIST)
-        given = AskContents((), len(lines), len(_neighbours_of(job_context)), _ids(people_list, lines))
         earlier = rendering.earlier_lines(job_context.earlier, people_list, job_context.when)
         parts = {**_shared_placeholders(job_context, people_list, lines), "earlier": block("前情", earlier)}
-        instructions, prompt = self._templates["triage"].filled(parts)
-        parse = partial(triaged_in, given=given)
-        return Ask("triage", instructions, prompt, "historian_triage", answers.TRIAGE, parse)
+        parse = partial(triaged_in, given=_contents(people_list, lines, job_context))
+        return Ask("triage", *self._templates["triage"].filled(parts), "historian_triage", answers.TRIAGE, parse)
 
     def compress(
         self, lines: Sequence[Message], job_context: JobContext, *, max_chars: int, earlier: str = ""
@@ -203,9 +186,8 @@ class PromptLibrary:
             "earlier": block("前文摘要", rendering.cut(earlier, rendering.EARLIER)),
             "max_chars": str(max_chars),
         }
-        instructions, prompt = self._templates["compress"].filled(parts)
         parse = partial(words_in, member="summary")
-        return Ask("compress", instructions, prompt, "dialogue_summary", answers.COMPRESS, parse)
+        return Ask("compress", *self._templates["compress"].filled(parts), "dialogue_summary", answers.COMPRESS, parse)
 
     def evolve(
         self,
@@ -229,8 +211,8 @@ class PromptLibrary:
             "earlier": block("其余聊天的摘要", rendering.cut(earlier, rendering.EARLIER)),
             "most": str(most),
         }
-        instructions, prompt = self._templates["evolve"].filled(parts)
-        return Ask("evolution", instructions, prompt, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
+        filled = self._templates["evolve"].filled(parts)
+        return Ask("evolution", *filled, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
 
     def suggest(self, kind: str, experiences: Sequence[Event], zone: tzinfo, *, max_chars: int) -> Ask[str]:
         """Build the request for one line that sums up experiences with a problem; ``kind`` is its kind in Chinese."""
@@ -239,25 +221,23 @@ class PromptLibrary:
             "max_chars": str(max_chars),
             "experiences": block("经历", rendering.experiences(experiences, zone)),
         }
-        instructions, prompt = self._templates["suggest"].filled(parts)
         parse = partial(words_in, member="draft")
-        return Ask("evolution", instructions, prompt, "group_suggestion", answers.SUGGEST, parse)
+        return Ask("evolution", *self._templates["suggest"].filled(parts), "group_suggestion", answers.SUGGEST, parse)
 
     def merge(self, given: MergeInput, now: datetime, *, max_chars: int) -> tuple[Ask[ProfileAnswer], list[Fact]]:
         """Build the request for lines of a profile; also return the facts that it shows, in their order."""
         facts, lines = _shown_facts(given)
         person = Person(defused(given.person.id), defused(clean_name(given.person.name)))
-        instructions, prompt = self._templates["merge"].filled(
-            {
-                "time": rendering.moment(now),
-                "target": f"群聊 {person.name or '群'}({person.id})" if given.is_group else f"个人 {person.label}",
-                "facts": block("事实", rendering.facts(facts, lines, now.tzinfo, is_group=given.is_group)),
-                "max_chars": str(max_chars),
-            }
-        )
+        parts = {
+            "time": rendering.moment(now),
+            "target": f"群聊 {person.name or '群'}({person.id})" if given.is_group else f"个人 {person.label}",
+            "facts": block("事实", rendering.facts(facts, lines, now.tzinfo, is_group=given.is_group)),
+            "max_chars": str(max_chars),
+        }
         form = answers.MERGE_GROUP if given.is_group else answers.MERGE
         parse = partial(drawn_in, is_group=given.is_group)
-        return Ask("merge", instructions, prompt, "historian_profile_merge", form, parse, strict=True), facts
+        filled = self._templates["merge"].filled(parts)
+        return Ask("merge", *filled, "historian_profile_merge", form, parse, strict=True), facts
 
 
 def _shared_placeholders(
@@ -268,20 +248,19 @@ def _shared_placeholders(
     return {
         "time": rendering.moment(when),
         "calendar": rendering.calendar(when),
-        "place": rendering.place(people_list),
+        "place": f"群聊 {people_list.called_place}" if people_list.place.id else "私聊",
         "people": block("名单", rendering.people(people_list)),
-        "neighbours": block("已记住", rendering.neighbours(_neighbours_of(job_context), people_list, when.tzinfo)),
+        "neighbours": block("已记住", rendering.neighbours(job_context.neighbours, people_list, when.tzinfo)),
         "lines": block("聊天", rendering.numbered_lines(lines, people_list, when, before, marks_admins=marks_admins)),
     }
 
 
-def _ids(people_list: PeopleList, lines: Iterable[Message | str]) -> frozenset[str]:
-    """Return every id that a prompt shows, also of speakers who are not in the list of people."""
-    return people_list.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
-
-
-def _neighbours_of(job_context: JobContext) -> tuple[Event, ...]:
-    return job_context.neighbours[: rendering.MOST_NEIGHBOURS]
+def _contents(
+    people_list: PeopleList, lines: Sequence[Message | str], job_context: JobContext, tasks: tuple[int, ...] = ()
+) -> AskContents:
+    """Return what an answer may name: also the ids of speakers who are not in the list of people."""
+    ids = people_list.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
+    return AskContents(tasks, len(lines), min(len(job_context.neighbours), rendering.MOST_NEIGHBOURS), ids)
 
 
 def _shown(task: Task) -> str:

@@ -71,16 +71,14 @@ def rows_of(value: object) -> list[Row] | None:
         return [members]
     if not isinstance(value, list):
         return None
-    return [row for item in cast("list[object]", value)[:MOST_ROWS] if (row := _row(item)) is not None]
-
-
-def _row(item: object) -> Row | None:
-    if isinstance(item, dict):
-        return cast("Row", item)
-    if not isinstance(item, str) or not item.strip():
-        return None
-    numbered = _NUMBERED.match(item)
-    return {"number": numbered[1], "text": item[numbered.end() :]} if numbered else {"text": item}
+    rows: list[Row] = []
+    for item in cast("list[object]", value)[:MOST_ROWS]:
+        if isinstance(item, dict):
+            rows.append(cast("Row", item))
+        elif isinstance(item, str) and item.strip():
+            numbered = _NUMBERED.match(item)
+            rows.append({"number": numbered[1], "text": item[numbered.end() :]} if numbered else {"text": item})
+    return rows
 
 
 def text_of(value: object, limit: int) -> str:
@@ -114,29 +112,22 @@ def number_of(value: object) -> int:
 
 def numbers_of(value: object, count: int) -> tuple[int, ...]:
     """Return up to ``count`` distinct whole numbers above 0, in the given order."""
-    numbers = (number for part in parts_of(value) for number in _counted(part, count))
-    return tuple(dict.fromkeys(number for number in numbers if number > 0))[:count]
-
-
-def _counted(part: object, count: int) -> Iterable[int]:
-    """Return the number in ``part``, or up to ``count`` numbers of a range such as "4-6"."""
-    span = _SPAN.fullmatch(part.strip()) if isinstance(part, str) else None
-    if span is None:
-        return (number_of(part),)
-    first, last = int(span[1]), int(span[2])
-    return range(first, min(last, first + count - 1) + 1)
+    numbers: dict[int, None] = {}
+    for part in parts_of(value):
+        span = _SPAN.fullmatch(part.strip()) if isinstance(part, str) else None  # a range such as "4-6"
+        first, last = (int(span[1]), int(span[2])) if span else (number_of(part),) * 2
+        numbers |= dict.fromkeys(range(max(first, 1), min(last, first + count - 1) + 1))
+    return tuple(numbers)[:count]
 
 
 def share_of(value: object, default: float) -> float:
     """Return a number clamped to [0, 1], 0 for NaN, ``default`` if there is no number."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return default
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(min(max(value, 0), 1))
     try:
-        number = float(value[:32] if isinstance(value, str) else value)
+        number = float(value[:32]) if isinstance(value, str) else value if isinstance(value, float) else default
     except ValueError:
         return default
-    except OverflowError:  # an integer too large for a float
-        return float(cast("int", value) > 0)
     return 0.0 if math.isnan(number) else min(max(number, 0.0), 1.0)
 
 
@@ -278,12 +269,10 @@ def _id(written: str, known: Collection[str]) -> str:
 
 
 LONGEST_LINE = 8_192  # characters of one line that is repaired
-LONGEST_STATEMENT = 2_000  # characters read of a statement or a reason
 MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG = 4, 20
 MOST_CITED = 60
 NOTHING = "none"
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-_LABEL = re.compile(r"\s*[-*•]?\s*\d{0,3}[.、)]?\s*(?=\{)")  # a bullet or a number before an object
 _ACTIONS: Mapping[str, ProposedAction] = {
     "keep": "keep",
     "update": "update",
@@ -294,72 +283,50 @@ _ACTIONS: Mapping[str, ProposedAction] = {
     "remove": "delete",
     "deprecate": "delete",
 }
-_STATEMENTS, _REASONS = ("statement", "new_statement"), ("change_reason", "reason", "change_summary")
-_IDS = ("old_id", "id", "memory_id")
 
 
 def proposals_in(text: str) -> Proposals:
-    """Return the readable lines of an answer; raises BadAnswer if there are none and it does not say ``none``.
+    """Return the readable objects of an answer; raises BadAnswer if there are none and it does not say ``none``.
 
     Fences, comments and prose between the objects are skipped. Objects that a model spread over several lines, or put
-    into one list, are read too. A line that is an object but not JSON is repaired; if that fails it is counted.
+    into one list, are read too. A line that begins an object but is not JSON is repaired; if that fails it is counted.
     """
     if len(text) > LONGEST_ANSWER:
         raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST_ANSWER))
-    said = _THOUGHTS.sub("", text.lstrip("\ufeff"))
+    said = _THOUGHTS.sub("", text)
+    decoder, at = json.JSONDecoder(), said.find("{")
     rows: list[Row] = []
     unreadable = 0
-    for line in (_LABEL.sub("", line).strip() for line in said.splitlines()):
-        if line.startswith(("{", "[{")):
-            found = _unpacked(_decoded(line.rstrip(",;，； ")))
-            rows += found
-            unreadable += not found
-    if not rows:
-        rows, unreadable = _of_whole(said), 0
-    rows = rows[:MOST_ROWS]
-    read = [_proposal(row) for row in rows]
+    while at >= 0 and len(rows) + unreadable < MOST_ROWS:
+        try:
+            value, end = decoder.raw_decode(said, at)
+        except (ValueError, RecursionError):
+            line = said[at:].partition("\n")[0]
+            value, end = _repaired(line), at + len(line)
+        found = rows_of(value) or []
+        found = [one for row in found for one in ([row] if "action" in row else _listed_in(row))]
+        rows += found
+        unreadable += not found
+        at = said.find("{", end)
+    read = [_proposal(row) for row in rows[:MOST_ROWS]]
+    idle = sum(text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold() == NOTHING for row in rows[:MOST_ROWS])
     kept = tuple(one for one in read if one is not None)
-    idle = sum(text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold() == NOTHING for row in rows)
     if not kept and not idle:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="action"))
-    return Proposals(kept, unreadable + len(rows) - len(kept) - idle)
+    return Proposals(kept, unreadable + len(read) - len(kept) - idle)
 
 
-def _decoded(text: str) -> object:
-    """Return the value of a line: strict JSON first, then repaired; None for a line that was cut off or is too long."""
-    with suppress(ValueError, RecursionError):
-        return cast("object", json.loads(text))
-    if len(text) <= LONGEST_LINE and "}" in text:
+def _repaired(line: str) -> object:
+    """Return the value of a line that is no JSON; None for one that was cut off or is too long to be repaired."""
+    if len(line) <= LONGEST_LINE and "}" in line:
         with suppress(ValueError, RecursionError):
-            return cast("object", repair_json(text, return_objects=True, skip_json_loads=True))
+            return cast("object", repair_json(line.rstrip(",;，； "), return_objects=True, skip_json_loads=True))
     return None
 
 
-def _of_whole(text: str) -> list[Row]:
-    """Return the objects of an answer that is one JSON text, or several JSON texts that each take several lines."""
-    rows: list[Row] = []
-    decoder, at = json.JSONDecoder(), text.find("{")
-    while at >= 0 and len(rows) < MOST_ROWS:
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            value, end = None, at + 1
-        rows += _unpacked(value)
-        at = text.find("{", end)
-    return rows
-
-
-def _unpacked(value: object) -> list[Row]:
-    """Return the proposals (objects with "action") that a value is or lists, else the objects in its lists."""
-    rows: list[Row] = []
-    items = cast("list[object]", value) if isinstance(value, list) else [value]
-    for row in map(row_of, items[:MOST_ROWS]):
-        if "action" in row:
-            rows.append(row)
-        else:
-            lists = (cast("object", member) for member in row.values() if isinstance(member, list))
-            rows += [one for listed in lists for one in rows_of(listed) or ()]
-    return rows
+def _listed_in(row: Row) -> list[Row]:
+    lists = (cast("object", member) for member in row.values() if isinstance(member, list))
+    return [one for listed in lists for one in rows_of(listed) or ()]
 
 
 def _proposal(row: Row) -> Proposal | None:
@@ -368,9 +335,9 @@ def _proposal(row: Row) -> Proposal | None:
         return None
     return Proposal(
         action,
-        text_of(first_of(row, _IDS), LONGEST_STATEMENT),
-        text_of(first_of(row, _STATEMENTS), LONGEST_STATEMENT),
-        text_of(first_of(row, _REASONS), LONGEST_STATEMENT),
+        text_of(first_of(row, ("old_id", "id", "memory_id")), LONGEST_TEXT),
+        text_of(first_of(row, ("statement", "new_statement")), LONGEST_TEXT),
+        text_of(first_of(row, ("change_reason", "reason", "change_summary")), LONGEST_TEXT),
         numbers_of(row.get("lines"), MOST_CITED),
         numbers_of(row.get("agreed"), MOST_CITED),
         numbers_of(row.get("refused"), MOST_CITED),

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 
 from ..domain.belief import Belief
@@ -17,7 +17,8 @@ from ..domain.event import Event, Fact, nested
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..domain.turn import shortened
-from ..text.caches import cleared_on_erasure
+from ..text.callnames import callname, callnames
+from ..text.ids import BARE_ID
 from ..text.names import clean_name, clean_text
 from ..text.safety.prompt_fences import defused
 from ..text.safety.redaction import Vocabulary
@@ -29,9 +30,6 @@ MOST_ALIASES = 4
 _KNOWN = 500  # people of a place that are considered
 _ALIASES = 10  # of one person that are considered
 _LOOKED_AT, _HEARD = 1_000, 40_000  # characters searched of one text and of all
-_SHORTEST_NAME = 2  # characters; a shorter name occurs in almost every text
-_SHORTEST_ID = 5
-_SPOKEN = re.compile(r"\w{2,}")
 
 
 @dataclass(frozen=True)
@@ -83,41 +81,33 @@ def people_list_of(
 
     If they are fewer than ``fill``, others of the place are added, because people are also called by unlisted names.
     """
-    messages = [line for line in lines if isinstance(line, Message)]
-    known = _known(job_context, messages)
-    present = dict.fromkeys((job_context.speaker.id, *(line.sender_id for line in messages if line.sender_id)))
-    signs = {user_id: tuple(_identifying_words(person)) for user_id, person in known.items()}
+    scenes = {line.sender_id: line.scene for line in lines if isinstance(line, Message) and line.sender_id}
+    lined = (Person(user_id, scene.user_name) for user_id, scene in scenes.items())
+    known: dict[str, Person] = {}
+    for person in (job_context.speaker, *job_context.people[:_KNOWN], *lined):  # what is known of each is merged
+        before = known.get(person.id, Person(person.id))
+        known[person.id] = Person(person.id, before.name or person.name, (*before.aliases, *person.aliases))
+    signs = {
+        user_id: [
+            *(form for name in (person.name, *person.aliases[:_ALIASES]) for form in callnames(name)),
+            *((callname(user_id),) if len(user_id) >= BARE_ID else ()),
+        ]
+        for user_id, person in known.items()
+    }
     said = (*(line if isinstance(line, str) else line.text for line in lines), *texts)
-    heard = _mentioned_words(said, chain.from_iterable(signs.values()))
-    mentioned = [user_id for user_id, words in signs.items() if not heard.isdisjoint(words)]
-    shown = list(dict.fromkeys((*present, *mentioned)))
+    heard = callname("\n".join(text[:_LOOKED_AT] for text in said)[:_HEARD])
+    words = frozenset(Vocabulary(chain.from_iterable(signs.values())).within(heard))
+    mentioned = [user_id for user_id, forms in signs.items() if not words.isdisjoint(forms)]
+    shown = list(dict.fromkeys((job_context.speaker.id, *scenes, *mentioned)))
     others = [user_id for user_id in known if user_id not in shown][: max(fill - len(shown), 0)]
-    people = tuple(_displayed(known[user_id], heard) for user_id in (*shown, *others)[:MOST_PEOPLE])
+    people = tuple(_displayed(known[user_id], words) for user_id in (*shown, *others)[:MOST_PEOPLE])
     return PeopleList(Person(job_context.place.group_id, clean_name(job_context.place_name)), people)
 
 
-def _known(job_context: JobContext, messages: Sequence[Message]) -> dict[str, Person]:
-    """Merge what is known of each person; a line's sender name is used where the job context has none."""
-    scenes = {line.sender_id: line.scene.user_name for line in messages if line.sender_id}
-    known: dict[str, Person] = {}
-    lined = (Person(user_id, name) for user_id, name in scenes.items())
-    for person in (job_context.speaker, *job_context.people[:_KNOWN], *lined):
-        before = known.get(person.id, person)
-        aliases = before.aliases if before is person else (*before.aliases, *person.aliases)
-        known[person.id] = Person(person.id, before.name or person.name, aliases)
-    return known
-
-
-def _mentioned_words(texts: Iterable[str], words: Iterable[str]) -> frozenset[str]:
-    """Return the words, case-folded ids and names of people, that occur in the texts."""
-    said = "\n".join(text[:_LOOKED_AT] for text in texts)[:_HEARD]
-    return frozenset(Vocabulary(words).within(said.casefold()))
-
-
-def _displayed(person: Person, heard: Collection[str] = ()) -> Person:
+def _displayed(person: Person, heard: frozenset[str] = frozenset()) -> Person:
     """Return a person with names fit for display; the aliases in ``heard`` come first."""
     name = _shown(person.name)
-    aliases = sorted(person.aliases[:_ALIASES], key=lambda alias: not any(word in heard for word in _words(alias)))
+    aliases = sorted(person.aliases[:_ALIASES], key=lambda alias: heard.isdisjoint(callnames(alias)))
     cleaned = dict.fromkeys(_shown(alias) for alias in aliases)
     kept = [alias for alias in cleaned if alias and alias != name]
     return Person(defused(person.id), name, tuple(kept[:MOST_ALIASES]))
@@ -125,23 +115,6 @@ def _displayed(person: Person, heard: Collection[str] = ()) -> Person:
 
 def _shown(name: str) -> str:
     return defused(clean_name(name))
-
-
-def _identifying_words(person: Person) -> Iterator[str]:
-    """Return the words that identify a person in a text: the id, and each name."""
-    if len(person.id) >= _SHORTEST_ID:
-        yield person.id.casefold()
-    for name in (person.name, *person.aliases[:_ALIASES]):
-        yield from _words(name)
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=8192)  # the people of a place are looked through for each of its prompts
-def _words(name: str) -> tuple[str, ...]:
-    """Return the ways others write a name: in full, and without its decoration (陈皮 of 陈皮(已还魂))."""
-    spoken = _SPOKEN.match(name)
-    forms = (name, spoken[0] if spoken else "")
-    return tuple(form.casefold() for form in forms if len(form) >= _SHORTEST_NAME)
 
 
 MOST_NEIGHBOURS = 8
@@ -181,14 +154,10 @@ def block(title: str, content: str) -> str:
     return f"<{title}>\n{content}\n</{title}>" if content else ""
 
 
-def place(people_list: PeopleList) -> str:
-    """Return the group with its id, or say that it is a private chat."""
-    return f"群聊 {people_list.called_place}" if people_list.place.id else "私聊"
-
-
 def people(people_list: PeopleList) -> str:
     """List the known people, each with former names."""
-    return "\n".join(f"{one.label}{_before(one)}" for one in people_list.people)
+    also = {one.id: f" 又名 {'、'.join(one.aliases)}" if one.aliases else "" for one in people_list.people}
+    return "\n".join(f"{one.label}{also[one.id]}" for one in people_list.people)
 
 
 def numbered_lines(
@@ -239,7 +208,7 @@ def source_line(source: str, lines: Sequence[Message | str], speaker: Person) ->
     return said
 
 
-def neighbours(events: Iterable[Event], people_list: PeopleList, zone: tzinfo | None) -> str:
+def neighbours(events: Sequence[Event], people_list: PeopleList, zone: tzinfo | None) -> str:
     """List the events already remembered, numbered from E1, each as its lines with its day and weekday."""
 
     def shown(event: Event) -> str:
@@ -247,7 +216,7 @@ def neighbours(events: Iterable[Event], people_list: PeopleList, zone: tzinfo | 
         said = spoken(event, people_list.called, zone, longest=NEIGHBOUR)
         return f"{_full(day)}周{_WEEKDAYS[day.weekday()]} {cut(said, NEIGHBOUR_LINES)}"
 
-    return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events, 1))
+    return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events[:MOST_NEIGHBOURS], 1))
 
 
 def beliefs(standing: Iterable[Belief], people_list: PeopleList, zone: tzinfo | None) -> str:
@@ -333,10 +302,6 @@ def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
         if _CERTAIN.match(word) and not (today and date.startswith(today))
     ]
     return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""
-
-
-def _before(person: Person) -> str:
-    return f" 又名 {'、'.join(person.aliases)}" if person.aliases else ""
 
 
 def _clock(sent_at: datetime, when: datetime) -> str:

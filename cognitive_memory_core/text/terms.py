@@ -131,6 +131,11 @@ _LONGEST = 32
 _stemming = Lock()  # a stemmer keeps state while it works on a word
 
 
+def prepare() -> None:
+    """Load the libraries of both languages."""
+    index_terms("龍 words")
+
+
 def forms_version() -> str:
     """Return the versions of both libraries, because another version may produce other forms."""
     return "/".join(map(version, ("opencc", "snowballstemmer")))
