@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 
 from .. import sentences
 from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
-from ..ports.models import Embedder, Vector
+from ..ports.models import Embedder
 from ..store.vectors import VectorLedger, VectorRow
 from ..tasks import BackgroundLoop
 from ..text.names import described
 
 log = logging.getLogger(__name__)
 BATCH = 64
-TOLERATED_FAILURES = 2  # failed calls in a row beyond those that halving a batch down to one text takes
 SKIPPED_FOR = 3600.0  # seconds
 PLAIN_TEXT = "hello"
 REFUSALS = (PermanentError, BadAnswer, BadArgument, TooSlow)  # errors that a single text may cause
@@ -44,16 +43,12 @@ class Indexer:
         self._ledger = ledger
         self._on_stored = on_stored
         self._batch = max(batch, BATCH)
-        self._most_failures = self._batch.bit_length() - 1 + TOLERATED_FAILURES
         self.loop = BackgroundLoop("Indexer", self._round)
         self.nudge, self.wake_now = self.loop.nudge, self.loop.wake_now
         self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
         self._refused: dict[str, float] = {}  # skipped until this time
-        self._suspects: list[Waiting] = []
-        self._failures_in_a_row = 0
-        self._away = 0
-        self._blaming: tuple[type[Exception], ...] = REFUSALS
+        self._away = 0  # batches in a row that found the model unavailable
 
     @property
     def last_error(self) -> str:
@@ -72,50 +67,45 @@ class Indexer:
         waiting = await self._ledger.waiting(self._embedder.fingerprint, self._batch + len(self._refused))
         batch = [row for row in waiting if row[0] not in self._refused][: self._batch]
         if batch:
-            self._suspects, self._failures_in_a_row = [], 0
-            await self._blame_model_or_texts()
-            await self._embed(batch)
-            await self._skip_failing_texts(len(batch))
+            refusals = REFUSALS
+            if self._away >= PATIENT:  # perhaps it dies of a text
+                await self._embedder.embed_documents([PLAIN_TEXT])
+                refusals = (*REFUSALS, UnavailableError)
+            await self._embed(batch, refusals)
         return len(batch)
 
     async def _round(self) -> float:
         is_full = await self.step() >= self._batch
         return 0.0 if is_full else SKIPPED_FOR  # events that came meanwhile have nudged the loop, and come together
 
-    async def _blame_model_or_texts(self) -> None:
-        """After several failures of the model, test it with a plain text; if it answers, the texts count as refused."""
-        self._blaming = REFUSALS
-        if self._away >= PATIENT:
-            await self._embedder.embed_documents([PLAIN_TEXT])
-            self._blaming = (*REFUSALS, UnavailableError)
+    async def _embed(
+        self, batch: Sequence[Waiting], refusals: tuple[type[Exception], ...], *, again: bool = False
+    ) -> None:
+        """Embed texts; if they are refused while a plain text is not, in halves, to find and skip those at fault.
 
-    async def _embed(self, batch: Sequence[Waiting]) -> None:
+        A text that came alone is asked ``again`` before it is skipped.
+        """
         try:
             vectors = await self._embedder.embed_documents([text for _, text in batch])
-        except self._blaming as refused:
-            await self._embed_halves(batch, refused)
+        except refusals as refused:
+            if not again:
+                await self._embedder.embed_documents([PLAIN_TEXT])
+            elif len(batch) == 1:
+                event_id = batch[0][0]
+                said = sentences.log.EVENT_NOT_EMBEDDED.format(event_id=event_id, reason=described(refused))
+                log.warning("%s", said)
+                self._refused[event_id] = self._elapsed() + SKIPPED_FOR
+                return
+            middle = len(batch) // 2
+            for half in filter(None, (batch[:middle], batch[middle:])):
+                await self._embed(half, refusals, again=True)
         except UnavailableError:
             self._away += 1
             raise
         else:
-            self._failures_in_a_row = self._away = 0
-            await self._keep(batch, vectors)
-
-    async def _embed_halves(self, batch: Sequence[Waiting], refused: Exception) -> None:
-        """Embed a refused batch in halves to find the texts that make it fail; raise after too many failures."""
-        self._failures_in_a_row += 1
-        if self._failures_in_a_row > self._most_failures:
-            raise refused
-        if len(batch) == 1:
-            self._suspects.append(batch[0])
-            return
-        middle = len(batch) // 2
-        await self._embed(batch[:middle])
-        await self._embed(batch[middle:])
-
-    async def _keep(self, batch: Sequence[Waiting], vectors: Sequence[Vector]) -> None:
-        self._unsaved += [VectorRow(row[0], vector, row[1]) for row, vector in zip(batch, vectors, strict=True)]
-        await self._save()
+            self._away = 0
+            self._unsaved += [VectorRow(row[0], vector, row[1]) for row, vector in zip(batch, vectors, strict=True)]
+            await self._save()
 
     async def _save(self) -> None:
         if not self._unsaved:
@@ -127,23 +117,6 @@ class Indexer:
             raise
         self._unsaved = []
         self._on_stored()
-
-    async def _skip_failing_texts(self, looked_at: int) -> None:
-        """Embed each suspect text once more and skip those that fail.
-
-        If every text of the batch is suspect, embed a plain text first, so that a failing model raises instead.
-        """
-        if self._suspects and len(self._suspects) == looked_at:
-            await self._embedder.embed_documents([PLAIN_TEXT])
-        for event_id, text in self._suspects:
-            try:
-                vectors = await self._embedder.embed_documents([text])
-            except self._blaming as refused:
-                said = sentences.log.EVENT_NOT_EMBEDDED.format(event_id=event_id, reason=described(refused))
-                log.warning("%s", said)
-                self._refused[event_id] = self._elapsed() + SKIPPED_FOR
-            else:
-                await self._keep([(event_id, text)], vectors)
 
     def _retry_skipped(self) -> None:
         """Stop skipping the texts whose hour is over."""

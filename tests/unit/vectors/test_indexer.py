@@ -9,13 +9,13 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
 from cognitive_memory_core.ports.models import Calibration, Vector
 from cognitive_memory_core.store.vectors import VectorLedger, VectorRow
-from cognitive_memory_core.vectors.indexer import BATCH, PATIENT, Indexer
+from cognitive_memory_core.vectors.indexer import BATCH, PATIENT, PLAIN_TEXT, Indexer
 from tests.support.builders import an_event
 from tests.support.ledgers import Ledger, a_ledger, a_vector, committed
 
 
 class Model:
-    """A model that embeds every text unless its reaction raises, and records the texts."""
+    """A model that embeds every text unless its reaction raises, and records the events' texts."""
 
     fingerprint = "model/2"
     calibration = Calibration(0.0, 1.0)
@@ -30,7 +30,7 @@ class Model:
         """Embed texts."""
         self.calls += 1
         self.react(texts)
-        self.answered += texts
+        self.answered += (text for text in texts if text != PLAIN_TEXT)
         return [a_vector(1.0, len(text)) for text in texts]
 
     async def embed_query(self, text: str) -> Vector:
