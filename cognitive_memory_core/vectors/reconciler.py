@@ -2,10 +2,10 @@
 
 It also starts the store for missing rows and large searches, and stops it when idle. Changes made while the store was
 stopped are written before it answers searches again. Once a day a running store is opened anew, which checks it for
-damage, and its rows are compared with the ledger's.
+damage, and its rows are compared with the ledger's, as they are at the first opening.
 
-A new generation replaces one of another model or store version, one that is damaged or lost, and one that has erased
-rows. The old generation answers searches while the new one is built.
+A new generation replaces one of another model or store version, one that is damaged, lost or differs from the ledger,
+and one that has erased rows. The old generation answers searches while the new one is built.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ DEBOUNCE = 0.5  # seconds in which new rows are collected: writing one row costs
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
 LONGEST_PAUSE = 60.0  # seconds
 MOST_FAILED_CHECKS = 3  # failed updates of an opened generation before it is replaced
-MAX_REPAIRED = 0.1  # share of missing rows above which a rebuild is cheaper
 ROWS_BEHIND = 500  # missing rows that start the store: writing them costs about as much processor time as a start
 SECONDS_BEHIND = 600.0  # since the first missing row, so that a store that cannot start shows before a query needs it
 IDLE_SECONDS = 120.0  # since the last need: queries come in bursts, and a start takes longer than a search
@@ -70,15 +69,13 @@ class IndexReconciler:
         self._is_woken = False  # the store is to be started even for one missing row
         self._needed_at = elapsed()
         self._behind_since: float | None = None
-        self._complete_before_sleep = ""  # birth of the generation that was complete when the store was put to sleep
         self._serving: _GenerationInUse | None = None  # a generation known to be complete
         self._growing: _GenerationInUse | None = None
         self._to_build = 0
         self._is_opened = False  # whether the store's content is known
-        self._dimensions_found = 0  # dimensions of the stored generation, in use or not
         self._must_go = False  # the stored generation is damaged, or holds erased rows
         self._refused = Counter[str]()  # failed attempts to bring a generation up to date, by birth
-        self._compared_at = elapsed()
+        self._compared_at = -math.inf
         self._differing = 0  # rows at the last comparison
         self._turn = asyncio.Lock()  # one step at a time: changes read in a step are written before the next
         self._building = asyncio.Lock()  # held while the store is opened and while a generation is built
@@ -157,10 +154,10 @@ class IndexReconciler:
     async def reconcile(self) -> int:
         """Open the generation in use anew, and compare its rows with those of the ledger; return how many were wrong.
 
-        A few wrong rows are repaired; if many are missing, or the store finds damage, a new generation is built.
+        If any are, or the store finds damage, a new generation is built.
         """
         self._stop_serving()
-        self._differing = 0
+        self._differing, self._compared_at = 0, -math.inf
         await self.follow()
         return self._differing
 
@@ -222,7 +219,6 @@ class IndexReconciler:
         async with self._building, self._turn:  # the store receives no request while it stops
             if self._idle_left():  # another caller built meanwhile
                 return
-            self._complete_before_sleep = self._serving.generation.build_id if self._serving else ""
             self._stop_serving()
             self._note_started()
             self._is_asleep = True
@@ -249,64 +245,41 @@ class IndexReconciler:
         self._note_started()
         self._stop_serving()
         generation = await self._store.open()
-        serving = await self._trusted(generation) if generation is not None else None
-        self._dimensions_found = generation.dimensions if generation is not None else 0
-        self._serving, self._is_opened = serving, True
+        self._serving = await self._trusted(generation) if generation is not None else None
+        self._is_opened = True
 
     async def _trusted(self, generation: Generation) -> _GenerationInUse | None:
-        """Bring a generation up to date; None if it is of another model, keeps failing, or is not complete.
+        """Bring a generation up to date; None if it is of another model, keeps failing, or differs from the ledger.
 
-        The generation that was in use before the store was stopped is not compared row by row here: only the store can
-        have changed it meanwhile, the store checked it on opening, and the daily comparison still follows.
+        Its rows are compared with the ledger's once a day, since only damage makes them differ.
         """
         checkpoint, build_id = await self._book.checkpoint(generation.build_id), generation.build_id
         model = (self.fingerprint, await self._ledger.dimensions(self.fingerprint))
         is_refused = self._refused[build_id] >= MOST_FAILED_CHECKS
         if checkpoint is None or is_refused or (generation.fingerprint, generation.dimensions) != model:
             return None
-        copy, is_whole = _GenerationInUse(generation, checkpoint), True
-        slept, self._complete_before_sleep = self._complete_before_sleep, ""
+        copy, differing = _GenerationInUse(generation, checkpoint), frozenset[str]()
         try:
-            if slept == build_id:
-                async with self._turn:
-                    await self._catch_up(copy)
-            else:
-                is_whole = await self._is_repaired(copy)
+            async with self._turn:
+                await self._catch_up(copy)
+                if self._compared_at + EVERY_DAY <= self._elapsed():
+                    listed = await self._store.listed(generation)
+                    differing = listed ^ await self._ledger.embedded_ids(self.fingerprint)
+                    self._compared_at = self._elapsed()
         except UnavailableError:
             self._refused[build_id] += 1
             raise
         self._refused.clear()
-        return copy if is_whole else None
-
-    async def _is_repaired(self, copy: _GenerationInUse) -> bool:
-        """Bring a generation up to date, compare its rows with the ledger's, and repair it if few are missing.
-
-        Return whether it equals the ledger now.
-        """
-        self._compared_at = self._elapsed()
-        async with self._turn:
-            await self._catch_up(copy)
-            listed = await self._store.listed(copy.generation)
-            known = await self._ledger.embedded_ids(self.fingerprint)
-            missing, extra = known - listed, listed - known
-            is_worth_mending = len(missing) <= MAX_REPAIRED * len(known)
-            if is_worth_mending and extra:
-                await self._store.remove(copy.generation, sorted(extra))
-            at = Checkpoint()
-            while is_worth_mending and missing:
-                if not (changes := await self._ledger.changes(self.fingerprint, at, BATCH)):
-                    break
-                await self._write(copy, [change for change in changes if change.event_id in missing])
-                at = changes[-1].checkpoint
-        if missing or extra:
-            log.warning("%s", sentences.log.ROWS_DIFFER.format(missing=len(missing), extra=len(extra)))
-        self._differing = len(missing) + len(extra)
-        return is_worth_mending
+        self._differing = len(differing)
+        if differing:
+            log.warning("%s", sentences.log.ROWS_DIFFER.format(rows=len(differing)))
+        return None if differing else copy
 
     async def _build(self) -> None:
         """Fill a generation while the one in use follows the ledger; if that fails, it is not used any more."""
         self._note_started()
-        dimensions = await self._ledger.dimensions(self.fingerprint) or self._dimensions_found or 1
+        former = self._serving.generation.dimensions if self._serving else 1
+        dimensions = await self._ledger.dimensions(self.fingerprint) or former
         self._begun += 1
         number, self._to_build = self._begun, await self._ledger.behind(Checkpoint())
         try:
@@ -325,8 +298,8 @@ class IndexReconciler:
                 await self._catch_up(copy)
                 await self._store.put_in_use(copy.generation)
                 await self._book.keep_only(copy.generation.build_id)
-                self._serving, self._dimensions_found, self._must_go = copy, dimensions, False
-                self._finished = number
+                self._serving, self._must_go, self._finished = copy, False, number
+                self._compared_at = self._elapsed()
                 self._refused.clear()
             log.info("%s", sentences.log.INDEX_IN_USE.format(generation=copy.generation.number))
         finally:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import time
 
-from cognitive_memory_core.vectors.chroma.child import pipes
-from cognitive_memory_core.vectors.chroma.wire import encoded, read_frame
+import orjson
 
-MEGABYTE = 1024 * 1024
+from cognitive_memory_core.vectors.chroma.child import pipes
 
 
 def serve() -> None:
     """Handle requests until the input ends; a start on a database of a name is refused with that name."""
     requests, answers = pipes()
-    resident = 100
-    while (frame := read_frame(requests)) is not None:
-        name, told = frame[0]["name"], frame[0]["arguments"]
-        said: dict[str, object] = {"number": frame[0]["number"]}
+    while line := requests.readline():
+        request = orjson.loads(line)
+        name, told = request["name"], request["arguments"]
+        said: dict[str, object] = {"number": request["number"]}
         if name == "start" and told["place"]["database"]:
             said["failed"] = (told["place"]["database"], "chromadb")
         elif name == "sleep":
@@ -26,13 +25,13 @@ def serve() -> None:
             os._exit(told["status"])
         elif name == "print":
             os.write(1, b"a library says hello\n")
-        elif name in ("grow", "open"):
-            resident = told["megabytes"]
+        elif name == "nonsense":
+            answers.write(told["content"].encode() + b"\n")
         elif name == "pid":
             said["answer"] = os.getpid()
         elif name == "environment":
             said["answer"] = sorted(os.environ)
-        answers.write(encoded({**said, "resident": resident * MEGABYTE}))
+        answers.write(orjson.dumps(said) + b"\n")
         answers.flush()
 
 

@@ -1,6 +1,7 @@
 """The process that runs Chroma: reads requests from stdin, writes answers to stdout, ends when stdin is closed.
 
-A request is the name of a method of :class:`.Generations` with its arguments; the first one says where they are.
+Each is a line of JSON. A request is the name of a method of :class:`.Generations` with its arguments; the first one
+says where they are.
 Started by :mod:`.process` as ``python -m``, never by hand; with a folder as its argument, it writes that folder's
 events to stdout instead.
 """
@@ -14,16 +15,11 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
 from filelock import FileLock, Timeout
 
 from ...ports.vectors import Generation
-from .place import Place
-from .wire import Refusal, encoded, read_frame
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None
+from .place import Place, Refusal
 
 LOCK = "child.lock"
 _OWNER_ONLY = 0o077
@@ -57,10 +53,10 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     generations: Any = None
     lock: Any = None
     held, is_over = None, False
-    while not is_over and (frame := read_frame(requests)) is not None:
-        header, block = frame
-        arguments = header["arguments"]
-        said: dict[str, Any] = {"number": header["number"]}
+    while not is_over and (line := requests.readline()).endswith(b"\n"):  # a line that was cut off is no request
+        request = orjson.loads(line)
+        arguments = request["arguments"]
+        said: dict[str, Any] = {"number": request["number"]}
         try:
             if generations is None:
                 place = Place(**arguments["place"])
@@ -71,14 +67,12 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             else:
                 if "generation" in arguments:
                     arguments["generation"] = Generation(**arguments["generation"])
-                if block:
-                    arguments["block"] = block
-                said["answer"] = getattr(generations, header["name"])(**arguments)
+                said["answer"] = getattr(generations, request["name"])(**arguments)
         except Refusal as refusal:
             said["failed"] = refusal.args
         except Exception as error:  # noqa: BLE001  # whatever Chroma or its server raises is the answer
             said["failed"] = ("failed", type(error).__name__)  # its message might quote stored text
-        answers.write(encoded({**said, "resident": resident_bytes()}))
+        answers.write(orjson.dumps(said) + b"\n")
         answers.flush()
 
 
@@ -106,15 +100,6 @@ def _identity(lock: Any) -> tuple[int, int] | None:
     except OSError:
         return None
     return state.st_dev, state.st_ino
-
-
-def resident_bytes() -> int | None:
-    """Return this process's resident memory in bytes; its peak if only that is known, None if neither is."""
-    try:
-        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return None if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 if __name__ == "__main__":

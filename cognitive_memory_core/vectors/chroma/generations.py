@@ -16,6 +16,7 @@ import platform
 import re
 import secrets
 import shutil
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -31,9 +32,8 @@ from numpy.typing import NDArray
 
 from ...disk import Disk
 from ...ports.vectors import Generation
-from .place import DATABASE, PORT, Place, clear_generations, folders_of_generations
+from .place import DATABASE, PORT, Place, Refusal, clear_generations, folders_of_generations
 from .read_filter_where import SCHEMA_VERSION, Where
-from .wire import Refusal
 
 VERSION: str = chromadb.__version__
 EVENTS = "cognitive_events"
@@ -246,11 +246,11 @@ class Generations:
         ids: list[str],
         texts: list[str],
         metadata: list[dict[str, Any]],
-        block: bytes,
+        vectors: str,
     ) -> None:
-        """Write rows; their vectors are concatenated in ``block``, in single precision."""
-        vectors = _units(block, generation.dimensions)
-        self._events(generation).upsert(ids=ids, documents=texts, metadatas=metadata, embeddings=vectors)
+        """Write rows; their vectors are in single precision, one after the other, in base64."""
+        units = _units(vectors, generation.dimensions)
+        self._events(generation).upsert(ids=ids, documents=texts, metadatas=metadata, embeddings=units)
 
     def remove(self, generation: Generation, ids: list[str]) -> None:
         """Remove rows."""
@@ -263,21 +263,21 @@ class Generations:
             ids += page
         return ids
 
-    def nearest(self, generation: Generation, where: Where, limit: int, block: bytes) -> list[tuple[str, float]]:
+    def nearest(self, generation: Generation, where: Where, limit: int, vector: str) -> list[tuple[str, float]]:
         """Return ids with their cosine distances, nearest first.
 
         If only the agent is asked for, search without the filter and filter the result, because Chroma evaluates a
         filter on every row, unless many of the nearest rows belong to another agent.
         """
-        events, vector = self._events(generation), _units(block, generation.dimensions)
+        events, unit = self._events(generation), _units(vector, generation.dimensions)
         if list(where) == ["agent"]:
             most = limit + SPARE
-            found = events.query(query_embeddings=vector, n_results=most, include=["distances", "metadatas"])
+            found = events.query(query_embeddings=unit, n_results=most, include=["distances", "metadatas"])
             rows = zip(found["ids"][0], found["distances"][0], found["metadatas"][0], strict=True)
             kept = [(row, float(far)) for row, far, creation in rows if creation.get("agent") == where["agent"]["$eq"]]
             if len(kept) >= limit or len(found["ids"][0]) < most:
                 return kept[:limit]
-        found = events.query(query_embeddings=vector, n_results=limit, where=where, include=["distances"])
+        found = events.query(query_embeddings=unit, n_results=limit, where=where, include=["distances"])
         return [(row, float(far)) for row, far in zip(found["ids"][0], found["distances"][0], strict=True)]
 
     def _events(self, generation: Generation) -> Any:
@@ -354,8 +354,9 @@ def _found(client: Any, name: str) -> Any:
         return None
 
 
-def _units(block: bytes, dimensions: int) -> NDArray[np.float32]:
-    rows: NDArray[np.float64] = np.reshape(np.frombuffer(block, np.float32).astype(np.float64), (-1, dimensions))
+def _units(vectors: str, dimensions: int) -> NDArray[np.float32]:
+    numbers = np.frombuffer(b64decode(vectors), np.float32).astype(np.float64)
+    rows: NDArray[np.float64] = np.reshape(numbers, (-1, dimensions))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 

@@ -21,6 +21,20 @@ DATABASE = "chroma.sqlite3"
 _NUMBER = re.compile(r"[0-9]{4,9}")
 
 
+class Refusal(Exception):
+    """Why a request is refused, and a detail for the message.
+
+    "locked": another process holds the folder; "missing": chromadb cannot be imported; "gone": no such generation;
+    "closed": the generation was not opened in this process;
+    "foreign": the database, named in the detail, holds another bot's collections; "failed": anything else.
+    """
+
+    def __init__(self, why: str, detail: str = "") -> None:
+        """Keep both."""
+        super().__init__(why, detail)
+        self.why, self.detail = why, detail
+
+
 @dataclass(frozen=True)
 class Place:
     """A folder with a folder for each generation, or a server.

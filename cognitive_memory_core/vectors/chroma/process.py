@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+
+import orjson
 
 from ... import sentences
 from ...errors import BadArgument, Busy, UnavailableError
 from ...tasks import seen
 from .place import Place
-from .wire import BadFrame, encoded, read_frame
 
 T = TypeVar("T")
 _PACKAGE = __package__ or ""
@@ -31,17 +32,16 @@ _PASSED_ON = (
 )
 COMMAND = (sys.executable or "python", "-m", f"{_PACKAGE}.child")
 _CRASHES_PER_REFUSAL = 4  # counted as so many crashes, since another process or an operator must act first
-_OPENING = ("open", "begin")  # memory right after these is the normal amount
+LONGEST = 128 * 1024 * 1024  # bytes of an answer
 _NO_SIGN_OF_HEALTH = "open"  # answering it does not prove health: a process may die of the next request
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Time limits in seconds and memory limits in bytes.
+    """Time limits in seconds.
 
     ``queueing`` is how long a search waits for another request to finish, ``searching`` how long for its answer. The
-    process is killed if a search runs for ``hanging``. It is replaced once its memory exceeds what it had after opening
-    a generation by ``growth`` and ``headroom``.
+    process is killed if a search runs for ``hanging``.
     """
 
     locking: float = 15.0
@@ -54,8 +54,6 @@ class Bounds:
     closing: float = 5.0
     first_pause: float = 1.0
     longest_pause: float = 300.0
-    growth: float = 2.0
-    headroom: int = 256 * 1024 * 1024
 
 
 class ProcessEnded(Exception):
@@ -110,23 +108,22 @@ class ChildProcess:
         """Return whether the process has ended by itself; does not block."""
         return self._process.poll() is not None
 
-    def exchange(self, name: str, arguments: Mapping[str, Any], block: bytes = b"") -> dict[str, Any]:
-        """Send a request and block until its answer; raises BadFrame, and sends nothing, if the request is too large.
+    def exchange(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request and block until its answer; raises TypeError, and sends nothing, if it is no JSON.
 
         Raises ProcessEnded if no answer will come; the process is reaped then.
         """
         self._requests += 1
-        request = encoded({"number": self._requests, "name": name, "arguments": arguments}, block)
-        try:
-            self._input.write(request)
+        request = orjson.dumps({"number": self._requests, "name": name, "arguments": arguments})
+        answer: object = None
+        with contextlib.suppress(OSError, ValueError):
+            self._input.write(request + b"\n")
             self._input.flush()
-            answer, _ = read_frame(self._output) or ({}, b"")
-        except (OSError, BadFrame, ValueError):
-            answer = {}
-        if answer.get("number") != self._requests:
+            answer = orjson.loads(self._output.readline(LONGEST))
+        if not isinstance(answer, dict) or cast("dict[str, Any]", answer).get("number") != self._requests:
             self.kill()
             raise ProcessEnded(self.end(0))
-        return answer
+        return cast("dict[str, Any]", answer)
 
     def kill(self) -> None:
         """Kill the process now, from any thread; a blocked exchange returns."""
@@ -159,7 +156,6 @@ class ChromaProcess:
         self._requests: set[asyncio.Task[Any]] = set()
         self._child: ChildProcess | None = None
         self._crashes, self._start_at = 0, 0.0  # in a row; earliest next start in monotonic seconds
-        self._settled: int | None = None  # memory in bytes right after opening, from which growth is measured
         self._is_closed = False
         self._ending: asyncio.Future[int | None] | None = None
         self.last_error = ""
@@ -169,22 +165,22 @@ class ChromaProcess:
         """Return the process id; None while no process is running."""
         return None if self._child is None else self._child.pid
 
-    async def write(self, name: str, *, limit: float | None = None, block: bytes = b"", **arguments: Any) -> Any:
+    async def write(self, name: str, *, limit: float | None = None, **arguments: Any) -> Any:
         """Run a request, however long earlier ones take, and return its answer.
 
         If the request itself takes longer than ``limit`` seconds, the process is killed and ProcessDied raised; whether
         the request was carried out is then unknown.
         """
         await self._turn.acquire()
-        return await asyncio.shield(self._begun(name, arguments, block, limit or self._bounds.writing))
+        return await asyncio.shield(self._begun(name, arguments, limit or self._bounds.writing))
 
-    async def search(self, name: str, *, block: bytes = b"", **arguments: Any) -> Any:
+    async def search(self, name: str, **arguments: Any) -> Any:
         """Run a search within its deadline, or raise UnavailableError; a slow process is not killed."""
         try:
             await asyncio.wait_for(self._turn.acquire(), self.queueing_left())
         except asyncio.TimeoutError:
             raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY) from None
-        search = self._begun(name, arguments, block, self._bounds.hanging)
+        search = self._begun(name, arguments, self._bounds.hanging)
         await asyncio.wait({search}, timeout=self._bounds.searching)
         if not search.done():
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_SLOW)
@@ -218,10 +214,10 @@ class ChromaProcess:
         if self._requests:
             await asyncio.wait(set(self._requests))
 
-    def _begun(self, name: str, arguments: Mapping[str, Any], block: bytes, limit: float) -> asyncio.Task[Any]:
+    def _begun(self, name: str, arguments: Mapping[str, Any], limit: float) -> asyncio.Task[Any]:
         """Begin a request that has the turn; it runs to its end, even if its caller is cancelled."""
         self._running_since = time.monotonic()
-        request = asyncio.ensure_future(self._answer(name, arguments, block, limit))
+        request = asyncio.ensure_future(self._answer(name, arguments, limit))
         self._requests.add(request)
         request.add_done_callback(self._on_answered)
         return request
@@ -232,39 +228,29 @@ class ChromaProcess:
         self._turn.release()
         seen(request)  # its caller may be gone
 
-    async def _answer(self, name: str, arguments: Mapping[str, Any], block: bytes, limit: float) -> Any:
+    async def _answer(self, name: str, arguments: Mapping[str, Any], limit: float) -> Any:
         if self._is_closed:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
         if self._child is not None and self._child.has_ended():
             status = await in_daemon_thread(self._end_child)
             self._note_crash(sentences.storage_errors.VECTOR_STORE_DIED.format(status=status))
         child = self._child or await self._started()
-        answer = await self._exchanged(child, name, arguments, block, limit)
+        answer = await self._exchanged(child, name, arguments, limit)
         if name != _NO_SIGN_OF_HEALTH:
             self.reset_restart_pause()
-        resident = answer["resident"]
-        if name in _OPENING:
-            self._settled = resident
-        elif (
-            resident is not None
-            and self._settled is not None
-            and resident > self._settled * self._bounds.growth + self._bounds.headroom
-        ):
-            await in_daemon_thread(self._end_child)
         return self._granted(answer)
 
     async def _started(self) -> ChildProcess:
         pause = self._start_at - time.monotonic()
         if pause > 0:
             raise UnavailableError(self.last_error, retry_after=pause)
-        self._settled = None
         try:
             child = await in_daemon_thread(self._start_child)
         except OSError as refused:
             reason = sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(refused).__name__)
             raise UnavailableError(reason, retry_after=self._note_crash(reason)) from refused
         start = {"place": self._place, "patience": self._bounds.locking}
-        answer = await self._exchanged(child, "start", start, b"", self._bounds.starting)
+        answer = await self._exchanged(child, "start", start, self._bounds.starting)
         try:
             self._granted(answer)
         except RequestRefused as refused:
@@ -276,15 +262,15 @@ class ChromaProcess:
         return child
 
     async def _exchanged(
-        self, child: ChildProcess, name: str, arguments: Mapping[str, Any], block: bytes, limit: float
+        self, child: ChildProcess, name: str, arguments: Mapping[str, Any], limit: float
     ) -> dict[str, Any]:
-        exchange = in_daemon_thread(lambda: child.exchange(name, arguments, block))
+        exchange = in_daemon_thread(lambda: child.exchange(name, arguments))
         done, _ = await asyncio.wait({exchange}, timeout=limit)
         if not done:
             child.kill()
         try:
             return await exchange
-        except BadFrame as refused:
+        except TypeError as refused:  # half of a surrogate pair, a number of more than 64 bits
             raise BadArgument(sentences.caller.bad_value("rows", name, str(refused))) from refused
         except ProcessEnded as ended:
             self._child = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from array import array
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
@@ -27,8 +28,7 @@ T = TypeVar("T")
 ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
 LONGEST_TEXT = 20_000  # the text beside a vector serves only people who inspect the store with other programs
-_MAX_CRASHES_OPENING = 2  # crashes of the process in a row while opening, after which a generation counts as damaged
-_MAX_CRASHES_USING = 3
+_MOST_CRASHES = 3  # of the process in a row, after which a generation counts as damaged; one while opening counts twice
 _Row = tuple[str, str, dict[str, Any], bytes]  # id, text, metadata, vector
 
 
@@ -40,7 +40,7 @@ class ChromaStore:
         self._place, self._bounds = Place.of(folder, settings), bounds or Bounds()
         self._process = ChromaProcess(self._place, self._bounds)
         self._opening: dict[int, asyncio.Task[Generation | None]] = {}
-        self._crashes: Counter[tuple[int, str]] = Counter()  # in a row, by number and request
+        self._crashes: Counter[int] = Counter()  # in a row, by number of the generation
 
     async def open(self) -> Generation | None:
         """Load the generation (one complete build of the index) in use; None if there is none.
@@ -58,7 +58,7 @@ class ChromaStore:
         """
         await self._swept()
         begun = Generation(**await self._process.write("begin", fingerprint=fingerprint, dimensions=dimensions))
-        self._crashes = Counter({at: times for at, times in self._crashes.items() if at[0] != begun.number})
+        self._crashes.pop(begun.number, None)
         return begun
 
     async def put_in_use(self, generation: Generation) -> None:
@@ -74,7 +74,8 @@ class ChromaStore:
         checked, retired = await asyncio.to_thread(_checked, generation, rows)
         for batch in _batches(checked):
             ids, texts, metadata, vectors = zip(*batch, strict=True)
-            await self._asked(generation, "upsert", ids=ids, texts=texts, metadata=metadata, block=b"".join(vectors))
+            packed = b64encode(b"".join(vectors)).decode()
+            await self._asked(generation, "upsert", ids=ids, texts=texts, metadata=metadata, vectors=packed)
         await self.remove(generation, retired)
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
@@ -93,11 +94,11 @@ class ChromaStore:
 
         Raises UnavailableError, at once while a long request is running.
         """
-        block = _float32_bytes(vector, generation, "query")
+        packed = b64encode(_float32_bytes(vector, generation, "query")).decode()
         if limit <= 0:
             return []
         where, most = chroma_filter(read_filter), min(limit, MOST_HITS)
-        found = await self._asked(generation, "nearest", is_search=True, where=where, limit=most, block=block)
+        found = await self._asked(generation, "nearest", is_search=True, where=where, limit=most, vector=packed)
         return [(row, max(-1.0, min(1.0, 1.0 - distance))) for row, distance in found]
 
     async def is_there(self) -> bool:
@@ -120,14 +121,14 @@ class ChromaStore:
 
     async def _asked(self, generation: Generation, name: str, *, is_search: bool = False, **arguments: Any) -> Any:
         """Return the answer to a request about a generation; a process that was restarted opens it first."""
-        at, ask = (generation.number, name), self._process.search if is_search else self._process.write
+        ask = self._process.search if is_search else self._process.write
         if is_search and self._process.pid is None:  # a search does not wait for the start
             self._opening_of(generation.number)
             raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
         try:
             answer = await ask(name, generation=generation, **arguments)
         except ProcessDied as died:
-            self._crashes[at] += not died.is_hung  # a hang may be another process's lock and is no sign of damage
+            self._crashes[generation.number] += not died.is_hung  # a hang may be another process's lock
             raise
         except RequestRefused as refused:
             if refused.why != "closed":
@@ -138,9 +139,7 @@ class ChromaStore:
             if await asyncio.shield(opening) != generation:
                 raise UnavailableError(sentences.storage_errors.GENERATION_GONE) from None
             return await self._asked(generation, name, **arguments)
-        self._crashes.pop(at, None)
-        if self._process.pid is None:  # it was ended because its memory had grown
-            self._opening_of(generation.number)
+        self._crashes.pop(generation.number, None)
         return answer
 
     def _opening_of(self, number: int) -> asyncio.Task[Generation | None]:
@@ -154,23 +153,17 @@ class ChromaStore:
 
     async def _opened(self, number: int) -> Generation | None:
         """Open a generation; None also if the process keeps dying of it."""
-        while not self._counts_as_damaged(number):
+        while self._crashes[number] < _MOST_CRASHES:
             try:
                 found = await self._process.write("open", number=number, limit=self._bounds.opening)
             except ProcessDied as died:
-                self._crashes[number, "open"] += 1
                 if died.is_hung:
                     raise
-                continue
-            self._crashes.pop((number, "open"), None)
-            return found and Generation(**found)
+                self._crashes[number] += 2
+            else:
+                return found and Generation(**found)
         self._process.reset_restart_pause()
         return None
-
-    def _counts_as_damaged(self, number: int) -> bool:
-        most = ((times, _MAX_CRASHES_OPENING if name == "open" else _MAX_CRASHES_USING)
-                for (one, name), times in self._crashes.items() if one == number)  # fmt: skip
-        return any(times >= limit for times, limit in most)
 
 
 def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:
