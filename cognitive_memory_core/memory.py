@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -390,13 +390,13 @@ class CognitiveMemory:
         text = self._admitted(text) if text.strip() else ""
         return await self._reads.history.edit(scene, key, line, text)
 
-    async def prompts(self, tried: Mapping[str, str] | None = None) -> list[PromptPreview]:
+    async def prompts(self, tried: str = "", template: str = "") -> list[PromptPreview]:
         """Return the prompts in the data directory or, failing that, of this package, each filled with a sample.
 
-        Texts in ``tried``, by name, are shown in their place; nothing is stored.
+        The prompt named ``tried`` is shown with ``template`` in its place; nothing is stored.
         """
         folder, zone = self._opened.data_dir / "prompts", self._settings.current.zone
-        return await asyncio.to_thread(_previewing().previews, folder, tried or {}, zone)
+        return await asyncio.to_thread(_previewing().previews, folder, {tried: template} if tried else {}, zone)
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
         """Share the profile that was learned in a person's private chat with all their groups, or stop sharing it."""

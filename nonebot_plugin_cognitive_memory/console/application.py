@@ -42,6 +42,7 @@ from .visit import ConsoleContext, Page, Visit
 
 TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # failed log-ins from one address
 YEAR = 365 * 86_400
+TYPED = ("text", "value", "reason", "template", "until")  # fields in which people write
 _PARTS = (
     *(today, memories, lines, people, beliefs, suggestions, question),
     *(running, jobs, configuring, reporting, transfers),
@@ -66,14 +67,15 @@ def console_application(access: ConsoleAccess, context: ConsoleContext, token: s
 
 
 def _endpoint_of(page: Page, context: ConsoleContext) -> Callable[[Request], Awaitable[Response]]:
-    """Return the endpoint of a page; an error of the memory is shown as a page that says what to do."""
+    """Return the endpoint of a page; an error of the memory is shown with what was typed, so that nothing is lost."""
 
     async def endpoint(request: Request) -> Response:
         visit = Visit(request, context, request.state.session, request.state.fields)
         try:
             return await page(visit)
         except core.CognitiveMemoryError as error:
-            return await visit.show("error.html", status=status_of(error), reason=str(error))
+            typed = [value for name in TYPED if (value := visit.sent(name))]
+            return await visit.show("error.html", status=status_of(error), reason=str(error), typed=typed)
 
     return endpoint
 
@@ -88,7 +90,7 @@ async def _tokens(_: Request) -> Response:
 
 
 async def _unknown(visit: Visit) -> Response:
-    return await visit.show("error.html", status=404, reason=visit.words("error.no_page"))
+    return await visit.show("error.html", status=404, reason=visit.words("error.no_page"), typed=())
 
 
 async def _choose_language(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The page of the settings: hot ones can be changed, the others are shown with their line of .env."""
+"""The pages of the settings, hot ones to change, others with their line of .env, and of the prompts."""
 
 from __future__ import annotations
 
@@ -80,4 +80,16 @@ def group_of(key: str) -> str:
     return next((name for name, begins in GROUPS.items() if key.startswith(begins)), "general")
 
 
-PAGES = (("GET", "/settings", settings), ("POST", "/settings/change", change))
+async def prompts(visit: Visit) -> Response:
+    """Show every prompt filled with a sample; one that the form words in another way is shown so, and not stored."""
+    shown = await visit.memory.prompts(visit.sent("name"), visit.sent("template"))
+    folder = "" if visit.context.data_dir is None else visit.context.data_dir / "prompts"
+    return await visit.show("prompts.html", prompts=shown, folder=folder, tried=visit.sent("name"))
+
+
+PAGES = (
+    ("GET", "/settings", settings),
+    ("POST", "/settings/change", change),
+    ("GET", "/prompts", prompts),
+    ("POST", "/prompts/try", prompts),
+)

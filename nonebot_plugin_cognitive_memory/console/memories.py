@@ -12,7 +12,7 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from .sessions import Undo
-from .visit import PAGE, Found, Visit
+from .visit import PAGE, Changed, Found, Visit
 
 FOUND = 30  # results of a search: what it costs grows with them
 NEAR = 0.2  # share of the best score below which results are folded away
@@ -115,13 +115,14 @@ async def opened(visit: Visit) -> Response:
     return await _shown(visit, await visit.memory.listings.event(visit.scene(), visit.asked("id")))
 
 
-async def _shown(visit: Visit, event: core.Event, typed: str | None = None) -> Response:
-    """Show an event; ``typed`` is a correction that was refused, because the event was changed meanwhile."""
+async def _shown(visit: Visit, event: core.Event, typed: str | None = None, *, is_refused: bool = False) -> Response:
+    """Show an event; ``is_refused``: a change was, because the event was changed meanwhile; ``typed`` its text."""
     scene, listings = visit.scene(), visit.memory.listings
     people = await _named(visit, [one for one in (event.sender_id, *event.subjects) if one])
     return await visit.show(
         "memory.html",
-        status=200 if typed is None else 409,
+        status=409 if is_refused else 200,
+        is_refused=is_refused,
         event=event,
         typed=typed,
         names=await visit.names_of((event.scope,)),
@@ -138,9 +139,24 @@ async def correct(visit: Visit) -> Response:
     try:
         corrected = await visit.memory.correct_event(visit.scene(), event.id, visit.sent("text"))
     except core.UnknownEvent:
-        return await _shown(visit, await visit.memory.listings.present(visit.scene(), event.id), visit.sent("text"))
+        return await _changed_meanwhile(visit, event.id, visit.sent("text"))
     undo = Undo("correct", (event.id, corrected.id)) if corrected.id != event.id else None
     return visit.go("/memories/open", notice=visit.words("memories.corrected"), undo=undo, id=corrected.id)
+
+
+async def _changed_meanwhile(visit: Visit, event_id: str, typed: str | None = None) -> Response:
+    """Answer that somebody else was quicker: what stands for the event now, and what was typed."""
+    return await _shown(visit, await visit.memory.listings.present(visit.scene(), event_id), typed, is_refused=True)
+
+
+async def add(visit: Visit) -> Response:
+    """Hand in what somebody said as an observation, of which the historian makes a memory."""
+    scene = visit.scene_of_person(visit.place(visit.sent("place")), visit.sent("user_id").strip())
+    if scene is None:
+        raise core.BadArgument(visit.words("question.needs_person"))
+    job_id = await visit.memory.remember(core.Turn(scene, observations=[visit.sent("text")]))
+    notice = visit.words("memories.added" if job_id else "memories.not_added")
+    return visit.go("/places/open", notice=notice, place=visit.sent("place"))
 
 
 async def change(visit: Visit) -> Response:
@@ -164,7 +180,10 @@ async def undo(visit: Visit) -> Response:
     if last.action == "correct":
         old, new = last.event_ids
         wording = await visit.memory.listings.event(visit.scene(), old)
-        back = await visit.memory.correct_event(visit.scene(), new, wording.text)
+        try:
+            back = await visit.memory.correct_event(visit.scene(), new, wording.text)
+        except core.UnknownEvent:
+            return await _changed_meanwhile(visit, new, wording.text)
         return visit.go("/memories/open", notice=visit.words("memories.correction_undone"), id=back.id)
     opposite = "restore" if last.action == "forget" else "forget"
     return await _changed(visit, opposite, last.event_ids, can_undo=False)
@@ -177,6 +196,10 @@ async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: b
     problems: tuple[core.CognitiveMemoryError, ...] = ()
     for event_id in ids:
         try:
+            if (await memory.listings.present(scene, event_id)).id != event_id:  # corrected since the page was shown
+                if len(ids) == 1:
+                    return await _changed_meanwhile(visit, event_id)
+                raise Changed(visit.words("error.changed"))
             await change(scene, event_id)
         except core.CognitiveMemoryError as refused:
             problems = (refused,)
@@ -211,6 +234,7 @@ async def _named(visit: Visit, user_ids: Sequence[str]) -> list[core.PersonEntry
 PAGES = (
     ("GET", "/memories", memories),
     ("GET", "/memories/open", opened),
+    ("POST", "/memories/add", add),
     ("POST", "/memories/change", change),
     ("POST", "/memories/correct", correct),
     ("POST", "/memories/undo", undo),

@@ -38,6 +38,11 @@ def clock(instant: datetime, zone: tzinfo) -> str:
     return minute(instant, zone)[-5:]
 
 
+def day(instant: datetime | None, zone: tzinfo) -> str:
+    """Return the local day of an instant; "" for None."""
+    return minute(instant, zone)[:10]
+
+
 def hue(name: str) -> int:
     """Return which of the eight accents an id has."""
     return crc32(name.encode("utf-8", "replace")) % 8
@@ -69,6 +74,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"minute": minute, "clock": clock, "hue": hue, "initial": initial}
+    environment.filters |= {"minute": minute, "clock": clock, "day": day, "hue": hue, "initial": initial}
     environment.filters |= {"headline": headline, "key": place_key, "reported": reported}
     return environment

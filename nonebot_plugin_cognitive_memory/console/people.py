@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,7 +16,7 @@ from ..replies.markdown import plain_lines
 from .charts import days_of, graph
 from .pages import minute
 from .today import calendar_of
-from .visit import PAGE, Visit
+from .visit import PAGE, Changed, Visit
 
 FACTS = 100
 LIMIT = 40  # characters of a time limit that are quoted
@@ -38,12 +38,14 @@ class PastVersion:
 class ProfileView:
     """A profile with its lines, the sources of its facts and its past versions, with what each rollback would change.
 
+    Of a line: its kind, its text, the text by which it is edited ("" if it rests on memories), and its facts.
+
     ``place`` and ``place_name`` are the group of a member's profile; None and "" for other profiles.
     """
 
     key: str
     profile: core.Profile
-    lines: Sequence[tuple[str, str, Sequence[core.ProfileSource]]]
+    lines: Sequence[tuple[str, str, str, Sequence[core.ProfileSource]]]
     sources: Sequence[core.ProfileSource]
     revisions: Sequence[PastVersion]
     place: core.Scope | None = None
@@ -97,16 +99,26 @@ async def erase_person(visit: Visit) -> Response:
     if visit.sent("sure") != user_id or not user_id:
         entry = await listings.person(scene, user_id)
         profiles = [one for one in await listings.profiles(scene, None, user_id, PAGE, 0) if one.key.user_id == user_id]
-        names = await listings.seen_names(scene, user_id)
-        return await visit.show(
-            "erase_person.html",
-            person=entry,
-            profiles=profiles,
-            names=list(dict.fromkeys(one.name for one in names)),
-            is_wrong=bool(visit.sent("sure")),
-        )
+        names = list(dict.fromkeys(one.name for one in await listings.seen_names(scene, user_id)))
+        counts = {"events": entry.events, "profiles": len(profiles), "names": len(names)}
+        return await _asked_again(visit, "person", user_id, entry.name or user_id, counts, {"id": user_id})
     erasure = await erased_person(scene, user_id, visit.memory)
     return visit.go("/people", notice=_erasure_notice(visit, erasure))
+
+
+async def _asked_again(
+    visit: Visit, kind: str, typed: str, name: str, counts: Mapping[str, int], fields: Mapping[str, str]
+) -> Response:
+    """Show what an erasure of a person or a place removes; it happens once their id, ``typed``, was typed."""
+    return await visit.show(
+        "erase.html",
+        kind=kind,
+        typed=typed,
+        name=name,
+        counts=counts,
+        fields=fields,
+        is_wrong=bool(visit.sent("sure")),
+    )
 
 
 async def roll_back(visit: Visit) -> Response:
@@ -115,10 +127,23 @@ async def roll_back(visit: Visit) -> Response:
     if key is None:
         return visit.go("/people")
     await visit.memory.restore_profile(visit.scene(), key, visit.sent("revision"))
-    notice = visit.words("people.rolled_back")
+    return _back_to(visit, key, "people.rolled_back")
+
+
+async def edit(visit: Visit) -> Response:
+    """Add, change or remove a line of a profile that was written by hand."""
+    key, text = _key(visit, visit.sent("key")), "" if visit.sent("action") == "remove" else visit.sent("text")
+    if key is None:
+        return visit.go("/people")
+    await visit.memory.edit_profile(visit.scene(), key, visit.sent("line"), text)
+    return _back_to(visit, key, "people.done")
+
+
+def _back_to(visit: Visit, key: core.ProfileKey, said: str) -> Response:
+    """Redirect to the page of the profile."""
     if key.user_id:
-        return visit.go("/people/open", notice=notice, id=key.user_id)
-    return visit.go("/places/open", notice=notice, place=f"group/{key.group_id}")
+        return visit.go("/people/open", notice=visit.words(said), id=key.user_id)
+    return visit.go("/places/open", notice=visit.words(said), place=f"group/{key.group_id}")
 
 
 async def places(visit: Visit) -> Response:
@@ -164,6 +189,9 @@ async def change_pin(visit: Visit) -> Response:
     if action == "remove":
         await memory.unpin(visit.scene(), visit.sent("id"))
     elif action == "save":
+        standing = {one.id: one.text for one in await memory.pins(scene)}
+        if standing.get(visit.sent("id"), visit.sent("was")) != visit.sent("was").replace("\r\n", "\n"):
+            raise Changed(visit.words("error.changed"))
         await memory.update_pin(visit.scene(), visit.sent("id"), visit.sent("text"))
     else:
         await memory.pin(scene, visit.sent("text"), for_group=scope.kind == "group")
@@ -195,8 +223,9 @@ async def erase_place(visit: Visit) -> Response:
     if scope is None:
         return visit.go("/places")
     if visit.sent("sure") != scope.place_id:
-        entry, is_wrong = await _entry(visit, scope), bool(visit.sent("sure"))
-        return await visit.show("erase_place.html", place=entry, is_wrong=is_wrong)
+        entry, key = await _entry(visit, scope), visit.sent("place")
+        counts = {"events": entry.events, "lines": entry.messages}
+        return await _asked_again(visit, "place", scope.place_id, entry.name or key, counts, {"place": key})
     erasure = await erased_place(_scene_of(scope), visit.memory)
     return visit.go("/places", notice=_erasure_notice(visit, erasure))
 
@@ -217,8 +246,11 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> ProfileView:
         f"{key.entity_type}/{key.group_id}/{key.user_id}",
         profile,
         [
-            (kind, line, [one for one in sources if one.event_id in events.get(told.strip("-*+• \t"), ())])
-            for told in profile.summary.splitlines()
+            (
+                *(kind, line, "" if told in events or kind == "heading" else told),
+                [one for one in sources if one.event_id in events.get(told, ())],
+            )
+            for told in (line.strip("-*+• \t") for line in profile.summary.splitlines())
             for kind, line in plain_lines(told)
         ],
         sources,
@@ -277,6 +309,7 @@ PAGES = (
     ("POST", "/people/consent", consent),
     ("POST", "/people/erase", erase_person),
     ("POST", "/profiles/restore", roll_back),
+    ("POST", "/profiles/edit", edit),
     ("GET", "/places", places),
     ("GET", "/places/open", place),
     ("POST", "/places/switch", switch),

@@ -52,7 +52,7 @@ async def question(visit: Visit) -> Response:
     """Show the form, and below it the answer if a question was asked."""
     place = visit.place(visit.asked("place"))
     asker = await visit.person("user_id")
-    scene_there = _scene_of(place, asker) if place and visit.asked("text") else None
+    scene_there = visit.scene_of_person(place, asker) if visit.asked("text") else None
     weights, event_id = _weights(visit), visit.asked("event")
     expected = await visit.memory.listings.event(visit.scene(), event_id) if event_id else None
     return await visit.show_found(
@@ -104,13 +104,6 @@ def _with(settings: core.Settings, weights: Mapping[str, float]) -> core.Setting
     return settings.model_copy(update={"query": settings.query.model_copy(update=given)})
 
 
-def _scene_of(place: core.Scope, user_id: str) -> core.Scene | None:
-    """Return the scene in which a question is tried; None for a group without the id of a person."""
-    if place.kind == "private":
-        return core.Scene.private(place.place_id, agent=place.agent)
-    return core.Scene.group(place.place_id, user_id, agent=place.agent) if user_id else None
-
-
 @dataclass(frozen=True)
 class RecallReason:
     """Why an expected event was recalled or not: ``key`` names the sentence; the candidate, if the event was one."""
@@ -140,11 +133,8 @@ def _among(candidates: Sequence[core.Candidate], event_id: str) -> core.Candidat
 
 async def missed(visit: Visit) -> Response:
     """Store a question with the event that it should have found, as a missed case."""
-    place = visit.place(visit.sent("place"))
-    if place is None:
-        return visit.go("/question")
     user_id, text, event_id = visit.sent("user_id"), visit.sent("text")[:MOST_TEXT], visit.sent("event")
-    asked_in = _scene_of(place, user_id)
+    asked_in = visit.scene_of_person(visit.place(visit.sent("place")), user_id)
     if asked_in is None:
         return visit.go("/question")
     await visit.memory.listings.note_missed(visit.scene(), asked_in, text, event_id)

@@ -1,8 +1,11 @@
-"""The page of whether the memory works: findings with what to do, costs by day, models, the index."""
+"""The pages of whether the memory works: what to do, costs by day, models; the doctor's findings; our own records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -12,13 +15,16 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
+from ..config import ENV_FILES
 from .charts import costs
-from .visit import Visit
+from .visit import PAGE, Found, Visit
 
 DAYS = 30
 LAG = 200  # events without a vector from which the index is behind
 ROLES = ("historian", "triage", "merge", "evolution", "embedding", "rerank")
 Tone = Literal["good", "busy", "bad"]
+TONES: Mapping[str, Tone] = {"fault": "bad", "hint": "busy", "fine": "good"}  # by the level of a finding
+PATIENCE = 120.0  # seconds of an examination
 
 
 @dataclass(frozen=True)
@@ -125,4 +131,47 @@ def _work(status: core.Status) -> Iterator[Remark]:
         yield Remark("good", f"today.without_{name}", {}, do=f"do.without_{name}")
 
 
-PAGES = (("GET", "/running", running),)
+async def examine(visit: Visit) -> Response:
+    """Let the doctor examine what is set now, also what takes effect after a restart only; it tries every model."""
+    return await visit.show_found("findings.html", _examined(visit))
+
+
+async def _examined(visit: Visit) -> Found:
+    async with visit.context.examining:
+        found = await _findings(visit)
+    order = list(TONES)
+    found.sort(key=lambda one: order.index(one["level"]))
+    return {"findings": [(TONES[one["level"]], one["what"], one["advice"]) for one in found]}
+
+
+async def _findings(visit: Visit) -> list[dict[str, str]]:
+    """Run the command line's doctor as a process, which reads .env anew; [] if it cannot, or takes too long."""
+    directory = [] if visit.context.data_dir is None else ["--data", str(visit.context.data_dir)]
+    files = ["--env", str(ENV_FILES[0])] if len(ENV_FILES) == 1 and ENV_FILES[0].is_file() else []
+    command = (sys.executable, "-m", f"{core.__name__}.cli", "doctor", "--json", *directory, *files)
+    nowhere = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=nowhere, stdout=asyncio.subprocess.PIPE, stderr=nowhere
+    )
+    try:
+        said, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
+        return json.loads(said)["findings"]
+    except (asyncio.TimeoutError, ValueError, KeyError):
+        return []
+    finally:
+        if process.returncode is None:
+            process.kill()
+
+
+async def records(visit: Visit) -> Response:
+    """List our own records of the last hours."""
+    kept: Sequence[object] = visit.context.records.newest(visit.settings)
+    rows = kept[visit.offset : visit.offset + PAGE]
+    return await visit.show("records.html", rows=rows, has_more=len(kept) > visit.offset + PAGE)
+
+
+PAGES = (
+    ("GET", "/running", running),
+    ("POST", "/running/examine", examine),
+    ("GET", "/records", records),
+)

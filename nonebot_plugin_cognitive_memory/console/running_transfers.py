@@ -1,14 +1,16 @@
-"""Exports and backups that run in the background of the bot."""
+"""Exports, imports and backups that run in the background of the bot."""
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 
 import cognitive_memory_core as core
 
@@ -21,7 +23,7 @@ KEPT = 3_600.0  # seconds for which a finished export can be downloaded
 
 @dataclass
 class Transfer:
-    """One export or backup: its path, when it began, and how it ended.
+    """One export, import or backup: its path, when it began, and how it ended.
 
     ``total`` is the expected number of bytes of a backup or of rows of an export; 0 if unknown. ``counted`` is the
     number of rows found in the first ``seen`` bytes of an export's draft.
@@ -50,7 +52,7 @@ class Transfer:
 
     @property
     def rows(self) -> int:
-        """The number of rows that an export wrote."""
+        """The number of rows that an export wrote or an import added."""
         return (self.task.result() or 0) if self.task and not self.is_running and not self.problem else 0
 
     @property
@@ -93,6 +95,26 @@ class Transfers:
         path = data_dir.with_name(f"{data_dir.name}.backup-{at:%Y%m%dT%H%M%S}")
         total = await asyncio.to_thread(size_of, data_dir / "ledger.db", data_dir / "profiles")
         self._begin(Transfer("backup", path, total, time.monotonic()), lambda: memory.backup(path))
+
+    async def import_(self, memory: core.CognitiveMemory, upload: BinaryIO) -> None:
+        """Begin an import of an uploaded file, of which a copy lies in a temporary folder until it ends."""
+        if self.is_running("import"):
+            return
+        folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="cognitive-memory-import-")
+        path = Path(folder.name) / FILE
+
+        def copy() -> None:
+            with path.open("wb") as file:
+                shutil.copyfileobj(upload, file)
+
+        async def work() -> int:
+            try:
+                return await memory.import_(path)
+            finally:
+                await asyncio.to_thread(folder.cleanup)
+
+        await asyncio.to_thread(copy)
+        self._begin(Transfer("import", path, 0, time.monotonic()), work)
 
     async def cancel(self, memory: core.CognitiveMemory, kind: str) -> bool:
         """Cancel the running transfer of this kind, and remove its files; return False if none runs."""
@@ -149,7 +171,7 @@ def written(transfer: Transfer) -> int:
     """Return how many bytes a transfer has written so far, in drafts or finished files; blocking."""
     folder = transfer.path.parent
     try:
-        if transfer.kind == "export":
+        if transfer.kind != "backup":
             return size_of(folder)
         return size_of(transfer.path) if transfer.path.exists() else size_of(*folder.glob(DRAFTS))
     except OSError:  # a draft was renamed meanwhile

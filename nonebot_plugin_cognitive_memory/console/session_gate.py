@@ -15,7 +15,9 @@ from .sessions import Session, Sessions
 
 COOKIE = "cognitive_memory_console"
 MOST_FIELDS = 1_000
-FORM = "application/x-www-form-urlencoded"
+FORM, UPLOAD = "application/x-www-form-urlencoded", "multipart/form-data"
+UPLOADS = frozenset({"/transfers/import"})  # their pages read the form themselves, and check its token
+LARGEST = 1 << 30  # bytes of an upload
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -34,7 +36,8 @@ class SessionGate:
     """Guards a whole application, so that no page in it is reached without a session.
 
     ``/login`` and ``/static`` are open. Methods other than GET, HEAD and POST are refused. A POST is admitted only from
-    a page of the same origin, with a form of bounded size that holds the session's form token.
+    a page of the same origin, with a form of bounded size that holds the session's form token; the pages of
+    :data:`UPLOADS` check the token themselves.
     """
 
     def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
@@ -51,7 +54,10 @@ class SessionGate:
         state = scope.setdefault("state", {})
         state["session"], state["fields"] = session, {}
         refusal = self._refusal(scope, session)
-        if refusal is None and scope["method"] == "POST":
+        if path_of(scope) in UPLOADS:
+            if refusal is not None:
+                await self._strangers.read(receive)  # else a browser that is still sending sees a broken connection
+        elif refusal is None and scope["method"] == "POST":
             body = await (self._strangers if session is None else self._bodies).read(receive)
             fields = None if isinstance(body, int) else _fields(body)
             refusal = _form_refusal(scope, session, fields)
@@ -66,8 +72,11 @@ class SessionGate:
             return _text_answer(scope, 405, "no_method")
         if scope["method"] == "POST":
             headers = Headers(scope=scope)
-            if headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+            wanted = UPLOAD if path in UPLOADS else FORM
+            if headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
                 return _text_answer(scope, 415, "forms_only")
+            if path in UPLOADS and not 0 < _length(headers) <= LARGEST:
+                return _text_answer(scope, 413, "form_too_large")
             if not is_of_same_origin(headers):
                 return _text_answer(scope, 403, "foreign_origin")
         if session is None and path != "/login" and not path.startswith("/static/"):
@@ -96,6 +105,11 @@ def is_of_same_origin(headers: Headers) -> bool:
         return site == "same-origin"
     origin = headers.get("origin", "")
     return bool(origin) and urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+
+
+def _length(headers: Headers) -> int:
+    text = headers.get("content-length", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else 0  # noqa: PLR2004  # digits
 
 
 def _fields(body: bytes) -> Fields | None:

@@ -1,11 +1,12 @@
-"""The page of exports and backups, which run in the background and show their progress."""
+"""The page of exports, imports and backups, which run in the background and show their progress."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import datetime
 
-from starlette.responses import FileResponse, Response
+from starlette.datastructures import UploadFile
+from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from .running_transfers import rows_written, written
 from .visit import Visit
@@ -34,9 +35,22 @@ async def begin(visit: Visit) -> Response:
     return visit.go("/transfers")
 
 
+async def import_(visit: Visit) -> Response:
+    """Import an uploaded file, unless an import runs; the form holds this session's token, as every other does."""
+    async with visit.request.form(max_files=1, max_fields=4) as form:
+        token, file = form.get("form_token"), form.get("file")
+        if not isinstance(token, str) or not visit.session.owns(token):
+            return PlainTextResponse(visit.words("gate.foreign_form"), 403)
+        if not isinstance(file, UploadFile) or not file.size:
+            return visit.go("/transfers", notice=visit.words("transfers.no_file"))
+        await visit.context.transfers.import_(visit.memory, file.file)
+    return visit.go("/transfers")
+
+
 async def cancel(visit: Visit) -> Response:
-    """End a transfer that runs; nothing of it is left."""
-    is_gone = await visit.context.transfers.cancel(visit.memory, visit.sent("kind"))
+    """End an export or a backup that runs; nothing of it is left."""
+    kind = visit.sent("kind")
+    is_gone = kind != "import" and await visit.context.transfers.cancel(visit.memory, kind)
     return visit.go("/transfers", notice=visit.words("transfers.cancelled") if is_gone else "")
 
 
@@ -58,6 +72,7 @@ async def discard(visit: Visit) -> Response:
 PAGES = (
     ("GET", "/transfers", transfers),
     ("POST", "/transfers/begin", begin),
+    ("POST", "/transfers/import", import_),
     ("POST", "/transfers/cancel", cancel),
     ("GET", "/transfers/download", download),
     ("POST", "/transfers/discard", discard),

@@ -18,6 +18,7 @@ import cognitive_memory_core as core
 from ..http.routes import Backing
 from .languages import LANGUAGES, Words, language_of, words_for
 from .pages import rendered
+from .records import Records
 from .running_transfers import Transfers
 from .sessions import Session, Undo
 
@@ -44,8 +45,8 @@ NAVIGATION = (  # groups, each with the accent of the heads of its pages
         "running",
         "status",
         (
-            *(("/running", "running"), ("/jobs", "jobs"), ("/settings", "settings"), ("/report", "report")),
-            ("/transfers", "transfers"),
+            *(("/running", "running"), ("/jobs", "jobs"), ("/settings", "settings"), ("/prompts", "prompts")),
+            *(("/report", "report"), ("/transfers", "transfers"), ("/records", "records")),
         ),
     ),
 )
@@ -54,11 +55,17 @@ ACCENTS = {page: accent for _, accent, pages in NAVIGATION for _, page in pages}
 
 @dataclass(frozen=True)
 class ConsoleContext:
-    """What all pages share: the memory with its settings, its data directory, and running exports and backups."""
+    """What all pages share: the memory, its settings and data directory, running transfers, and our own records."""
 
     backing: Backing
     data_dir: Path | None = None
     transfers: Transfers = field(default_factory=Transfers)
+    records: Records = field(default_factory=Records)
+    examining: asyncio.Lock = field(default_factory=asyncio.Lock)  # one at a time
+
+
+class Changed(core.MistakeError):
+    """What a form changes was changed by somebody else since the form was shown."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +201,12 @@ class Visit:
         if not slash or not place_id or kind not in ("group", "private"):
             return None
         return core.Scope(self.agent, "group" if kind == "group" else "private", place_id)
+
+    def scene_of_person(self, place: core.Scope | None, user_id: str) -> core.Scene | None:
+        """Return the scene of a person in a place; None without a place, or for a group without a person."""
+        if place is None or place.kind == "private":
+            return place and core.Scene.private(place.place_id, agent=place.agent)
+        return core.Scene.group(place.place_id, user_id, agent=place.agent) if user_id else None
 
     def day(self, name: str, *, is_end: bool = False) -> datetime | None:
         """Return the midnight at the beginning or end of the day in a query parameter; None if that is no valid day."""

@@ -19,7 +19,7 @@ WORDS: Mapping[str, str] = {
     "nav.beliefs": "Beliefs",
     "nav.jobs": "Failed jobs",
     "nav.settings": "Settings",
-    "nav.transfers": "Export and backup",
+    "nav.transfers": "Export, import, backup",
     "gate.no_method": "Only GET and POST are accepted here",
     "gate.forms_only": "Only forms of a page are accepted here",
     "gate.foreign_origin": "This request does not come from a page of the console; nothing was done",
@@ -138,7 +138,7 @@ WORDS: Mapping[str, str] = {
     "memories.text": "Search",
     "memories.text_hint": "words, meaning",
     "memories.all": "all",
-    "memories.person": "Person (id)",
+    "memories.person": "Person (name or id)",
     "memories.since": "From",
     "memories.until": "To",
     "memories.look": "Show",
@@ -193,7 +193,7 @@ WORDS: Mapping[str, str] = {
     "question.who": "Who says it (name or id)",
     "question.missing": "Which memory was expected (id, optional)",
     "question.said": "What is said",
-    "question.weights": "Try other weights",
+    "question.weights": "Other weights, or why a memory is missing",
     "question.in_force": "in force: {value}",
     "question.try": "Try",
     "question.needs_person": "In a group, say who speaks (id)",
@@ -543,4 +543,63 @@ WORDS: Mapping[str, str] = {
     "today.none_yet": "No memories yet. They are made after 20 lines, or after 10 quiet minutes.",
     "today.to_running": "Look",
     "transfers.about": "Take the memory with you, or keep a copy.",
+    "nav.prompts": "Prompts",
+    "nav.records": "Records",
+    "error.typed": "What you wrote is still here:",
+    "error.changed": "Somebody has just changed it, so nothing was saved. Look at it as it is now.",
+    "memories.add": "Add a memory",
+    "memories.add_about": (
+        "Handed in as something that this person said; it appears here once it is written. For what a model "
+        "is to see every time, use a pin."
+    ),
+    "memories.add_who": "Who said it (id)",
+    "memories.add_what": "What",
+    "memories.add_it": "Remember",
+    "memories.added": "Accepted; it appears among the latest memories once it is written.",
+    "memories.not_added": "Not recorded: this place is switched off, or this person opted out.",
+    "people.line": "This line",
+    "people.edit_line": "Edit",
+    "people.add_line": "Write a line by hand",
+    "people.lines_about": "No model changes lines by hand. For a line made of memories, change the memory.",
+    "question.panes": "Context, memories and lines",
+    "findings.title": "Findings",
+    "findings.about": (
+        "Reads .env anew, tries each model, key and vector store, looks at disk and ledger. Answers are not shown."
+    ),
+    "findings.begin": "Examine now",
+    "findings.again": "Examine again",
+    "findings.none": (
+        "Nothing was found out: it took too long, or the command line does not work. Run cognitive-memory "
+        "doctor in the bot's directory."
+    ),
+    "records.about": (
+        "What this plugin itself recorded lately: ids and lengths, nobody's words; empty after a restart. "
+        "The bot's log has everything."
+    ),
+    "records.none": "No record yet. Starts, errors and recoveries leave a line each.",
+    "prompts.about": (
+        "What models are told, filled with a sample. To word one differently: edit it, preview it, store it "
+        "as a file, restart."
+    ),
+    "prompts.template": "Template",
+    "prompts.filled": "What the model sees",
+    "prompts.try": "Preview",
+    "prompts.tried": "a preview, not stored",
+    "prompts.own": "yours is used",
+    "prompts.where": "To use it, store it in this file and restart:",
+    "prompt.rewrite": "Make a memory of a line",
+    "prompt.triage": "Choose what is worth remembering",
+    "prompt.merge": "Write facts into a profile",
+    "prompt.compress": "Sum up a chat",
+    "prompt.evolve": "Update a group's beliefs",
+    "prompt.suggest": "Word a suggestion",
+    "transfers.import": "Import",
+    "transfers.import_about": (
+        "A file exported earlier. What is here already is not repeated; lines that cannot be read are left out."
+    ),
+    "transfers.file": "File (.jsonl, 1 GB at most)",
+    "transfers.begin_import": "Import",
+    "transfers.imported": "Imported; {rows} rows are new.",
+    "transfers.no_file": "No file was chosen, or it is empty.",
+    "erase.place": "Erase {who}?",
 }

@@ -113,7 +113,7 @@ METHODS = {
     "profile_revisions": "(self, scene, key)",
     "restore_profile": "(self, scene, key, revision_id)",
     "edit_profile": "(self, scene, key, line, text)",
-    "prompts": "(self, tried=None)",
+    "prompts": "(self, tried='', template='')",
     "set_sharing": "(self, user_id, shared)",
     "pin": "(self, scene, text, *, for_group=False)",
     "update_pin": "(self, scene, pin_id, text)",

@@ -39,6 +39,8 @@ PAGES = {
     "suggestions": f"/suggestions?group={sample_month.GROUP}",
     "jobs": "/jobs",
     "settings": "/settings",
+    "prompts": "/prompts",
+    "records": "/records",
     "report": "/report?examine=yes",
     "transfers": "/transfers",
 }

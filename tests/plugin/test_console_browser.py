@@ -32,6 +32,8 @@ PAGES = {
     "suggestions": "/suggestions?group=20002",
     "jobs": "/jobs",
     "settings": "/settings",
+    "prompts": "/prompts",
+    "records": "/records",
     "report": "/report?examine=yes",
     "transfers": "/transfers",
 }

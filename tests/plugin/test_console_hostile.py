@@ -121,6 +121,9 @@ FORMS = {
     "/people/consent": ("id", "wish"),
     "/people/erase": ("id", "sure"),
     "/profiles/restore": ("key", "revision"),
+    "/profiles/edit": ("key", "line", "text"),
+    "/memories/add": ("place", "user_id", "text"),
+    "/prompts/try": ("name", "template"),
     "/places/switch": ("place", "switch"),
     "/places/erase": ("place", "sure"),
     "/pins/change": ("place", "id", "text", "action"),
@@ -134,7 +137,14 @@ FORMS = {
     "/transfers/cancel": ("kind",),
     "/language": ("language", "back"),
 }
-USUAL = {"group": "20001", "place": "group/20001", "key": "query.auto_top_k", "action": "set", "user_id": "2000001"}
+USUAL = {
+    "group": "20001",
+    "place": "group/20001",
+    "key": "query.auto_top_k",
+    "name": "triage",
+    "action": "set",
+    "user_id": "2000001",
+}
 
 
 @pytest.mark.parametrize("path", FORMS)

@@ -20,7 +20,7 @@ from .console_stage import Console, console, furnished
 PAGES = (
     *("/", "/memories", "/question", "/people", "/people/open?id=2000001", "/places", "/places/open?place=group/20001"),
     *("/places/open?place=private/2000001", "/beliefs", "/jobs", "/settings", "/transfers", "/question/cases"),
-    *("/report", "/report?examine=yes", "/suggestions", "/suggestions?group=20002"),
+    *("/report", "/report?examine=yes", "/prompts", "/records", "/suggestions", "/suggestions?group=20002"),
     "/question?place=group/20001&user_id=2000001&text=部署密钥什么时候换的",
 )
 
@@ -144,7 +144,7 @@ async def test_a_profile_is_rolled_back(shown: Console) -> None:
         page = await visitor.look("/people/open", id="2000001")
         assert "新加的一行" in page
         assert "每一条从哪来（2）" in page
-        (line,) = [line for line in page.splitlines() if '<p class="text item">新加的一行' in line]
+        (line,) = [line for line in page.splitlines() if '<span class="text">新加的一行' in line]
         assert "/memories/open?id=" in line
         revision = page.split('name="revision" value="', 1)[1].split('"', 1)[0]
         after = await visitor.act("/profiles/restore", key="member/20001/2000001", revision=revision)
@@ -352,8 +352,13 @@ async def test_pins_are_added_edited_and_removed(shown: Console) -> None:
     async with shown.visited() as visitor:
         place = {"place": "group/20002"}
         added = await visitor.act("/pins/change", **place, action="add", text="带水")
-        pin = added.split(">带水<")[0].split('name="id" value="')[-1].split('"', 1)[0]
-        assert "带水和帽子" in await visitor.act("/pins/change", **place, action="save", id=pin, text="带水和帽子")
+        pin = added.split('name="id" value="', 1)[1].split('"', 1)[0]
+        change = {**place, "action": "save", "id": pin}
+        assert "带水和帽子" in await visitor.act("/pins/change", **change, was="带水", text="带水和帽子")
+        refused = await visitor.send(
+            "/pins/change", form_token=await visitor.form_token(), **change, was="带水", text="带水和\n防晒"
+        )
+        assert (refused.status_code, "带水和\n防晒" in refused.text) == (409, True)
         assert "带水" not in await visitor.act("/pins/change", **place, action="remove", id=pin)
         assert not await shown.memory.pins(core.Scene.operator(group_id="20002"))
 
