@@ -250,8 +250,9 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> ProfileView:
                 *(kind, line, "" if told in events or kind == "heading" else told),
                 [one for one in sources if one.event_id in events.get(told, ())],
             )
-            for told in (line.strip("-*+• \t") for line in profile.summary.splitlines())
-            for kind, line in plain_lines(told)
+            for written in profile.summary.splitlines()
+            for told in (written.strip("-*+• \t"),)
+            for kind, line in plain_lines(written)
         ],
         sources,
         [PastVersion(one, _replaced_at(one), changed_lines(profile, one.profile)) for one in revisions],
