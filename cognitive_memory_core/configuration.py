@@ -170,7 +170,9 @@ class Configuration:
         try:
             return Settings.from_mapping(_with(self._given, key, value))
         except BadSetting as refused:
-            raise BadArgument(sentences.settings.bad_change(key, refused.value, refused.reason)) from None
+            raise BadArgument(
+                sentences.settings.BAD_CHANGE.format(key=key, value=refused.value, reason=refused.reason)
+            ) from None
 
     def _load(self) -> None:
         """Read overrides.json and use it; if it cannot be read, keep the present overrides."""
@@ -179,9 +181,11 @@ class Configuration:
         except StorageRefused as withheld:
             content, damage = None, str(withheld)
         if content is None or (damage and self._stored):
-            self.problems = (sentences.settings.overrides_withheld(damage),)
+            self.problems = (sentences.settings.OVERRIDES_WITHHELD.format(reason=damage),)
         else:
-            self._use(content, [sentences.settings.overrides_damaged(self.path, damage)] if damage else [])
+            self._use(
+                content, [sentences.settings.OVERRIDES_DAMAGED.format(path=self.path, reason=damage)] if damage else []
+            )
 
     def _use(self, content: Mapping[str, object], problems: list[str]) -> None:
         usable: dict[str, object] = {}
@@ -189,7 +193,7 @@ class Configuration:
             try:
                 self._checked(_hot_key(key, is_exact=True), value)
             except BadArgument as refused:
-                problems.append(sentences.settings.override_ignored(key, str(refused)))
+                problems.append(sentences.settings.OVERRIDE_IGNORED.format(key=key, reason=str(refused)))
             else:
                 usable[key] = value
         self._stored, self.problems = usable, tuple(problems)
@@ -254,7 +258,7 @@ def found_key(name: str) -> str:
         return alike[0]
     inside = [key for key in keys if key.startswith(f"{wanted}.")]
     if inside and wanted:
-        raise BadArgument(sentences.settings.is_a_group(wanted, inside[0]))
+        raise BadArgument(sentences.settings.IS_A_GROUP.format(name=wanted, example=inside[0]))
     near = alike or _similar_keys(wanted, keys) or _near_leaf(wanted, keys)
     raise BadArgument(sentences.settings.unknown_setting(name.strip(), near))
 
@@ -293,7 +297,7 @@ def _hot_key(name: str, *, is_exact: bool = False) -> str:
 def _parsed(key: str, text: str) -> object:
     """Decode a value as NoneBot decodes a line of .env; raises BadArgument for a blank or very long one."""
     if len(text) > LONGEST_VALUE:
-        raise BadArgument(sentences.settings.value_too_long(key, LONGEST_VALUE))
+        raise BadArgument(sentences.settings.VALUE_TOO_LONG.format(key=key, limit=LONGEST_VALUE))
     try:
         value = _decoded(text.strip())
     except ValueError:

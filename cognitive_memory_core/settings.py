@@ -426,7 +426,7 @@ class Settings(_Group):
         try:
             ZoneInfo(value)
         except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
-            raise ValueError(sentences.settings.unknown_zone(value)) from unknown
+            raise ValueError(sentences.settings.UNKNOWN_ZONE.format(value=value)) from unknown
         return value
 
     @property

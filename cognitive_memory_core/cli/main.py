@@ -75,6 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.write("\n".join(lines) + "\n")
         return DONE
     if words:
-        lines.insert(0, _WORDS.MISUSED.format(program=PROGRAM, complaint=_WORDS.unknown_subcommand(words[0])))
+        lines.insert(
+            0, _WORDS.MISUSED.format(program=PROGRAM, complaint=_WORDS.UNKNOWN_SUBCOMMAND.format(word=words[0]))
+        )
     sys.stderr.write("\n".join(lines) + "\n")
     return MISUSED

@@ -18,7 +18,7 @@ def checked_id(value: object, what: str) -> str:
     """Return the id if it is 1 to 128 characters of text without control characters; raise BadArgument otherwise."""
     if isinstance(value, str) and (_PLAIN.fullmatch(value) or _is_id(value)):
         return value
-    raise BadArgument(sentences.caller.bad_id(what, value))
+    raise BadArgument(sentences.caller.BAD_ID.format(what=what, value=value))
 
 
 def checked_text(value: object, what: str) -> str:

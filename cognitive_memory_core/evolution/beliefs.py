@@ -92,7 +92,9 @@ class BeliefKeeping:
         async with self.turn:
             current = await self._current(scene, belief_id)
             after = replace(current, strength=float(strength), weighed_at=self.clock.now())
-            return await self._changed(scene, after, current, "strength", sentences.evolution.strength_set(strength))
+            return await self._changed(
+                scene, after, current, "strength", sentences.evolution.STRENGTH_SET.format(strength=strength)
+            )
 
     async def _current(self, scene: Scene, belief_id: str) -> Belief:
         stored = await self.stored(scene, belief_id)

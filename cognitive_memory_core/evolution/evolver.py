@@ -303,8 +303,8 @@ def _result(stored: Sequence[BeliefEdit], judgement: Judgement, given: _RunInput
     changes = tuple(edit.change for edit in stored if edit.change)
     done = {action: sum(change.action == action for change in changes) for action in ("update", "create", "delete")}
     rejected = {reason: count for reason, count in judgement.rejected.items() if count}
-    result = Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, "", rejected)
-    return replace(result, message=sentences.evolution.summary(result, given.unread))
+    said = sentences.evolution.summary(judgement.kept, done, rejected, given.unread)
+    return Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, said, rejected)
 
 
 OLDEST_LINE = timedelta(days=14)  # unread lines older than that are left out

@@ -288,11 +288,12 @@ def feedback(verdict: Verdict) -> str:
     said = [sentences.feedback.FEEDBACK[fault] for fault in verdict.faults]
     for kind in dict.fromkeys(offence.kind for offence in verdict.offences):
         words = dict.fromkeys(offence.word for offence in verdict.offences if offence.kind == kind)
-        said.append(sentences.feedback.feedback_leaning(kind, list(words)[:NAMED]))
+        quoted = "".join(f"「{word}」" for word in list(words)[:NAMED])
+        said.append(sentences.feedback.LEANING[kind].format(words=quoted))
     if verdict.lost_ids:
-        said.append(sentences.feedback.feedback_lost(verdict.lost_ids[:NAMED]))
+        said.append(sentences.feedback.LOST.format(ids="、".join(verdict.lost_ids[:NAMED])))
     if verdict.foreign_ids:
-        said.append(sentences.feedback.feedback_foreign(verdict.foreign_ids[:NAMED]))
+        said.append(sentences.feedback.FOREIGN.format(ids="、".join(verdict.foreign_ids[:NAMED])))
     return "".join(said)
 
 

@@ -196,7 +196,7 @@ class Conversion:
                 return
             with closing(foreign_rows(folder, scratch)) as lines:
                 for number, line in enumerate(lines, 1):
-                    self._write_event(words.row(words.CHROMA_FOLDER, number), line)
+                    self._write_event(words.ROW.format(name=words.CHROMA_FOLDER, number=number), line)
         except (ForeignFolderUnreadable, OSError, shutil.Error):
             self._report.leave_out(name, words.CHROMA_UNREADABLE)
 
@@ -331,7 +331,7 @@ class Conversion:
         try:
             self._file_time = datetime.fromtimestamp(written_at(path, LARGEST_LIST), timezone.utc)
             for number, row in enumerate(rows_of(path), 1):
-                where = sentences.migration.row(name, number)
+                where = sentences.migration.ROW.format(name=name, number=number)
                 if row is DAMAGED:
                     self._report.leave_out(where, sentences.migration.BROKEN_JSON)
                 else:

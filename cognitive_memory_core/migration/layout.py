@@ -100,12 +100,12 @@ def keep_summaries(data_dir: Path, disk: Disk) -> None:
     try:
         found = disk.find(source)
         if found and found.size > LARGEST_LIST:
-            log.warning("%s", sentences.migration.not_kept(source, sentences.migration.TOO_LARGE))
+            log.warning("%s", sentences.migration.NOT_KEPT.format(path=source, reason=sentences.migration.TOO_LARGE))
         elif found and not disk.find(data_dir / COPY):
             disk.copy(source, data_dir / f"{COPY}{TEMP}")
             disk.put_in_place(data_dir / f"{COPY}{TEMP}", data_dir / COPY)
     except (StorageRefused, Vanished) as refused:
-        log.warning("%s", sentences.migration.not_kept(source, str(refused)))
+        log.warning("%s", sentences.migration.NOT_KEPT.format(path=source, reason=str(refused)))
 
 
 MOST_DAMAGED = 1_000  # rows, after which the rest is given up

@@ -59,7 +59,9 @@ class SummaryTakeover:
 
     async def _take_over(self, agent: str | None) -> None:
         if agent is None:
-            log.warning("%s", sentences.migration.not_kept(self._source, sentences.migration.WHICH_AGENT))
+            log.warning(
+                "%s", sentences.migration.NOT_KEPT.format(path=self._source, reason=sentences.migration.WHICH_AGENT)
+            )
             return
         report = MigrationReport(lambda: None)
         try:
@@ -79,7 +81,7 @@ class SummaryTakeover:
         for said in report.said[:MOST_LOGGED]:
             log.warning("%s", said)
         if report.left_out:
-            log.warning("%s", sentences.migration.not_taken_over(report.left_out, self._source))
+            log.warning("%s", sentences.migration.NOT_TAKEN_OVER.format(count=report.left_out, path=self._source))
 
 
 class KeptSummaries(Layout):

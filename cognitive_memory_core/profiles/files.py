@@ -175,7 +175,7 @@ class FileProfiles:
         with self._locked(location):
             past_id = self._revision(location, chosen) if is_revision_id(chosen) else None
             if past_id is None:
-                raise UnknownRevision(sentences.caller.unknown_revision(chosen))
+                raise UnknownRevision(sentences.caller.UNKNOWN_REVISION.format(revision_id=chosen))
             current = self._current(location)
             name = current.profile.name if current else past_id.profile.name
             rest = without(past_id.profile)

@@ -64,7 +64,9 @@ class ProfileFile:
         front, body = _split(data)
         of_type = _text(front, "entity_type")
         if of_type not in ("", location.entity_type):
-            raise _damaged(sentences.storage_errors.profile_of_another(location.entity_type, of_type))
+            raise _damaged(
+                sentences.storage_errors.PROFILE_OF_ANOTHER.format(expected=location.entity_type, stated=of_type)
+            )
         key = location.key(_ids(front, location))
         profile = Profile(
             key=key,

@@ -134,5 +134,5 @@ def _id_of(component: str, stated: str) -> str:
     """Return the id of a path component; if that is a hash, the id stated in the file."""
     identifier = stated or (component if _PLAIN.fullmatch(component) else "")
     if path_component(identifier) != component:
-        raise PermanentError(sentences.storage_errors.profile_of_another(component, stated))
+        raise PermanentError(sentences.storage_errors.PROFILE_OF_ANOTHER.format(expected=component, stated=stated))
     return identifier

@@ -233,7 +233,7 @@ def _costs(spent: Sequence[tuple[date, Spending]], settings: Settings, lent: Len
     for one in added.values():
         model, price = settings.models.cost_of(_ROLES.get(one.purpose, one.purpose))
         if lent and not model and one.purpose not in UNMETERED:
-            model = sentences.models.of_lender(lent.lender, lent.model_name)
+            model = sentences.models.OF_LENDER.format(lender=lent.lender, model=lent.model_name)
         costs.append(PurposeCost(**vars(one), model=model, price=price and price.of(one.tokens, one.answered)))
     return sorted(costs, key=lambda cost: (-cost.tokens, cost.purpose))
 

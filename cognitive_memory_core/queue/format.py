@@ -274,7 +274,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     """
     version = body.get("schema_version")
     if isinstance(version, int) and version > VERSION:
-        raise _not_understood(sentences.storage_errors.newer_version(version))
+        raise _not_understood(sentences.storage_errors.NEWER_VERSION.format(version=version))
     try:
         return read_job(body, job_id, arrived_at)
     except ValidationError as refused:

@@ -144,7 +144,7 @@ class FileQueue:
             return
         data = codec.encoded(job)
         if not is_job_id(job.id):
-            raise BadArgument(sentences.caller.bad_id("job id", job.id))
+            raise BadArgument(sentences.caller.BAD_ID.format(what="job id", value=job.id))
         self._check_bounds(job.scope, len(data))
         name = JobName(self._next_instant(), job.id, 0)
         entry = JobEntry(name.instant, job.id, 0, PENDING, str(name), len(data), JobState.ARRIVING)

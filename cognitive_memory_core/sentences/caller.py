@@ -36,9 +36,7 @@ BACKUP_INSIDE = "备份不能放在数据目录里面（{path}），请换一个
 BACKUP_NOT_EMPTY = "{path} 已经有内容，请换一个新的或空的目录来放备份"
 
 
-def bad_id(what: str, value: object) -> str:
-    """Return the message that an id was refused, with the accepted form."""
-    return f"{what} 必须是 1 到 128 个字符、不含控制字符的文本，收到的是 {shown(value)}"
+BAD_ID = "{what} 必须是 1 到 128 个字符、不含控制字符的文本，收到的是 {value!r:.60}"
 
 
 def bad_value(what: str, value: object, wanted: str) -> str:
@@ -54,11 +52,7 @@ def one_of(types: list[str]) -> str:
     return " " + "、".join(dict.fromkeys(_TYPES.get(name, name) for name in types)) + " "
 
 
-def bad_time(what: str, value: object) -> str:
-    """Return the message that a time cannot be parsed, with the accepted formats."""
-    return f"{what} 看不懂 {shown(value)}，请写成 2026-03-04 或 2026-03-04T20:30:00+08:00"
+BAD_TIME = "{what} 看不懂 {value!r:.60}，请写成 2026-03-04 或 2026-03-04T20:30:00+08:00"
 
 
-def unknown_revision(revision_id: object) -> str:
-    """Return the message that a profile has no such revision."""
-    return f"这份侧写没有版本 {shown(revision_id)}"
+UNKNOWN_REVISION = "这份侧写没有版本 {revision_id!r:.60}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .shown_values import shown
-
 USAGE = "用法："
 OPTIONS = "选项"
 HELP_OPTION = "显示这段说明"
@@ -83,9 +81,7 @@ IMPORTED = "导入 {count} 条新的，跳过看不懂的 {left_out} 行；向�
 WHOLE_NUMBER = "{text} 不是 1 到 {most} 的整数"
 
 
-def unknown_subcommand(word: str) -> str:
-    """Return the message that a subcommand does not exist."""
-    return f"没有 {shown(word)} 这个子命令"
+UNKNOWN_SUBCOMMAND = "没有 {word!r:.60} 这个子命令"
 
 
 def demo_needs(missing: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 ALREADY_RUNNING = "这个群的记忆正在演化，等它完成再试"
 ONLY_GROUPS = "群记忆只在群里有，请到群里来看"
@@ -37,27 +36,12 @@ REASONS: Mapping[str, str] = {
 }
 
 
-class _Counts(Protocol):
-    @property
-    def kept(self) -> int: ...
-    @property
-    def updated(self) -> int: ...
-    @property
-    def created(self) -> int: ...
-    @property
-    def deleted(self) -> int: ...
-    @property
-    def rejected(self) -> Mapping[str, int]: ...
-
-
-def summary(counts: _Counts, unread: int) -> str:
+def summary(kept: int, done: Mapping[str, int], rejected: Mapping[str, int], unread: int) -> str:
     """Return one sentence with what a run did, what it rejected, and how many older lines it did not read."""
-    done = f"保留 {counts.kept} 条，更新 {counts.updated} 条，新增 {counts.created} 条，淘汰 {counts.deleted} 条"
-    reasons = "，".join(f"{REASONS[reason]} {count}" for reason, count in counts.rejected.items())
-    refused = f"；没有采用 {sum(counts.rejected.values())} 条（{reasons}）" if reasons else ""
-    return f"{done}{refused}" + (f"；更早的 {unread} 条消息没有读" if unread else "")
+    said = f"保留 {kept} 条，更新 {done['update']} 条，新增 {done['create']} 条，淘汰 {done['delete']} 条"
+    reasons = "，".join(f"{REASONS[reason]} {count}" for reason, count in rejected.items())
+    refused = f"；没有采用 {sum(rejected.values())} 条（{reasons}）" if reasons else ""
+    return f"{said}{refused}" + (f"；更早的 {unread} 条消息没有读" if unread else "")
 
 
-def strength_set(strength: float) -> str:
-    """Return the reason that the change log gives when somebody set a strength."""
-    return f"强度改为 {strength:g}"
+STRENGTH_SET = "强度改为 {strength:g}"

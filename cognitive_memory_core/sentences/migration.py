@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 KINDS = {
     "event": "事件",
@@ -40,9 +39,7 @@ def found(counts: Mapping[str, int]) -> str:
     return "、".join(f"{KINDS[kind]} {count}" for kind, count in counts.items() if count) or "什么都没有"
 
 
-def row(name: str, number: int) -> str:
-    """Return the place of a row in a file."""
-    return f"{name} 第 {number} 条"
+ROW = "{name} 第 {number} 条"
 
 
 def previewed(counts: Mapping[str, int], left_out: int) -> str:
@@ -63,14 +60,10 @@ def taken_over(counts: Mapping[str, int], new: int) -> str:
     return f"[认知记忆] 第一次启动，搬来了 end_summaries.json：{found(counts)}，新的 {new} 条；原来的文件留着"
 
 
-def not_taken_over(count: int, path: Path) -> str:
-    """Return that some summaries were left out at the first start, and what brings them over."""
-    return (
-        f"[认知记忆] end_summaries.json 里有 {count} 处没有搬；停下机器人，"
-        f"用 cognitive-memory migrate {path} --dry-run 看全部，写明 --group 或 --user 再搬"
-    )
+NOT_TAKEN_OVER = (
+    "[认知记忆] end_summaries.json 里有 {count} 处没有搬；停下机器人，"
+    "用 cognitive-memory migrate {path} --dry-run 看全部，写明 --group 或 --user 再搬"
+)
 
 
-def not_kept(path: Path, reason: str) -> str:
-    """Return that the summaries found at the first start could not be copied."""
-    return f"[认知记忆] 没有搬旧的摘要（{reason}）：停下机器人，用 cognitive-memory migrate {path} 搬"
+NOT_KEPT = "[认知记忆] 没有搬旧的摘要（{reason}）：停下机器人，用 cognitive-memory migrate {path} 搬"

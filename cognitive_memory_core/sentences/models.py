@@ -71,9 +71,7 @@ def told(template: str, role: str, status: int = 0, lender: str = "") -> str:
 _LENT = {"api_url": "模型地址", "api_key": "密钥", "model_name": "模型名", "proxy": "代理"}
 
 
-def of_lender(lender: str, model: str) -> str:
-    """Return the name of a model that somebody lends."""
-    return f"{model}（{lender} 的）"
+OF_LENDER = "{model}（{lender} 的）"
 
 
 def lent(lender: str, model: str, host: str) -> str:

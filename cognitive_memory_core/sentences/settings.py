@@ -68,9 +68,7 @@ BAD_AGENTS = (
 )
 
 
-def unknown_zone(value: str) -> str:
-    """Return the message that a time zone is unknown."""
-    return f"不认识的时区 {shown(value)}，例如可以写 Asia/Shanghai"
+UNKNOWN_ZONE = "不认识的时区 {value!r:.60}，例如可以写 Asia/Shanghai"
 
 
 _SECRET_WITHIN = frozenset(
@@ -111,9 +109,7 @@ def env_name(key: str) -> str:
     return "COGNITIVE_MEMORY__" + key.upper().replace(".", "__")
 
 
-def bad_change(key: str, value: str, reason: str) -> str:
-    """Return the message that a setting cannot get this value at run time."""
-    return f"{key} 不能设成 {value}（{reason}）"
+BAD_CHANGE = "{key} 不能设成 {value}（{reason}）"
 
 
 def not_hot(key: str) -> str:
@@ -121,9 +117,7 @@ def not_hot(key: str) -> str:
     return f"{key} 重启后生效：请写进 .env（{env_name(key)}=…），再重启机器人"
 
 
-def is_a_group(name: str, example: str) -> str:
-    """Return the message that a name is a group of settings."""
-    return f"{shown(name)} 是一组设置，请写到具体的键，例如 {example}"
+IS_A_GROUP = "{name!r:.60} 是一组设置，请写到具体的键，例如 {example}"
 
 
 def unknown_setting(name: str, near: Iterable[str]) -> str:
@@ -137,19 +131,13 @@ def blank_value(key: str, default: str) -> str:
     return f"{key} 要设成什么？请把值写在后面，例如 {key} {default or '…'}；空的列表写 []"
 
 
-def value_too_long(key: str, limit: int) -> str:
-    """Return the message that a value is too long."""
-    return f"{key} 的值太长，最多 {limit} 个字符；更长的请写进 .env"
+VALUE_TOO_LONG = "{key} 的值太长，最多 {limit} 个字符；更长的请写进 .env"
 
 
-def overrides_damaged(path: object, reason: str) -> str:
-    """Return the message that overrides.json cannot be read."""
-    return f"{path} 读不懂（{reason}）：文件没有动，里面的改动没有用上，先按 .env；请改好或移走它"
+OVERRIDES_DAMAGED = "{path} 读不懂（{reason}）：文件没有动，里面的改动没有用上，先按 .env；请改好或移走它"
 
 
-def overrides_withheld(reason: object) -> str:
-    """Return the message that the disk did not deliver overrides.json."""
-    return f"overrides.json 这次没有读到（{reason}），运行时的改动先照旧"
+OVERRIDES_WITHHELD = "overrides.json 这次没有读到（{reason}），运行时的改动先照旧"
 
 
 def consent_kept(key: str) -> str:
@@ -157,6 +145,4 @@ def consent_kept(key: str) -> str:
     return f"{env_name(key)} 在 .env 里不见了，先照旧；真要清空请写 []"
 
 
-def override_ignored(key: str, reason: str) -> str:
-    """Return the message that one change of overrides.json is not used."""
-    return f"overrides.json 里的 {shown(key)} 没有用上：{reason}"
+OVERRIDE_IGNORED = "overrides.json 里的 {key!r:.60} 没有用上：{reason}"

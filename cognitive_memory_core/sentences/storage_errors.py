@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .shown_values import shown
-
 STORAGE_REFUSED = "写不进 {path}（{reason}）：请检查磁盘空间和目录权限，这一轮没有记下"
 COPY_REFUSED = "{path} 写不进去（{reason}），导出、备份或报告没有写成：请检查那个目录在不在、能不能写，磁盘有没有空间"
 DIRECTORY_IN_USE = (
@@ -86,14 +84,10 @@ def rows_damaged(damages: Sequence[str]) -> str:
     )
 
 
-def newer_version(version: object) -> str:
-    """Return the message that a newer version of the program wrote the files."""
-    return f"由更新的版本写下（{shown(version)}），升级后可以重新排队"
+NEWER_VERSION = "由更新的版本写下（{version!r:.60}），升级后可以重新排队"
 
 
-def profile_of_another(expected: str, stated: str) -> str:
-    """Return the message that the ids in a profile file contradict its path."""
-    return f"文件里写的是 {shown(stated)}，和它所在的位置 {expected} 不是同一份侧写"
+PROFILE_OF_ANOTHER = "文件里写的是 {stated!r:.60}，和它所在的位置 {expected} 不是同一份侧写"
 
 
 def profile_put_aside(path: object, reason: object, *, is_restored: bool) -> str:

@@ -193,7 +193,7 @@ def _profile(line: _Line) -> Profile:
 def _revision(line: _Line) -> Revision:
     name = line.get("id")
     if not isinstance(name, str) or not is_revision_id(name):
-        raise BadArgument(sentences.caller.unknown_revision(name))
+        raise BadArgument(sentences.caller.UNKNOWN_REVISION.format(revision_id=name))
     return Revision(name, _profile(line))
 
 

@@ -48,7 +48,9 @@ def test_advice_has_english_words(app: App) -> None:
         told = reported(sentence, "en")
         assert not told.is_foreign, sentence
         assert not re.search("[\u4e00-\u9fff]", told.text), told.text
-    refused = sentences.settings.bad_change("query.top_k", "x", sentences.settings.refusal("int_parsing", {}))
+    refused = sentences.settings.BAD_CHANGE.format(
+        key="query.top_k", value="x", reason=sentences.settings.refusal("int_parsing", {})
+    )
     assert reported(refused, "en").text == "query.top_k cannot be x (a whole number is wanted)"
 
 

@@ -36,7 +36,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/doctor.OFFLINE", "sentences/doctor.*_ANSWERS", "sentences/doctor.PACKAGES_FIT"),
     *("sentences/doctor.FONT_FOUND", "sentences/doctor.summary"),
     *("sentences/evolution.*_BY_HAND", "sentences/evolution.REASONS.*", "sentences/evolution.summary"),
-    *("sentences/evolution.strength_set", "sentences/log.PARTS.*", "sentences/log.INDEX_*", "sentences/log.EVOLVED"),
+    *("sentences/evolution.STRENGTH_SET", "sentences/log.PARTS.*", "sentences/log.INDEX_*", "sentences/log.EVOLVED"),
     *(
         "sentences/log.TIMES_SWAPPED",
         "sentences/log.WORKS_AGAIN",
@@ -44,7 +44,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
         "sentences/log.PROFILE_FACTS_LEFT",
     ),
     *("sentences/migration.KINDS.*", "sentences/migration.READING", "sentences/migration.CHROMA_FOLDER"),
-    *("sentences/migration.row", "sentences/migration.previewed", "sentences/migration.migrated"),
+    *("sentences/migration.ROW", "sentences/migration.previewed", "sentences/migration.migrated"),
     "sentences/migration.taken_over",
     *("sentences/settings.HIDDEN", "sentences/status.[A-Z]*", "sentences/suggestions.KINDS.*"),
     *("sentences/suggestions.ACCEPTED", "sentences/suggestions.draft", "sentences/tools.TOOL_TEXTS.*"),

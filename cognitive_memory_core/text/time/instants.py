@@ -37,7 +37,7 @@ def instant_of(value: object, zone: tzinfo, what: str, *, end: bool = False) -> 
     if isinstance(value, datetime):
         return _zoned(value, zone)
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-        raise BadArgument(sentences.caller.bad_time(what, value))
+        raise BadArgument(sentences.caller.BAD_TIME.format(what=what, value=value))
     text = value.strip().replace("/", "-")
     try:
         day = date.fromisoformat(text)
@@ -50,7 +50,7 @@ def _parsed(text: str, zone: tzinfo, what: str, value: str) -> datetime:
     try:
         return _zoned(datetime_of(text), zone)
     except ValueError:
-        raise BadArgument(sentences.caller.bad_time(what, value)) from None
+        raise BadArgument(sentences.caller.BAD_TIME.format(what=what, value=value)) from None
 
 
 def _zoned(instant: datetime, zone: tzinfo) -> datetime:
