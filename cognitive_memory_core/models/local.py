@@ -16,13 +16,13 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .. import sentences
 from ..errors import Busy, UnavailableError
 from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import EmbeddingSettings
-from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, seen
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread
 from ..text.names import described
 from . import named
 from .calibration import calibration_of, shipped
@@ -37,14 +37,74 @@ LOADED_AFTER = 5.0  # seconds after the start
 BATCH = 8  # texts; a query waits for one batch at most, and 32 texts at once are hardly quicker
 LEAST_MEMORY = 900 << 20  # bytes of the machine, of which the encoder takes 120 MB
 _LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
+M = TypeVar("M")
+T = TypeVar("T")
 Encode = Callable[[Sequence[str]], Any]  # returns a matrix of float32, a row per text
 
 
-class LocalEmbedder:
-    """Runs a model in a thread of its own; hashing takes its place if it cannot be loaded.
+class LocalModel(Generic[M]):
+    """A model in a thread of its own, loaded when the bot is idle after its start, or when it is needed first."""
 
-    The model is loaded when the bot is idle after its start, or when it is needed. Texts wait for that, questions do
-    not.
+    def __init__(self, name: str, load: Callable[[], M], *, after: float, refusal: str) -> None:
+        """Use the model that ``load`` returns, ``after`` so many seconds; ``refusal`` is logged if it raises."""
+        self.loop = BackgroundLoop(name, self._loaded_when_idle)
+        self.refusal = refusal
+        self._load = load
+        self._after = after
+        self._is_started = False
+        self._loading: asyncio.Future[M | None] | None = None
+        self._thread = ThreadPoolExecutor(1, name)  # one: a limit of threads holds for the whole process
+
+    async def load(self) -> M | None:
+        """Load the model, once, and return it; None if it cannot be loaded."""
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(self._loaded())
+        return await asyncio.shield(self._loading)
+
+    def ready(self) -> M | None:
+        """Return what :meth:`load` does, at once; raises Busy while it is loaded, which this begins."""
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(self._loaded())
+        if not self._loading.done():
+            raise Busy(sentences.models.LOCAL_MODEL_LOADS)
+        return self._loading.result()
+
+    async def run(self, work: Callable[[], T], failed: str) -> T:
+        """Run work on the model in its thread; what that raises becomes UnavailableError with this message."""
+        try:
+            return await in_thread(self._thread, work)
+        except Exception as failure:
+            raise UnavailableError(failed.format(reason=type(failure).__name__)) from failure
+
+    def close(self) -> None:
+        """End the thread after the work that it does."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _loaded_when_idle(self) -> float:
+        """Load the model before somebody asks, but not while the bot starts."""
+        if not self._is_started:
+            self._is_started = True
+            return self._after
+        await self.load()
+        return UNTIL_NUDGED
+
+    async def _loaded(self) -> M | None:
+        def load() -> M:
+            with no_collection():
+                return self._load()
+
+        try:
+            return await in_thread(self._thread, load)
+        except Exception as failure:  # noqa: BLE001  # the model's packages have errors of their own
+            self.refusal = self.refusal.format(reason=described(failure))
+            log.warning("%s", self.refusal)
+            return None
+
+
+class LocalEmbedder:
+    """Embeds by a model of this machine; hashing takes its place if it cannot be loaded.
+
+    Texts wait until the model is loaded, questions do not.
     """
 
     def __init__(
@@ -69,83 +129,49 @@ class LocalEmbedder:
         self.calibration: Calibration = GUESS
         self.batch = batch
         self.on_replaced: Callable[[], None] = lambda: None  # called on the event loop, after hashing took over
-        self.loop = BackgroundLoop("embedder", self._loaded_when_idle)
-        self._is_started = False
-        self._load = load
-        self._encode: Encode | None = None
-        self._loading: asyncio.Future[None] | None = None
+        refusal = sentences.log.LOCAL_MODEL_REFUSED.replace("{name}", name)
+        self._model = LocalModel("embedder", partial(self._calibrated, load), after=LOADED_AFTER, refusal=refusal)
+        self.loop, self.close = self._model.loop, self._model.close
         self._hashing: HashingEmbedder | None = None
-        self._thread = ThreadPoolExecutor(1, "embedder")  # one: a limit of threads holds for the whole process
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raises UnavailableError."""
-        await self.load()
-        if self._hashing:
-            return await self._hashing.embed_documents(texts)
-        return await self._encoded([self._document_instruction + text for text in texts])
+        encode = await self._model.load()
+        if encode is None:
+            return await self._replacement.embed_documents(texts)
+        return await self._vectors(encode, [self._document_instruction + text for text in texts])
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed a query; raises UnavailableError, and Busy while the model is loaded, which a query begins."""
-        if self._hashing:
-            return await self._hashing.embed_query(text)
-        if self._encode is None:
-            self._begin_loading()
-            raise Busy(sentences.models.EMBEDDER_LOADS)
-        return (await self._encoded([self._query_instruction + text]))[0]
+        """Embed a query; raises UnavailableError, and Busy while the model is loaded."""
+        encode = self._model.ready()
+        if encode is None:
+            return await self._replacement.embed_query(text)
+        return (await self._vectors(encode, [self._query_instruction + text]))[0]
 
     async def load(self) -> None:
-        """Load the model unless it is loaded; a failure is logged, and hashing used from then on."""
-        if self._encode is None and self._hashing is None:
-            await asyncio.shield(self._begin_loading())
+        """Load the model, or put hashing in its place."""
+        await self.embed_documents(())
 
-    def close(self) -> None:
-        """End the thread after the batch that it embeds."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+    def _calibrated(self, load: Callable[[], Encode]) -> Encode:
+        encode, pairs = load(), shipped()
+        asked = _rows(encode([self._query_instruction + pair.question for pair in pairs]))
+        told = _rows(encode([self._document_instruction + pair.statement for pair in pairs]))
+        measured = calibration_of(pairs, asked, told)
+        self.calibration = measured if measured.is_usable else GUESS
+        return encode
 
-    async def _loaded_when_idle(self) -> float:
-        """Load the model before somebody asks, but not while the bot starts."""
-        if not self._is_started:
-            self._is_started = True
-            return LOADED_AFTER
-        await self.load()
-        return UNTIL_NUDGED
+    async def _vectors(self, encode: Encode, texts: Sequence[str]) -> list[Vector]:
+        cut = [sendable(text, self._longest) for text in texts]
+        return await self._model.run(lambda: _rows(encode(cut)) if cut else [], sentences.models.EMBEDDER_FAILED)
 
-    def _begin_loading(self) -> asyncio.Future[None]:
-        if self._loading is None or self._loading.done():
-            self._loading = asyncio.ensure_future(self._loaded())
-            self._loading.add_done_callback(seen)
-        return self._loading
-
-    async def _loaded(self) -> None:
-        """Load and calibrate the model in the thread, or replace it by hashing."""
-
-        def load() -> tuple[Encode, Calibration]:
-            with no_collection():
-                encode, pairs = self._load(), shipped()
-                asked = _rows(encode([self._query_instruction + pair.question for pair in pairs]))
-                told = _rows(encode([self._document_instruction + pair.statement for pair in pairs]))
-                return encode, calibration_of(pairs, asked, told)
-
-        try:
-            encode, measured = await in_thread(self._thread, load)
-        except Exception as failure:  # noqa: BLE001  # the model's packages have errors of their own, and hashing works
-            log.warning("%s", sentences.log.LOCAL_MODEL_REFUSED.format(name=self.name, reason=described(failure)))
+    @property
+    def _replacement(self) -> HashingEmbedder:
+        if self._hashing is None:
             self._hashing = HashingEmbedder()
             self.name, self.fingerprint = HASH, self._hashing.fingerprint
             self.calibration = self._hashing.calibration
             self.on_replaced()
-        else:
-            self.calibration = measured if measured.is_usable else GUESS
-            self._encode = encode
-
-    async def _encoded(self, texts: Sequence[str]) -> list[Vector]:
-        assert self._encode is not None  # noqa: S101  # it is loaded
-        encode, cut = self._encode, [sendable(text, self._longest) for text in texts]
-        try:
-            return await in_thread(self._thread, lambda: _rows(encode(cut)))
-        except Exception as failure:
-            message = sentences.models.EMBEDDER_FAILED.format(reason=type(failure).__name__)
-            raise UnavailableError(message) from failure
+        return self._hashing
 
 
 def local_embedder(wanted: EmbeddingSettings, data_dir: Path) -> Embedder:

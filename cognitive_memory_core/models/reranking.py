@@ -6,7 +6,6 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -16,13 +15,12 @@ from .. import sentences
 from ..errors import BadAnswer, UnavailableError
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
-from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread
-from ..text.names import described
+from ..tasks import BackgroundLoop
 from . import named
 from .breaker import Breaker, guarded
 from .caller_models import CallerReranker
 from .client import ModelClient, member, place, rows, sendable
-from .local import no_collection
+from .local import LocalModel
 
 log = logging.getLogger(__name__)
 LONGEST_TEXT = 8_000  # characters
@@ -93,60 +91,28 @@ class HttpReranker:
 
 
 class LocalReranker:
-    """Runs a cross-encoder in a thread of its own; it is loaded when the bot is idle after its start, or when asked."""
+    """Scores by a cross-encoder of this machine."""
 
     def __init__(self, name: str, load: Callable[[], Score], *, seconds: float = SECONDS) -> None:
         """Use the model that ``load`` returns; an answer that takes longer than ``seconds`` is not waited for."""
-        self.loop = BackgroundLoop("reranker", self._loaded_when_idle)
-        self._name = name
-        self._load = load
+        refusal = sentences.log.LOCAL_RERANKER_REFUSED.replace("{name}", name)
+        self._model = LocalModel("reranker", load, after=LOADED_AFTER, refusal=refusal)
+        self.loop, self.load, self.close = self._model.loop, self._model.load, self._model.close
         self._seconds = seconds
-        self._is_started = False
-        self._model: Score | None = None
-        self._refusal = ""
-        self._thread = ThreadPoolExecutor(1, "reranker")
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a score in [0, 1] for each text, in the order given; raises UnavailableError."""
+        """Return a score in [0, 1] for each text, in the order given; raises UnavailableError, Busy while it loads."""
         if not texts:
             return []
+        model = self._model.ready()
+        if model is None:
+            raise UnavailableError(self._model.refusal)
         query, *cut = (sendable(text, named.LONGEST_TEXT) for text in (query, *texts))
         try:
-            return await asyncio.wait_for(in_thread(self._thread, partial(self._scored, query, cut)), self._seconds)
+            scoring = self._model.run(lambda: model(query, cut), sentences.models.RERANKER_FAILED)
+            return await asyncio.wait_for(scoring, self._seconds)
         except asyncio.TimeoutError:
             raise UnavailableError(sentences.models.TOO_SLOW.format(seconds=self._seconds)) from None
-
-    def close(self) -> None:
-        """End the thread after the question that it answers."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    async def _loaded_when_idle(self) -> float:
-        if not self._is_started:
-            self._is_started = True
-            return LOADED_AFTER
-        await in_thread(self._thread, self._ready)
-        return UNTIL_NUDGED
-
-    def _scored(self, query: str, texts: Sequence[str]) -> list[float]:
-        model = self._ready()
-        if model is None:
-            raise UnavailableError(self._refusal)
-        try:
-            return model(query, texts)
-        except Exception as failure:
-            raise UnavailableError(sentences.models.RERANKER_FAILED.format(reason=type(failure).__name__)) from failure
-
-    def _ready(self) -> Score | None:
-        """Load the model once; None, and one line in the log, if it cannot be loaded. Runs in the thread."""
-        if self._model is None and not self._refusal:
-            try:
-                with no_collection():
-                    self._model = self._load()
-            except Exception as failure:  # noqa: BLE001  # the model's packages have errors of their own
-                reason = described(failure)
-                self._refusal = sentences.log.LOCAL_RERANKER_REFUSED.format(name=self._name, reason=reason)
-                log.warning("%s", self._refusal)
-        return self._model
 
 
 def _score(value: object) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Settings
-from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.errors import Busy, UnavailableError
 from cognitive_memory_core.models import named
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
@@ -132,6 +132,8 @@ async def test_a_memory_with_models_of_its_machine(tmp_path: Path) -> None:
         for text in ("周末去喝茶，茶馆在河边", "家里养了一只橘猫，猫很胖"):
             await tell(memory, READING, text)
         assert await memory.drain(60)
+        while (await memory.context(READING, "茶馆")).degraded:  # the cross-encoder is loaded  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
         found = await memory.search_events(READING, "茶馆")
         assert "橘猫" in found[0].event.text  # the cross-encoder counts one character
         context = await memory.context(READING, "茶馆")
@@ -143,12 +145,16 @@ async def test_the_cross_encoder_answers_in_order(tmp_path: Path, caplog: pytest
     """Scores are in [0, 1] and in the order of the texts; a broken model is unavailable, and one line says so."""
     files = write_reranker(tmp_path / "good")
     reranker = LocalReranker(RERANKER, lambda: named.cross_encoder(RERANKER, files), seconds=60)
+    with pytest.raises(Busy):
+        await reranker.scores("问", ["猫猫猫"])
+    await reranker.load()
     high, low = await reranker.scores("问", ["猫猫猫", "茶茶茶"])
     assert 0 <= low < 0.5 < high <= 1
     assert await reranker.scores("问", []) == []
     reranker.close()
     (files / RERANKER_FILE).write_bytes(b"broken")
     broken = LocalReranker(RERANKER, lambda: named.cross_encoder(RERANKER, files), seconds=60)
+    await broken.load()
     for _ in range(2):
         with pytest.raises(UnavailableError, match=RERANKER):
             await broken.scores("问", ["猫"])
@@ -165,6 +171,7 @@ async def test_a_slow_cross_encoder_is_not_waited_for() -> None:
         return [1.0]
 
     slow = LocalReranker("slow", lambda: scores, seconds=0.05)
+    await slow.load()
     with pytest.raises(UnavailableError):
         await slow.scores("问", ["猫"])
     going.set()
