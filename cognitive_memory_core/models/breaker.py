@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import time
@@ -17,7 +16,6 @@ log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
 MAX_FAILURES = 5  # failures in a row
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
-OVERDUE = 10.0  # seconds after which other calls no longer wait for a store that does not answer
 T = TypeVar("T")
 P = TypeVar("P")
 
@@ -41,20 +39,18 @@ class Breaker:
         self._pause = FIRST_PAUSE
         self._paused_until = 0.0
         self._is_probing = False
-        self._overdue_calls: set[object] = set()
 
-    async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
-        """Call the component, or raise UnavailableError at once while the breaker is open.
-
-        A call that runs for more than ``overdue`` seconds counts as a failure from then on, although its caller still
-        waits.
-        """
-        is_probe, this = self.state == "failed", object()
-        self._refuse_while_open(is_probe=is_probe)
+    async def call(self, act: Callable[[], Awaitable[T]]) -> T:
+        """Call the component, or raise UnavailableError at once while the breaker is open."""
+        is_probe = self.state == "failed"
+        rest = self._paused_until - self._elapsed()
+        if rest > 0 or (is_probe and self._is_probing):
+            message = sentences.log.PART_RESTS.format(part=self.name, reason=self.last_error)
+            error = (ModelRefused if self.refusal else UnavailableError)(message, retry_after=max(rest, FIRST_PAUSE))
+            if isinstance(error, ModelRefused):
+                error.waited = self._elapsed() - self._refused_at
+            raise error
         self._is_probing = is_probe
-        timer = None
-        if overdue is not None:
-            timer = asyncio.get_running_loop().call_later(overdue, self._note_overdue, this, overdue)
         try:
             answer = await act()
         except Busy:
@@ -66,9 +62,6 @@ class Breaker:
             self._note_success()
             raise
         finally:
-            self._overdue_calls.discard(this)
-            if timer:
-                timer.cancel()
             if is_probe:
                 self._is_probing = False
         self._note_success()
@@ -86,24 +79,6 @@ class Breaker:
     def give_up(self) -> None:
         """Let the rules take what the provider refuses, without waiting longer."""
         self._refused_at = -math.inf
-
-    def _refuse_while_open(self, *, is_probe: bool) -> None:
-        rest = self._paused_until - self._elapsed()
-        if rest > 0 or self._overdue_calls or (is_probe and self._is_probing):
-            message = sentences.log.PART_RESTS.format(part=self.name, reason=self.last_error)
-            kind = ModelRefused if self.refusal else UnavailableError
-            error = kind(message, retry_after=max(rest, FIRST_PAUSE))
-            if isinstance(error, ModelRefused):
-                error.waited = self._elapsed() - self._refused_at
-            raise error
-
-    def _note_overdue(self, call: object, seconds: float) -> None:
-        """Count a call as failed before it ends."""
-        self._overdue_calls.add(call)
-        self.last_error = sentences.log.PART_DOES_NOT_ANSWER.format(part=self.name, seconds=seconds)
-        if self.state != "failed":
-            self._warn(sentences.log.PART_HANGS.format(reason=self.last_error))
-        self.state = "failed"
 
     def _note_failure(self, error: UnavailableError, *, is_probe: bool) -> None:
         if isinstance(error, ModelRefused):
@@ -131,14 +106,14 @@ class Breaker:
         log.warning("%s", message, extra=log_fields("part", part=self.name))
 
 
-def guarded(part: P, breaker: Breaker, *, free: Collection[str] = (), overdue: float | None = None) -> P:
+def guarded(part: P, breaker: Breaker, *, free: Collection[str] = ()) -> P:
     """Return a part whose methods, all asynchronous, are called through a breaker, except those that are ``free``."""
-    return cast("P", _Guarded(part, breaker, free, overdue))
+    return cast("P", _Guarded(part, breaker, free))
 
 
 class _Guarded:
-    def __init__(self, part: object, breaker: Breaker, free: Collection[str], overdue: float | None) -> None:
-        self._part, self._breaker, self._free, self._overdue = part, breaker, free, overdue
+    def __init__(self, part: object, breaker: Breaker, free: Collection[str]) -> None:
+        self._part, self._breaker, self._free = part, breaker, free
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._part, name)
@@ -146,6 +121,6 @@ class _Guarded:
             return method
 
         async def through(*given: Any, **named: Any) -> Any:
-            return await self._breaker.call(lambda: method(*given, **named), overdue=self._overdue)
+            return await self._breaker.call(lambda: method(*given, **named))
 
         return through

@@ -69,7 +69,7 @@ class Calibrating:
         if self._measured is None:
             pairs = await asyncio.to_thread(shipped)
             statements = await self._embedder.embed_documents([pair.statement for pair in pairs])
-            questions = await self._embedder.embed_queries([pair.question for pair in pairs])
+            questions = [await self._embedder.embed_query(pair.question) for pair in pairs]
             self._measured = found = await asyncio.to_thread(calibration_of, pairs, questions, statements)
             if found.is_usable:
                 self._current.replace(found)

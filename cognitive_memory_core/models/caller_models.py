@@ -39,6 +39,7 @@ class CallerEmbedder:
         self.name: str = getattr(embedder, "name", self.fingerprint)
         stated: Calibration = getattr(embedder, "calibration", GUESS)
         self.calibration = stated if stated.is_usable else GUESS  # else it is measured
+        self._length = 0  # of its first vector
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raise BadAnswer unless there are as many vectors as texts."""
@@ -46,12 +47,25 @@ class CallerEmbedder:
         vectors = _listed(await _answer(lambda: self._embedder.embed_documents(texts), SECONDS, message), message)
         if len(vectors) != len(texts):
             raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(vectors), wanted=len(texts)))
-        return [_vector(numbers) for numbers in vectors]
+        return list(map(self._checked, vectors))
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raise BadAnswer for an unusable vector."""
         asked = _answer(lambda: self._embedder.embed_query(text), SECONDS, sentences.models.EMBEDDER_FAILED)
-        return _vector(await asked)
+        return self._checked(await asked)
+
+    def _checked(self, numbers: Sequence[float]) -> Vector:
+        try:
+            vector = array("f", numbers)
+        except (TypeError, OverflowError) as unfit:
+            raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason=type(unfit).__name__)) from unfit
+        norm = math.hypot(*vector)
+        if not norm or not math.isfinite(norm):
+            raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason="no direction"))
+        self._length = self._length or len(vector)
+        if len(vector) != self._length:
+            raise BadAnswer(sentences.models.WRONG_DIMENSIONS.format(given=len(vector), wanted=self._length))
+        return vector
 
 
 class CallerReranker:
@@ -122,17 +136,6 @@ def _listed(answer: Iterable[T], message: str) -> list[T]:
         return list(answer)
     except TypeError as unfit:
         raise BadAnswer(message.format(reason=type(unfit).__name__)) from unfit
-
-
-def _vector(numbers: Sequence[float]) -> Vector:
-    try:
-        vector = array("f", numbers)
-    except (TypeError, OverflowError) as unfit:
-        raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason=type(unfit).__name__)) from unfit
-    length = math.hypot(*vector)
-    if not length or not math.isfinite(length):
-        raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason="no direction"))
-    return vector
 
 
 def _score(value: float) -> float:

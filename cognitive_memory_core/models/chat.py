@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from pydantic import SecretStr
@@ -51,75 +50,52 @@ async def chats_of(
             stack.push_async_callback(client.close)
             made[role] = BudgetedChat(OpenAIChat(wanted, client), Breaker(role), budget)
         elif lender and lender.lends_to(wanted):
-            made[role] = borrowed = LentChat(lender, wanted, role, budget)
-            stack.push_async_callback(borrowed.close)
+            made[role] = LentChat(lender, wanted, role, budget, stack)
     return made
-
-
-@dataclass
-class _Loan:
-    """A client for a lent model; ``calls`` run now. It is closed once it is replaced and no call runs."""
-
-    lent: LentModel
-    client: ModelClient
-    chat: BudgetedChat
-    calls: int = 0
 
 
 class LentChat:
     """Asks the model that is lent at the time of each question; raises NothingLent while there is none.
 
-    A changed address, key, name or proxy is checked as one of the settings is, by a new client.
+    A changed address, key, name or proxy is checked as one of the settings is, by a new client; a call that runs keeps
+    the former one.
     """
 
-    def __init__(self, lender: Lender, settings: ModelSettings, role: str, budget: Budget) -> None:
-        """Ask with everything in the settings but address, key and name, which are the lender's."""
+    def __init__(
+        self, lender: Lender, settings: ModelSettings, role: str, budget: Budget, stack: AsyncExitStack
+    ) -> None:
+        """Ask with everything in the settings but address, key and name, which are the lender's.
+
+        The clients are closed with the ``stack``.
+        """
         self.breaker = Breaker(role)
         self._lender = lender
         self._settings = settings
         self._role = role
         self._budget = budget
-        self._loan: _Loan | None = None
+        self._stack = stack
         self._turn = asyncio.Lock()
+        self._lent: LentModel | None = None
+        self._chat = BudgetedChat(None, self.breaker, budget)
 
     async def ask(self, ask: Ask[T]) -> T:
         """Ask the lent model and return its parsed answer; raises as :meth:`.BudgetedChat.ask` does."""
-        loan = await self._current()
-        if loan is None:
-            raise NothingLent(sentences.models.NO_CHAT_MODEL)
-        loan.calls += 1
-        try:
-            return await loan.chat.ask(ask)
-        finally:
-            loan.calls -= 1
-            if loan is not self._loan and not loan.calls:
-                await loan.client.close()
-
-    async def close(self) -> None:
-        """Close the connections."""
-        async with self._turn:
-            await self._give_back()
-
-    async def _current(self) -> _Loan | None:
         lent = await self._lender.model(self._settings)
+        if lent is None:
+            raise NothingLent(sentences.models.NO_CHAT_MODEL)
         async with self._turn:
-            if self._loan is not None and self._loan.lent != lent:
-                await self._give_back()
-            if self._loan is None and lent is not None:
-                self._loan = await asyncio.to_thread(self._opened, lent)
-            return self._loan
+            if lent != self._lent:
+                self._chat = await asyncio.to_thread(self._opened, lent)
+                self._lent = lent
+                self.breaker.renew()  # its failures were those of the former model
+        return await self._chat.ask(ask)
 
-    async def _give_back(self) -> None:
-        loan, self._loan = self._loan, None
-        self.breaker.renew()  # its failures were those of the former model
-        if loan is not None and not loan.calls:
-            await loan.client.close()
-
-    def _opened(self, lent: LentModel) -> _Loan:
+    def _opened(self, lent: LentModel) -> BudgetedChat:
         theirs = {"api_url": lent.api_url, "api_key": SecretStr(lent.api_key), "model_name": lent.model_name}
         settings = self._settings.model_copy(update=theirs)
         client = ModelClient(settings, self._role, self._budget.meter, lender=lent.lender, proxy=lent.proxy)
-        return _Loan(lent, client, BudgetedChat(OpenAIChat(settings, client), self.breaker, self._budget))
+        self._stack.push_async_callback(client.close)
+        return BudgetedChat(OpenAIChat(settings, client), self.breaker, self._budget)
 
 
 class NoToolCall(BadAnswer):

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from .. import sentences
-from ..errors import BadAnswer, UnavailableError
+from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import Live
@@ -60,7 +60,6 @@ class EmbeddingQueue:
         self._max_wait = max_wait
         self._elapsed = elapsed
         self._asked: dict[str, tuple[datetime, asyncio.Task[Vector]]] = {}
-        self._length = 0
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._queries = 0
         self._is_quiet = asyncio.Event()
@@ -101,11 +100,11 @@ class EmbeddingQueue:
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents in batches; raises what the embedder raises, and UnavailableError once closed."""
-        return await self._background(self._in_batches(texts))
-
-    async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed queries of background work one by one, without the breaker; raises as :meth:`embed_documents`."""
-        return await self._background(self._one_by_one(texts))
+        call = self._started(self._in_batches(texts))
+        try:
+            return await self._result(call)
+        finally:
+            call.cancel()
 
     def clear_caches(self) -> None:
         """Clear the cached queries and answers; a running call continues for its callers."""
@@ -137,32 +136,16 @@ class EmbeddingQueue:
             raise UnavailableError(sentences.caller.NOT_RUNNING)
         return call.result()
 
-    async def _background(self, work: Coroutine[Any, Any, T]) -> T:
-        call = self._started(work)
-        try:
-            return await self._result(call)
-        finally:
-            call.cancel()
-
     async def _query(self, text: str) -> Vector:
-        """Embed a query; raises BadAnswer for a vector without direction, or of another length than the previous one.
-
-        The length of a rejected vector is remembered, so that a model that changed its length is rejected only once.
-        """
         self._queries += 1
         self._is_quiet.clear()
         try:
             async with self._slots:
-                vector = await self._guard(lambda: self._embedder.embed_query(text))
+                return await self._guard(lambda: self._embedder.embed_query(text))
         finally:
             self._queries -= 1
             if not self._queries:
                 self._is_quiet.set()
-        length, self._length = self._length or len(vector), len(vector)
-        norm = math.hypot(*vector)
-        if len(vector) != length or not math.isfinite(norm) or not norm:
-            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
-        return vector
 
     async def _in_batches(self, texts: Sequence[str]) -> list[Vector]:
         vectors: list[Vector] = []
@@ -176,14 +159,6 @@ class EmbeddingQueue:
                 if len(batch) == self._room:
                     self._learn(self._elapsed() - began)
             at += len(batch)
-        return vectors
-
-    async def _one_by_one(self, texts: Sequence[str]) -> list[Vector]:
-        vectors: list[Vector] = []
-        for text in texts:
-            async with self._turn:
-                await self._wait_for_queries()
-                vectors.append(await self._embedder.embed_query(text))
         return vectors
 
     def _learn(self, seconds: float) -> None:

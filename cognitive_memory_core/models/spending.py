@@ -177,15 +177,16 @@ class BudgetedChat:
             raise NoModel(sentences.models.NO_CHAT_MODEL)
         if not self.budget.bears(ask.purpose):
             raise NoModel(sentences.models.OVER_DAILY_CALLS.format(limit=self.budget.settings.current.daily_calls))
+
+        async def asked() -> T:
+            try:
+                return await chat.ask(ask)
+            except (UnavailableError, BadAnswer) as failure:
+                self.budget.meter.note_failure(ask.purpose, is_away=isinstance(failure, UnavailableError))
+                raise
+
         under_way[ask.purpose] += 1
         try:
-            return await self.breaker.call(lambda: self._asked(chat, ask))
+            return await self.breaker.call(asked)
         finally:
             under_way[ask.purpose] -= 1
-
-    async def _asked(self, chat: Chat, ask: Ask[T]) -> T:
-        try:
-            return await chat.ask(ask)
-        except (UnavailableError, BadAnswer) as failure:
-            self.budget.meter.note_failure(ask.purpose, is_away=isinstance(failure, UnavailableError))
-            raise

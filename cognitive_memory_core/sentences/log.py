@@ -55,7 +55,6 @@ PURGE_WAITS = "[认知记忆] 已忘记的内容还没从磁盘上抹去，稍�
 PART_RESTS = "{part} 连续出错，暂停一会儿再试（{reason}）"
 PART_FAILED = "[认知记忆] {part} 连续出错，熔断：{reason}"
 PART_DOES_NOT_ANSWER = "{part} 已经 {seconds:g} 秒没有回答"
-PART_HANGS = "[认知记忆] {reason}，先不等它"
 PART_IS_BACK = "[认知记忆] {part} 恢复了"
 LOCAL_MODEL_REFUSED = "本机的向量模型 {name} 用不了（{reason}），改用不带模型的 hash 向量"
 LOCAL_RERANKER_REFUSED = "本机的重排模型 {name} 用不了（{reason}），不重排"

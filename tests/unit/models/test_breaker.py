@@ -10,7 +10,6 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, Busy, UnavailableError
 from cognitive_memory_core.models.breaker import FIRST_PAUSE, LONGEST_PAUSE, MAX_FAILURES, Breaker
 from tests.support.clock import FrozenClock
-from tests.support.waiting import until
 
 
 class Part:
@@ -160,36 +159,3 @@ async def test_being_busy_is_no_failure() -> None:
     await refused(breaker, part, MAX_FAILURES * 2)
     part.error = None
     assert await breaker.call(part.act) == "well"
-
-
-async def test_a_call_that_hangs_is_seen_while_it_hangs(caplog: pytest.LogCaptureFixture) -> None:
-    """A hanging call opens the breaker with one log line; other calls are refused until it ends."""
-    breaker, gate = Breaker("store"), asyncio.Event()
-    with caplog.at_level(logging.WARNING):
-        hanging = asyncio.create_task(breaker.call(gate.wait, overdue=0.01))
-        await until(lambda: breaker.state == "failed")
-        assert not hanging.done()
-        assert "store" in breaker.last_error
-        for _ in range(3):
-            with pytest.raises(UnavailableError):
-                await breaker.call(gate.wait)
-        assert len(caplog.records) == 1
-        gate.set()
-        assert await hanging
-    assert (breaker.state, breaker.last_error, len(caplog.records)) == ("ready", "", 2)
-
-
-async def test_a_probe_that_hangs_says_nothing_new(caplog: pytest.LogCaptureFixture) -> None:
-    """A store that hangs repeatedly is logged once."""
-    breaker = Breaker("store")
-
-    async def hang() -> None:
-        await until(lambda: bool(breaker.last_error))
-        raise UnavailableError("hung")
-
-    with caplog.at_level(logging.WARNING):
-        for _ in range(3):
-            with pytest.raises(UnavailableError):
-                await breaker.call(hang, overdue=0.01)
-            breaker.last_error = ""
-    assert (breaker.state, len(caplog.records)) == ("failed", 1)

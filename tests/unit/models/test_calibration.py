@@ -52,10 +52,10 @@ class Model(HashingEmbedder):
             raise self.failures.pop(0)
         return await super().embed_documents(texts)
 
-    async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Count the questions and embed them."""
-        self.questions += len(texts)
-        return [await self.embed_query(text) for text in texts]
+    async def embed_query(self, text: str) -> Vector:
+        """Count the question and embed it."""
+        self.questions += 1
+        return await super().embed_query(text)
 
 
 class Blind(Model):

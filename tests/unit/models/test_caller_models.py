@@ -129,6 +129,27 @@ class Plain:
         return [0.0, 2.0]
 
 
+class Growing(Plain):
+    """An embedder whose vectors get longer."""
+
+    length = 1
+
+    async def embed_query(self, text: str) -> list[float]:
+        """Return a longer list than before."""
+        self.length += 1
+        return [1.0] * self.length
+
+
+async def test_a_vector_of_another_length_is_refused() -> None:
+    """All vectors of a model have the length of its first one."""
+    growing: Any = Growing()
+    embedder = CallerEmbedder(growing)
+    assert len(await embedder.embed_query("一")) == 2
+    with pytest.raises(BadAnswer, match="3"):
+        await embedder.embed_query("二")
+    assert await embedder.embed_documents(["三"]) == [array("f", [1.0, 0.0])]
+
+
 async def test_an_embedder_keeps_the_name_it_began_with() -> None:
     """The fingerprint of an embedder cannot change later, and a missing calibration is guessed."""
     plain: Any = Plain()

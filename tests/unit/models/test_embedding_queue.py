@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
 from cognitive_memory_core.models.embedding import OpenAIEmbedder
 from cognitive_memory_core.models.embedding_queue import AT_ONCE, CACHED_ANSWERS, SMALLEST, EmbeddingQueue
@@ -308,35 +308,6 @@ async def test_a_failure_is_not_remembered() -> None:
     assert await queue.embed_query("喝什么茶") == vector_of("喝什么茶")
 
 
-class Odd(Model):
-    """A model that returns these vectors one after another."""
-
-    def __init__(self, *answers: Sequence[float]) -> None:
-        """Return these vectors."""
-        super().__init__()
-        self.answers = list(answers)
-
-    async def embed_query(self, text: str) -> Vector:
-        """Return the next vector."""
-        return array("f", self.answers.pop(0))
-
-
-@pytest.mark.parametrize("useless", [(), (0.0, 0.0), (float("nan"), 1.0), (float("inf"), 1.0)])
-async def test_what_is_no_direction_is_a_failure(useless: Sequence[float]) -> None:
-    """An empty, zero, NaN or infinite vector raises BadAnswer."""
-    with pytest.raises(BadAnswer):
-        await queued(Odd(useless)).embed_query("喝什么茶")
-
-
-async def test_a_vector_of_another_length_is_a_failure() -> None:
-    """A vector of another length is refused once, and accepted if the length changed permanently."""
-    queue = queued(Odd((1.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
-    await queue.embed_query("一")
-    with pytest.raises(BadAnswer):
-        await queue.embed_query("二")
-    assert len(await queue.embed_query("三")) == 3
-
-
 async def test_the_answers_kept_are_bounded() -> None:
     """The number of cached answers is limited, and the oldest are removed."""
     model = Model()
@@ -409,29 +380,6 @@ async def test_only_questions_pass_the_guard() -> None:
         await queue.embed_query("一")
     assert model.asked == []
     assert await queue.embed_documents(["一"]) == [vector_of("一")]
-
-
-async def test_questions_that_nobody_waits_for_go_behind_all_others() -> None:
-    """Low-priority questions are sent after all others, and end with the queue."""
-    model = Model()
-    queue = queued(model)
-    assert await queue.embed_queries(TEXTS[:30]) == [vector_of(text) for text in TEXTS[:30]]
-    assert (model.asked, model.batches) == (TEXTS[:30], [])
-    model.may_answer.clear()
-    asking = asyncio.create_task(queue.embed_query("问"))
-    await settled()
-    waiting = asyncio.create_task(queue.embed_queries(TEXTS[:30]))
-    await settled()
-    assert model.asked[30:] == ["问"]
-    model.may_answer.set()
-    await asking
-    assert len(await waiting) == 30
-    model.may_answer.clear()
-    waiting = asyncio.create_task(queue.embed_queries(["一"]))
-    await settled()
-    await queue.close()
-    with pytest.raises(UnavailableError):
-        await waiting
 
 
 async def test_background_waits_no_longer_than_it_must() -> None:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -272,7 +272,8 @@ async def test_an_answer_on_its_way_is_not_cut_off(server: ModelServer) -> None:
     assert companion.model is not None
     server.chat = [slowly(0.5, tool_call(GOOD)), tool_call(GOOD)]
     budget = Budget(cast("Any", meter), Live(Settings(daily_calls=0)))
-    chat = LentChat(Lender(companion.lend, is_new=True), ModelSettings(), "historian", budget)
+    stack = AsyncExitStack()
+    chat = LentChat(Lender(companion.lend, is_new=True), ModelSettings(), "historian", budget, stack)
     first = asyncio.ensure_future(chat.ask(ASK))
     await server.is_asked(1)
     companion.model = replace(companion.model, model_name="other-model")
@@ -280,4 +281,4 @@ async def test_an_answer_on_its_way_is_not_cut_off(server: ModelServer) -> None:
     assert not first.done()
     assert await first == GOOD["text"]
     assert [asked.body["model"] for asked in server.asked] == ["some-model", "other-model"]
-    await chat.close()
+    await stack.aclose()
