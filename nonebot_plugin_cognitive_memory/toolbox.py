@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nonebot import logger
-
 import cognitive_memory_core as core
 
 from . import replies
@@ -21,7 +19,6 @@ from .throttled_log import complain
 
 if TYPE_CHECKING:
     Schema = core.tools.Schema
-STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments
 TURN = "end"  # waits while the memory opens
 _prefixes = {""}
 
@@ -41,29 +38,19 @@ class MemoryToolbox:
         """Run a tool; arguments are an object or JSON text. The answer is JSON text, also for a failure."""
         return json.dumps(await self._answer(name, arguments), ensure_ascii=False)
 
-    async def _answer(self, name: object, written: object) -> Mapping[str, object]:
+    async def _answer(self, name: object, written: object) -> core.tools.Answer:
         named = name if isinstance(name, str) else ""
-        known = (one for one in (TURN, *core.tools.ACTIONS) if named.endswith(one))
-        tool = next((one for one in known if named.removesuffix(one) in _prefixes), None)
+        actions = {TURN: self._end, **core.tools.ACTIONS}
+        tool = next((one for one in actions if named.endswith(one) and named.removesuffix(one) in _prefixes), None)
         if tool is None:
-            return {"ok": False, "error": replies.tools.UNKNOWN_TOOL}
+            return core.tools.failure(replies.tools.UNKNOWN_TOOL)
         if not (get_memory().is_running or (tool == TURN and lifetime.is_listening)):
-            return {"ok": False, "error": replies.tools.NOT_ENABLED}
-        try:
-            return {"ok": True, **await self._run(tool, written)}
-        except core.NotPermitted as refused:
-            logger.warning(replies.log.logged(replies.log.refused_tool(tool, self.end.scene)))
-            return {"ok": False, "error": str(refused)}
-        except (core.tools.BadToolArgument, core.CognitiveMemoryError) as refused:
-            return {"ok": False, "error": str(refused)}
+            return core.tools.failure(replies.tools.NOT_ENABLED)
+        asked = frozenset(self.end.source.message_ids if self.end.source else ())
+        calling = caller(get_memory(), self.end.scene, setup.settings, asked)
+        return await core.tools.answer(calling, tool, written, actions[tool])
 
-    async def _run(self, tool: str, written: object) -> Mapping[str, object]:
-        arguments = await core.tools.Arguments.read(written, repair=tool not in STRICT)
-        if tool != TURN:
-            asked = frozenset(self.end.source.message_ids if self.end.source else ())
-            return await core.tools.ACTIONS[tool](
-                caller(get_memory(), self.end.scene, setup.settings, asked), arguments
-            )
+    async def _end(self, _: core.tools.ToolCaller, arguments: core.tools.Arguments) -> core.tools.Answer:
         job_id = await self.end(
             arguments.text_argument("memo"),
             arguments.texts("observations"),

@@ -50,8 +50,6 @@ JUMPS = {
     "ahead 10 y": NOON + timedelta(days=3653),
     "1970": datetime(1970, 1, 1, tzinfo=timezone.utc),
 }
-FAKETIME = ("-1h", "+3653d", "@1970-01-02 00:00:00")  # in libfaketime's syntax
-LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
 
 @dataclass
@@ -64,7 +62,7 @@ class Wrong:
 
 
 def f25(extent: Extent) -> Row:
-    """Jump by an injected clock, in a life and between two; then by libfaketime, where it is installed."""
+    """Jump by an injected clock, in a life and between two."""
     begun, wrong = time.monotonic(), Wrong()
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(extent.of(10, 1)):
@@ -72,11 +70,10 @@ def f25(extent: Extent) -> Row:
                 for restarts in (False, True):
                     folder = Path(scratch, f"{number} {name} {restarts}")
                     asyncio.run(jumped(folder, to, wrong, restarts=restarts))
-        real = _by_faketime(Path(scratch), wrong)
     print(*wrong.said, sep="\n", file=sys.stderr)
     note = (
-        f"3 jumps, within a life and between two: jobs taken for stale, pruned wrong, out of order, weights outside "
-        f"[0, 1] {len(wrong.said)}; {real}; seconds: the whole row"
+        "3 jumps, within a life and between two: jobs taken for stale, pruned wrong, out of order, weights outside "
+        f"[0, 1] {len(wrong.said)}; seconds: the whole row"
     )
     return wrong.counts.row(wrong.jumps, time.monotonic() - begun, note, failed=bool(wrong.said))
 
@@ -157,26 +154,6 @@ async def _revisions(data: Path, to: datetime) -> list[str]:
         profiles = FileProfiles(data, KEEP, FrozenClock(NOON if number <= KEEP else to), SHANGHAI)
         standing = await profiles.write(replace(standing, summary=str(number)))
     return [revision.profile.summary for revision in await profiles.revisions(standing.key)]
-
-
-def _by_faketime(folder: Path, wrong: Wrong) -> str:
-    """Start a process under each wrong clock of libfaketime in one directory, one after the other."""
-    library = os.environ.get("FAKETIME_LIBRARY") or (LIBRARY if Path(LIBRARY).exists() else "")
-    if not library:
-        return "libfaketime is not installed"
-    for number, offset in enumerate(FAKETIME):
-        env = {"LD_PRELOAD": library, "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-        wrong.jumps += 1
-        wrong.counts += Counts(*answered(one_life, folder / "real", number, env=env))
-    return f"libfaketime: {len(FAKETIME)} lives of one directory"
-
-
-async def one_life(data: str, number: int) -> list[int]:
-    """Hand in and do one turn; count the turns of this life and of earlier ones."""
-    async with core.CognitiveMemory.open(world.SETTINGS, Path(data)) as memory:
-        await memory.remember(world.turn(number))
-        counts = await world.counted(memory, range(number + 1))
-    return [counts.lost, counts.twice, counts.stuck]
 
 
 # F26.

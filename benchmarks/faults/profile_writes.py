@@ -17,28 +17,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-from hypothesis.stateful import run_state_machine_as_test
-
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.merging import EntityMerge, ProfileMerging
 from cognitive_memory_core.ports.models import MergedLines, MergeInput
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from cognitive_memory_core.store.ledger import Ledger
-from tests.properties import test_profile_machine as machine
 from tests.support.builders import a_draft, an_event
 from tests.support.clock import SHANGHAI, FrozenClock
-from tests.support.disk import Fault, FaultyDisk, FragileDisk, Killed
+from tests.support.disk import FaultyDisk
 from tests.support.ledgers import a_fact
 from tests.support.merging import ScriptedMerger
 from tests.support.profiles import (
     ACTS,
     GROUP_KEY,
     KEEP,
-    KINDS,
     MILI_THERE,
     TANG,
     Harm,
@@ -54,8 +48,6 @@ from . import traced
 from .steps import PROFILE_STEPS
 from .syscalls import published
 from .traced import Injection
-
-POWER = "power cut"  # a fault kind in addition to those of the tests
 
 # F22.
 
@@ -114,73 +106,20 @@ class Rehearsal:
 
 
 def f22(extent: Extent) -> Row:
-    """Interrupt every kind of profile write: by a kill, a disk error, or a power cut."""
-    by_disk = asyncio.run(_on_failing_disks(extent.of(1, 7)))
-    killed = Count()
-    if traced.is_there():
-        with ThreadPoolExecutor(traced.SIDE_BY_SIDE) as pool:
-            killed = sum(pool.map(partial(_killed, most=extent.of(10_000, 5)), PROFILE_STEPS), killed)
-    total = by_disk + killed
+    """Kill a real process at writing system calls of every kind of profile write."""
+    with ThreadPoolExecutor(traced.SIDE_BY_SIDE) as pool:
+        total = sum(pool.map(partial(_killed, most=extent.of(10_000, 5)), PROFILE_STEPS), Count())
     print(*total.examples, *total.unsynced, sep="\n", file=sys.stderr)
-    process = f"{killed.points} SIGKILLs at system calls" if killed.points else "no strace here: no process killed"
-    every = "every" if not extent.quick else "some"
     note = (
-        f"{len(ACTS)} ways; {process}, {by_disk.points} faults of a disk made for it ({len(KINDS) + 1} kinds, {every} "
-        f"operation); torn profiles {total.harm.torn}, snapshots not whole {total.harm.unwhole}, neither old nor new "
-        f"{total.harm.neither}; syncs missing before or after a rename {len(total.unsynced)}; did not strike "
-        f"{total.missed}; seconds: the whole row"
+        f"{len(PROFILE_STEPS)} ways, SIGKILL at system calls; torn profiles {total.harm.torn}, snapshots not whole "
+        f"{total.harm.unwhole}, neither old nor new {total.harm.neither}; syncs missing before or after a rename "
+        f"{len(total.unsynced)}; did not strike {total.missed}; seconds: the whole row"
     )
     lost = total.harm.torn + total.harm.unwhole + total.harm.neither
     return Row(total.points, lost, note=note, failed=bool(total.unsynced or total.missed * 10 > total.points))
 
 
-async def _on_failing_disks(every: int) -> Count:
-    """Let one operation after the other fail, in each way, or be the last."""
-    total = Count()
-    for step in ACTS:
-        with tempfile.TemporaryDirectory() as folder:
-            scene = await Rehearsal.of(step, Path(folder))
-            for kind in (*KINDS, POWER):
-                point, found = 1, Count(points=1)
-                while found.points:
-                    found = await _by_disk(scene, kind, point)
-                    total, point = total + found, point + every
-    return total
-
-
-async def _by_disk(scene: Rehearsal, kind: str, point: int) -> Count:
-    """Run a step on a failing disk; its only point counts if the fault struck."""
-    with tempfile.TemporaryDirectory() as folder:
-        root, is_done = Path(folder) / "data", True
-        shutil.copytree(scene.seed, root)
-        disk = _power(root) if kind == POWER else FaultyDisk()
-        disk.arm(Fault(point, *KINDS.get(kind, (None, False, False))))
-        try:
-            await ACTS[scene.step](opened(root, disk, days=1))
-        except (Killed, UnavailableError, Overtaken):
-            is_done = False
-        if isinstance(disk, FragileDisk):
-            disk.cut_power()
-        found = await scene.judged(root, f"{kind}, operation {point}", is_done=is_done)
-        return found + Count(points=disk.has_struck)
-
-
-class _Powerless(FragileDisk):
-    """A disk that loses power and knows only the folders that it tracks; it cannot undo the creation of a folder."""
-
-    def _note_sync(self, path: Path) -> None:
-        if path.is_file() or path in self._durable:
-            super()._note_sync(path)
-
-
-def _power(root: Path) -> FragileDisk:
-    """Return a disk that tracks every existing folder; folders that a step creates are not tracked."""
-    folders = [path for path in root.rglob("*") if path.is_dir()]
-    return _Powerless(*(path for path in folders if not any(below.is_dir() for below in path.iterdir())))
-
-
 def _killed(name: str, most: int) -> Count:
-    """Kill a real process at writing system calls of a step."""
     count = Count()
     with tempfile.TemporaryDirectory() as folder, traced.driver(Path(folder)) as driver:
         scene = asyncio.run(Rehearsal.of(name.removeprefix("profile "), Path(folder) / "scene"))
@@ -210,46 +149,20 @@ ENOUGH = 60.0  # seconds per round
 
 
 def f23(extent: Extent) -> Row:
-    """Combine writers, an admin and crashes on one profile in all orders, in a model and with real mergers."""
-    started, runs, steps = time.monotonic(), extent.of(200, 15), extent.of(50, 20)
-    modelled, wrong = _modelled(runs, steps)
+    """Let two mergers and an admin write one profile at once."""
+    started = time.monotonic()
     rounds = [asyncio.run(_merged_at_once(extent.seed + number)) for number in range(extent.of(60, 4))]
     total = sum(rounds, Met())
     note = (
-        f"model: {modelled} runs of at most {steps} steps, {len(machine.STEPS)} steps, wrong {bool(wrong)}; two "
-        f"mergers over one ledger and one store: {len(rounds)} rounds, {len(rounds) * FACTS} facts, {total.merges} "
+        f"two mergers over one ledger and one store: {len(rounds)} rounds, {len(rounds) * FACTS} facts, {total.merges} "
         f"merges, {total.edits} edits by hand, overtaken {total.overtaken}; an edit may come before any operation of "
         "the disk, but not between the last look at the file and its rename; lost: facts and edits that are in no "
-        "profile; seconds: the whole row"
+        "profile; the state machine over all orders is a test; seconds: the whole row"
     )
-    print(wrong, *total.lost, sep="\n", file=sys.stderr)
-    is_idle = not (total.overtaken and total.edits) or modelled < runs
-    injected, lost = len(machine.STEPS) + total.merges + total.edits, len(total.lost) + bool(wrong)
-    return Row(injected, lost, 0, total.stuck, time.monotonic() - started, note, is_idle)
-
-
-def _modelled(runs: int, steps: int) -> tuple[int, str]:
-    """Run the tests' state machine at a given size; return the runs, and what was wrong."""
-    found = 0
-
-    class Counted(machine.ProfileMachine):
-        def __init__(self) -> None:
-            nonlocal found
-            super().__init__()
-            found += 1
-
-    machine.STEPS.clear()
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    size = settings(
-        max_examples=runs, stateful_step_count=steps, deadline=None, database=None, suppress_health_check=slow
-    )
-    try:
-        run_state_machine_as_test(Counted, settings=size)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as wrong:  # noqa: BLE001  # whatever the machine finds counts; what pytest raises is no Exception
-        return found, f"{type(wrong).__name__}: {wrong} {getattr(wrong, '__notes__', '')}"
-    return found, ""
+    print(*total.lost, sep="\n", file=sys.stderr)
+    is_idle = not (total.overtaken and total.edits)
+    injected = total.merges + total.edits
+    return Row(injected, len(total.lost), 0, total.stuck, time.monotonic() - started, note, is_idle)
 
 
 @dataclass

@@ -1,27 +1,14 @@
-"""F2, F3, F4, F5, F9 and F31: one system call of a step killed or failing, by strace; and disks that are full."""
+"""F2, F3, F4, F5, F9 and F31: one system call of a step killed or failing, by strace, which they need."""
 
 from __future__ import annotations
 
-import asyncio
-import re
-import subprocess
 import sys
-import tempfile
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from functools import wraps
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.store.ledger import Ledger
-from tests.support.disks import fill
-
 from ..fault_row import Extent, Row
-from . import traced, world
-from .child import ROOT
-from .steps import LEDGER_STEPS, QUEUE_STEPS, a_draft, found, open_ledger, prepared
+from .steps import LEDGER_STEPS, QUEUE_STEPS
 from .traced import Call, Injection, Outcome, Plan, Scene, Tally, rehearsed, struck
 
 LONGEST = ("historian", "new ledger", "migration with its copy")  # first, as two run side by side
@@ -30,29 +17,15 @@ CODES = ("ENOSPC", "EIO", "EACCES")
 MUST_REFUSE = ("enqueue", "claim", "message log append", "event commit", "memo")  # if one of their syncs failed
 SYNCS = ("fsync", "fdatasync")
 EXAMPLE = 160  # characters of an example in the note; stderr has each in full
-FAKE_DISK = "tests/unit/adapters/test_file_faults.py"
-MEGABYTES, TRIES = 8, 20  # of a small disk; jobs and drafts handed in while it is full
 
 
-def by_strace(row: Callable[[Extent], Row]) -> Callable[[Extent], Row]:
-    """Run a row if strace is installed; otherwise run its counterparts over the tests' fake disk."""
-
-    @wraps(row)
-    def run(extent: Extent) -> Row:
-        return row(extent) if traced.is_there() else _by_fake_disk()
-
-    return run
-
-
-@by_strace
 def f2(extent: Extent) -> Row:
     """Kill at every call of every step."""
     return _row(struck(WAYS, _killing(extent.of(10_000, 5))), f"{len(WAYS)} ways, every writing call of each")
 
 
-@by_strace
 def f3(extent: Extent) -> Row:
-    """Let every call of every step fail once, and persistently, with each code; then fill a disk, then lock it."""
+    """Let every call of every step fail once, and persistently, with each code."""
     most = extent.of(10_000, 2)
 
     def plan(scene: Scene) -> Iterator[Injection]:
@@ -64,12 +37,9 @@ def f3(extent: Extent) -> Row:
 
     tally = struck(WAYS, plan, goes_on=True)
     refused = tally.injected - tally.acked
-    room, without = _without_room()
-    note = f"refused {refused}, {tally.kept} of them there all the same; crashes {tally.crashed}; {without}"
-    return _row(tally + room, note)
+    return _row(tally, f"refused {refused}, {tally.kept} of them there all the same; crashes {tally.crashed}")
 
 
-@by_strace
 def f4(extent: Extent) -> Row:
     """Let each sync fail once: the operation is refused, and no sync is retried."""
     retried, unsaid, most = list[str](), list[str](), extent.of(10_000, 3)
@@ -94,7 +64,6 @@ def f4(extent: Extent) -> Row:
     return _row(tally, note, failed=bool(retried or unsaid))
 
 
-@by_strace
 def f5(extent: Extent) -> Row:
     """Check with strace that contents and names are synced, in this order, before the acknowledgement."""
     scenes = rehearsed([way for way in WAYS if way != "historian"])
@@ -104,7 +73,6 @@ def f5(extent: Extent) -> Row:
     return _row(Tally(injected=len(scenes), lost=len(missing), examples=missing), note)
 
 
-@by_strace
 def f9(extent: Extent) -> Row:
     """Kill the historian at every call from the claim to the end; the next process reaches the same state."""
     tally = struck(["historian"], _killing(extent.of(10_000, 20)))
@@ -112,7 +80,6 @@ def f9(extent: Extent) -> Row:
     return _row(tally, note)
 
 
-@by_strace
 def f31(extent: Extent) -> Row:
     """Kill while all jobs are revived."""
     return _row(struck(["revive 500"], _killing(extent.of(60, 6))), "every job in one place")
@@ -182,80 +149,3 @@ def _is_new(call: Call, standing: set[str], after: list[Call]) -> bool:
 def _unsynced(path: str, calls: list[Call], what: str) -> list[str]:
     is_synced = any(call.name in SYNCS and call.opened == path for call in calls)
     return [] if is_synced else [f"{what} not synced"]
-
-
-def _by_fake_disk() -> Row:
-    """Run the small counterparts in the test suite."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:nonebug", "-o", f"cache_dir={folder}", FAKE_DISK]
-        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    passed = re.search(r"(\d+) passed", ended.stdout)
-    note = f"no strace here: the fake disk of {FAKE_DISK}, {passed[0] if passed else 'none passed'}"
-    return Row(int(passed[1]) if passed else 0, note=note, failed=bool(ended.returncode))
-
-
-# A full disk, and one that becomes read-only.
-
-
-def _without_room() -> tuple[Tally, str]:
-    """Fill a disk of 8 MB below an open queue and ledger, then make it read-only; skipped if mounting fails."""
-    with tempfile.TemporaryDirectory() as folder, _small_disk(Path(folder)) as is_mounted:
-        return asyncio.run(_tried(Path(folder))) if is_mounted else (Tally(), "nothing may be mounted here")
-
-
-@contextmanager
-def _small_disk(place: Path) -> Iterator[bool]:
-    is_mounted = _mount("-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(place))
-    try:
-        yield is_mounted
-    finally:
-        if is_mounted:
-            subprocess.run(["umount", "-l", str(place)], check=False)
-
-
-def _mount(*arguments: str) -> bool:
-    try:
-        return subprocess.run(["mount", *arguments], check=False, capture_output=True).returncode == 0
-    except OSError:
-        return False
-
-
-async def _tried(disk: Path) -> tuple[Tally, str]:
-    """Hand in jobs and drafts without room, and with room again; all that is accepted stays, and work goes on."""
-    data = disk / "data"
-    await prepared(data)
-    queue, ledger = await world.opened_queue(data), await open_ledger(data)
-    accepted = set((await found(data)).tokens)
-    junk = fill(disk)
-    full = await _handed_in(queue, ledger, "满", accepted)
-    junk.unlink()
-    await ledger.close()  # a file system with files open for writing cannot become read-only
-    is_locked = _mount("-o", "remount,ro", str(disk))
-    locked = await _handed_in(queue, None, "只读", accepted) if is_locked else 0
-    _mount("-o", "remount,rw", str(disk))
-    ledger = await open_ledger(data)
-    stuck = await _handed_in(queue, ledger, "后", accepted)
-    await queue.close()
-    await ledger.close()
-    left = (await found(data)).tokens
-    lost = sum(not left[token] for token in accepted)
-    note = f"refused by a full disk {full} of {2 * TRIES}, by a read-only one {locked} of {TRIES}"
-    return Tally(injected=full + locked, lost=lost, stopped=stuck), note
-
-
-async def _handed_in(queue: FileQueue, ledger: Ledger | None, name: str, accepted: set[str]) -> int:
-    """Hand in jobs, and drafts if there is a ledger; return how many were refused, and record those accepted."""
-    refused = 0
-    for number in range(TRIES):
-        job, draft = world.a_job(f"{name}{number}", world.THERE), a_draft(f"{name}{number}")
-        acts: list[tuple[Awaitable[object], str]] = [(queue.enqueue(job), f"job:{job.id}")]
-        if ledger is not None:
-            acts.append((ledger.events.commit(draft), f"event:{draft.events[0].id}"))
-        for act, token in acts:
-            try:
-                await act
-            except UnavailableError:
-                refused += 1
-            else:
-                accepted.add(token)
-    return refused

@@ -20,8 +20,7 @@ from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
 from ..mcp_server.bot_client import BotClient
 from ..memory import CognitiveMemory
-from ..tools import ToolCaller
-from ..tools.agent_actions import failure
+from ..tools import ToolCaller, failure
 from .bot_directory import BotDirectory, owning
 from .parser import DONE, Parser, refuse
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..sentences.tools import GROUP_WORDS
-from .actions import ACTIONS, MOST_PEOPLE, WINDOW, Action, Answer, ProfileLimit, ToolCaller, speaker
+from .actions import ACTIONS, MOST_PEOPLE, WINDOW, Action, Answer, ProfileLimit, ToolCaller, answer, failure, speaker
 from .agent_actions import AGENT_ACTIONS, agent_answer
 from .schemas import Schema, agent_schemas, function_schemas
 from .tool_arguments import Arguments, BadToolArgument
@@ -23,6 +23,8 @@ __all__ = [
     "ToolCaller",
     "agent_answer",
     "agent_schemas",
+    "answer",
+    "failure",
     "function_schemas",
     "speaker",
 ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,12 +16,14 @@ from ..domain.event import Event
 from ..domain.note import Pin
 from ..domain.profile import EntityType, Profile
 from ..domain.scope import Scene
-from ..errors import NotPermitted, UnknownPin
+from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings
 from ..text.spoken_events import spoken
 from .tool_arguments import Arguments, BadToolArgument
 
+log = logging.getLogger(__name__)
+STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments
 MOST_PEOPLE = 30  # within the window: more than a conversation needs, far fewer than a group has
 WINDOW = 3_600.0  # seconds
 ASKERS = 2_000
@@ -111,7 +114,16 @@ async def _search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
 async def found_events(caller: ToolCaller, arguments: Arguments) -> list[Hit]:
     """Search events and log lines in one list, without the question itself."""
     wanted = arguments.count("top_k") or caller.settings.query.tool_default_top_k
-    hits = await _found(caller, arguments, wanted + len(caller.asked))
+    hits = await caller.memory.search_events(
+        caller.scene,
+        arguments.needed("query"),
+        user_id=arguments.identifier("target_user_id"),
+        group_id=arguments.identifier("target_group_id"),
+        kinds=EVERYTHING,
+        top_k=wanted + len(caller.asked),
+        time_from=arguments.text_argument("time_from") or None,
+        time_to=arguments.text_argument("time_to") or None,
+    )
     if not hits:
         await require_readable(caller)
     others = [hit for hit in hits if hit.event.kind != "message" or hit.event.id not in caller.asked]
@@ -121,19 +133,6 @@ async def found_events(caller: ToolCaller, arguments: Arguments) -> list[Hit]:
 async def require_readable(caller: ToolCaller) -> None:
     """Raise UnavailableError if the ledger refuses reads, because a search then finds nothing instead of failing."""
     await caller.memory.events(caller.scene, limit=1)
-
-
-async def _found(caller: ToolCaller, arguments: Arguments, wanted: int) -> list[Hit]:
-    return await caller.memory.search_events(
-        caller.scene,
-        arguments.needed("query"),
-        user_id=arguments.identifier("target_user_id"),
-        group_id=arguments.identifier("target_group_id"),
-        kinds=EVERYTHING,
-        top_k=wanted,
-        time_from=arguments.text_argument("time_from") or None,
-        time_to=arguments.text_argument("time_to") or None,
-    )
 
 
 async def found_profile(caller: ToolCaller, arguments: Arguments) -> Profile | None:
@@ -253,6 +252,31 @@ def profile_answer(caller: ToolCaller, profile: Profile) -> Answer:
         "summary": profile.summary[:SUMMARY_LENGTH],
         "updated_at": caller.minute(profile.updated_at),
     }
+
+
+async def answer(
+    caller: ToolCaller, name: str, written: object, action: Action, known: Collection[str] | None = None
+) -> Answer:
+    """Run a tool in the caller's scene; if it is refused, return "ok": False and an "error" for the model.
+
+    ``written`` are the arguments as the model wrote them; with ``known``, no others are allowed and none may be cut.
+    """
+    try:
+        arguments = await Arguments.read(written, repair=name not in STRICT)
+        if known is not None:
+            arguments.require_bounded(known)
+        return {"ok": True, **await action(caller, arguments)}
+    except NotPermitted as refused:
+        scene = caller.scene
+        log.warning("%s", sentences.tools.refused_tool(name, scene.group_id, scene.user_id))
+        return failure(str(refused))
+    except (BadToolArgument, CognitiveMemoryError) as refused:
+        return failure(str(refused))
+
+
+def failure(error: str) -> Answer:
+    """Return the answer of a call that was refused."""
+    return {"ok": False, "error": error}
 
 
 ACTIONS: Mapping[str, Action] = {

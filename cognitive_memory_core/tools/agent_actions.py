@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 
 from .. import sentences
@@ -10,7 +9,6 @@ from ..domain.belief import Belief
 from ..domain.context import Hit
 from ..domain.profile import said_in
 from ..domain.turn import Turn
-from ..errors import CognitiveMemoryError, NotPermitted
 from .actions import (
     ACTIONS,
     SUMMARY_LENGTH,
@@ -18,7 +16,9 @@ from .actions import (
     Action,
     Answer,
     ToolCaller,
+    answer,
     event_answer,
+    failure,
     found_events,
     found_profile,
     profile_answer,
@@ -86,9 +86,7 @@ async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
 def _with_quotes(caller: ToolCaller, hit: Hit) -> Answer:
     quotes = [
         {
-            "message_id": quote.message_id,
-            "sender_id": quote.sender_id,
-            "text": quote.text,
+            **{name: getattr(quote, name) for name in ("message_id", "sender_id", "text")},
             "sent_at": caller.minute(quote.sent_at) if quote.sent_at else None,
         }
         for quote in hit.event.quotes
@@ -116,27 +114,8 @@ AGENT_ACTIONS: Mapping[str, Action] = {
 }
 
 
-log = logging.getLogger(__name__)
-STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments
-
-
 async def agent_answer(caller: ToolCaller, name: str, written: object) -> Answer:
-    """Run a tool in the caller's scene; if it is refused, return "ok": False and an "error" for the model."""
-    action = AGENT_ACTIONS.get(name)
-    if action is None:
+    """Run a tool of an agent; see :func:`answer`."""
+    if name not in AGENT_ACTIONS:
         return failure(sentences.tools.UNKNOWN_TOOL)
-    try:
-        arguments = await Arguments.read(written, repair=name not in STRICT)
-        arguments.require_bounded(AGENT_TOOLS[name])
-        return {"ok": True, **await action(caller, arguments)}
-    except NotPermitted as refused:
-        scene = caller.scene
-        log.warning("%s", sentences.tools.refused_tool(name, scene.group_id, scene.user_id))
-        return failure(str(refused))
-    except (BadToolArgument, CognitiveMemoryError) as refused:
-        return failure(str(refused))
-
-
-def failure(error: str) -> Answer:
-    """Return the answer of a call that was refused."""
-    return {"ok": False, "error": error}
+    return await answer(caller, name, written, AGENT_ACTIONS[name], AGENT_TOOLS[name])

@@ -44,7 +44,19 @@ class Arguments:
             raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_NO_OBJECT)
         if len(written) > JSON_LENGTH:
             raise BadToolArgument(sentences.tools.ARGUMENTS_TOO_LONG.format(limit=JSON_LENGTH))
-        return cls(await _object(written, repair=repair) if written.strip() else {})
+        if not written.strip():
+            return cls({})
+        try:
+            value = json.loads(written)
+            value = json.loads(value) if isinstance(value, str) and value else value  # some models encode it twice
+        except (ValueError, RecursionError) as broken:
+            is_flat = written.count("[") + written.count("{") <= REPAIRABLE_BRACKETS
+            if not (repair and is_flat and len(written) <= REPAIRABLE_LENGTH):
+                raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_BROKEN) from broken
+            value = await asyncio.to_thread(_repaired, written)
+        if value is not None and value != [] and not isinstance(value, dict):
+            raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_NO_OBJECT)
+        return cls(cast("Mapping[str, object]", value or {}))
 
     def require_bounded(self, known: Collection[str]) -> None:
         """Reject arguments of other names, and what reading would cut: long texts and long lists."""
@@ -58,17 +70,13 @@ class Arguments:
                     sentences.tools.ARGUMENT_TOO_LONG.format(name=name, items=ITEMS, limit=TEXT_LENGTH)
                 )
 
-    def text(self, name: str) -> str:
-        """Return a text, "" if it is missing; a number is converted to text."""
-        return _text(self._values.get(name), name)
-
     def text_argument(self, name: str) -> str:
         """Return an optional text; words by which models mark it as left out ("null", "无") give ""."""
-        return _unless_omitted(self.text(name))
+        return _unless_omitted(_text(self._values.get(name), name))
 
     def needed(self, name: str) -> str:
         """Return a required text; raises BadToolArgument if it is missing."""
-        text = self.text(name)
+        text = _text(self._values.get(name), name)
         if not text:
             raise BadToolArgument(sentences.tools.ARGUMENT_MISSING.format(name=name))
         return text
@@ -132,37 +140,10 @@ def _text(value: object, name: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise BadToolArgument(sentences.tools.ARGUMENT_IS_NO_TEXT.format(name=name))
     try:
-        return _writable(str(value)[:TEXT_LENGTH]).strip()
+        text = str(value)[:TEXT_LENGTH].encode("utf-8", "replace").decode("utf-8")  # no file holds a lone surrogate
+        return text.replace("\0", "").strip()
     except ValueError as endless:  # Python converts no number of more than 4,300 digits to text
         raise BadToolArgument(sentences.tools.ARGUMENT_IS_NO_TEXT.format(name=name)) from endless
-
-
-def _writable(text: str) -> str:
-    """Replace what no file and no database can hold: lone surrogates and NUL."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
-
-
-async def _object(written: str, *, repair: bool) -> Mapping[str, object]:
-    try:
-        value = _loaded(written)
-    except (ValueError, RecursionError) as broken:
-        if not repair or not _is_repairable(written):
-            raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_BROKEN) from broken
-        value = await asyncio.to_thread(_repaired, written)
-    if value is None or value == []:
-        return {}
-    if not isinstance(value, dict):
-        raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_NO_OBJECT)
-    return cast("Mapping[str, object]", value)
-
-
-def _loaded(written: str) -> object:
-    value = json.loads(written)
-    return json.loads(value) if isinstance(value, str) and value else value  # some models encode it twice
-
-
-def _is_repairable(written: str) -> bool:
-    return len(written) <= REPAIRABLE_LENGTH and written.count("[") + written.count("{") <= REPAIRABLE_BRACKETS
 
 
 def _repaired(written: str) -> object:

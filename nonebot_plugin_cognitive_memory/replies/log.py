@@ -139,12 +139,6 @@ def reason_of(error: Exception) -> str:
     return str(error) if isinstance(error, core.UnavailableError) else type(error).__name__
 
 
-def refused_tool(tool: str, scene: core.Scene) -> str:
-    """Return the audit line of a tool call outside its scene: who called it where, without the request."""
-    place = f"群 {scene.group_id}" if scene.group_id else "私聊"
-    return f"拒绝了一次越界的工具调用：{tool}，{place}，用户 {scene.user_id}"
-
-
 def too_broad(scene: core.Scene) -> str:
     """Return the log line that somebody asked for more people's profiles within an hour than a conversation needs."""
     return f"有人一小时里查了太多人的侧写，先不给了：{_place(scene)}，用户 {scene.user_id}"
