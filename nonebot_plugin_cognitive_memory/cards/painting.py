@@ -12,14 +12,14 @@ from PIL import Image, ImageDraw, ImageFont
 
 from .clusters import is_emoji
 from .fonts import FontFiles
-from .layout import Box, Colour, Drawing, Words
+from .layout import Box, Drawing, Words
 
 PROBE, PROBED = chr(0x8BB0), 24  # a character that a Chinese font has, and the size at which glyphs are compared
 UNASSIGNED = "\U0010fffd"
 FACES = 12  # of one collection file
 EMOJI_SIZES = (109, 160, 136, 128, 96, 64)
 MOST_SYMBOL_FONTS = 6
-COLOURS, EXACT, SAME = 256, 32, 8  # SAME: steps of a channel within which Pillow may mistake a colour
+COLOURS = 256
 GLYPHS, TILES = 8_192, 256
 SMOOTH = 4  # times larger are round corners drawn, then reduced
 
@@ -92,27 +92,8 @@ def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
         else:
             _paint_words(image, pen, part, typefaces)
     file = io.BytesIO()
-    palette = _palette(image, drawing)
-    image.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(file, "PNG", optimize=True)
+    image.quantize(COLOURS).save(file, "PNG", optimize=True)
     return file.getvalue()
-
-
-def _palette(image: Image.Image, drawing: Drawing) -> Image.Image:
-    """Return a palette with the exact colours of plain areas and words, and others computed from the image.
-
-    A computed one that is so near to an exact one that Pillow could confuse them is the exact one.
-    """
-    exact = list(dict.fromkeys((drawing.page, *(part.colour for part in drawing.parts))))[:EXACT]
-    reduced = image.quantize(COLOURS - len(exact), method=Image.Quantize.MEDIANCUT)
-    values = (reduced.getpalette() or [])[: 3 * (COLOURS - len(exact))]
-    others: list[Colour] = []
-    for at in range(0, len(values), 3):
-        colour = (values[at], values[at + 1], values[at + 2])
-        near = (one for one in exact if max(abs(a - b) for a, b in zip(one, colour, strict=True)) <= SAME)
-        others.append(next(near, colour))
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([value for colour in (*exact, *others) for value in colour])
-    return palette
 
 
 def _paint_words(image: Image.Image, pen: ImageDraw.ImageDraw, words: Words, typefaces: Typefaces) -> None:

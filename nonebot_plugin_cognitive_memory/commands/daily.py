@@ -10,7 +10,7 @@ import json
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from nonebot import get_bots
 from nonebot.adapters import Bot
@@ -30,9 +30,6 @@ from ..throttled_log import complain
 from .entry import Answer, Call
 from .sending import picture
 
-if TYPE_CHECKING:
-    from ..cards.layout import Card
-
 MOST, SHOWN = 5_000, 5  # rows of a day that are counted, and memories of it that are quoted
 FILE = "daily_report.json"
 EVERY = 30.0  # seconds between two looks at the clock
@@ -41,14 +38,11 @@ LATE = timedelta(hours=4)  # after the hour, in which a bot that was off still s
 
 async def show_daily(call: Call) -> Answer:
     """Show the last 24 hours of the whole memory."""
-    text, card = await report(datetime.now(setup.settings.zone), call.here.agent)
-    return text if call.text else (text, card)
+    return await report(datetime.now(setup.settings.zone), call.here.agent)
 
 
-async def report(at: datetime, agent: str) -> tuple[str, Card]:
+async def report(at: datetime, agent: str) -> tuple[str, tuple[Any, ...]]:
     """Return the last 24 hours of an agent's memory before an instant, as a text and as a card."""
-    from ..cards.contents import daily_card  # noqa: PLC0415  # cards load with the first one
-
     memory, operator, words = get_memory(), core.Scene.operator(agent), replies.cards
     since = at - timedelta(days=1)
     status, window = await memory.status(), core.Interval(since, at)
@@ -59,8 +53,8 @@ async def report(at: datetime, agent: str) -> tuple[str, Card]:
     day = {words.LEARNED: len(newest), words.SAID: len(lines), words.FORGOTTEN: forgotten}
     day |= {words.SPENT: status.calls_today, words.TOKENS: status.tokens_today, words.WAITING: status.jobs.failed}
     texts, remarks = [one.text for one in newest[:SHOWN]], replies.status.daily_remarks(status)
-    card = daily_card(day, texts, remarks, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
-    return replies.status.daily(day, texts, remarks), card
+    shown = day, texts, remarks
+    return replies.status.daily(*shown), ("daily_card", *shown, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
 
 
 async def send_due(file: Path, at: datetime) -> bool:
@@ -94,12 +88,12 @@ def _last(file: Path) -> str:
     return ""
 
 
-async def _is_sent(bot: Bot, superuser: str, text: str, card: Card) -> bool:
+async def _is_sent(bot: Bot, superuser: str, text: str, card: tuple[Any, ...]) -> bool:
     """Send a card to a person in private, or its text if that fails; return whether the platform took one."""
     user_id = superuser.removeprefix(f"{bot.adapter.get_name().split(maxsplit=1)[0].lower()}:")
     for is_picture in (True, False):
         try:
-            said = await picture(bot, card) if is_picture else spoken(bot, text)
+            said = await picture(bot, *card) if is_picture else spoken(bot, text)
             if said is None:
                 continue
             with unrecorded():

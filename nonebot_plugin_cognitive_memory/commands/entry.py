@@ -30,7 +30,7 @@ from .sending import is_shown, send_long
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-Answer = str | tuple[str, Any]  # a text, or one with a card of the same content
+Answer = str | tuple[str, tuple[Any, ...]]  # a text, or one with a function of cards/contents.py and its arguments
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 PAGED = frozenset({"list", "beliefs"})
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
@@ -112,7 +112,8 @@ async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command)
         await asyncio.to_thread(import_module, f".{module}", __package__), name
     )
     try:
-        return await _objection(call) or await carry_out(call)
+        answer = await _objection(call) or await carry_out(call)
+        return answer[0] if isinstance(answer, tuple) and call.text else answer  # what is said then asks for text
     except core.MistakeError as mistake:
         return str(mistake)
     except core.CognitiveMemoryError as away:
@@ -140,7 +141,7 @@ async def say(bot: Bot, event: Event, result: Answer) -> None:
     with unrecorded():
         try:
             text, card = (result, None) if isinstance(result, str) else result
-            if card is None or not await is_shown(bot, event, card):
+            if card is None or not await is_shown(bot, event, *card):
                 if len(text) > REPLY_LENGTH:
                     await send_long(bot, event, text)
                 else:

@@ -29,11 +29,7 @@ async def show_stats(call: Call) -> Answer:
     ]
     text = "\n".join((replies.status.stats(now, activity), *(line for _, line in gist)))
     at, remarks = f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}", [*replies.status.stats_remarks(now), *gist]
-    if call.text:
-        return text
-    from ..cards.contents import stats_card  # noqa: PLC0415  # cards load with the first one
-
-    return text, stats_card(now, activity, remarks, at)
+    return text, ("stats_card", now, activity, remarks, at)
 
 
 async def show_queue(_call: Call) -> str:

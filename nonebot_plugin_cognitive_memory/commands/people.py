@@ -126,12 +126,8 @@ async def show_profile(call: Call) -> Answer:
     if profile is None:
         return replies.commands.NO_PROFILE
     profile = by_name(profile, scene)
-    text, at = replies.commands.profile(profile, zone), f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
-    if call.text:
-        return text
-    from ..cards.contents import profile_card  # noqa: PLC0415  # cards load with the first one
-
-    return text, profile_card(profile, scene, at)
+    at = f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    return replies.commands.profile(profile, zone), ("profile_card", profile, scene, at)
 
 
 async def share_profile(call: Call) -> str:

@@ -92,10 +92,5 @@ async def show_status(call: Call) -> Answer:
     ]
     if lifetime.refused:
         remarks.append(("bad", lifetime.refused))
-    text = replies.status.status(now, here, pins, remarks)
-    if call.text:
-        return text
     title, at = replies.status.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
-    from ..cards.contents import status_card  # noqa: PLC0415  # cards load with the first one
-
-    return text, status_card(title, here, pins, remarks, at)
+    return replies.status.status(now, here, pins, remarks), ("status_card", title, here, pins, remarks, at)

@@ -18,7 +18,6 @@ from ..throttled_log import complain
 
 if TYPE_CHECKING:
     from ..cards import Studio
-    from ..cards.layout import Card
 
 FONTS = "fonts"  # folder in the data directory for the operator's own fonts
 
@@ -31,10 +30,10 @@ def studio() -> Studio:
     return Studio(setup.data_dir / FONTS if setup.data_dir else None)
 
 
-async def is_shown(bot: Bot, event: Event, card: Card) -> bool:
+async def is_shown(bot: Bot, event: Event, *card: Any) -> bool:
     """Draw a card and send it; return False if it could not be drawn or the client refused it."""
     try:
-        drawn = await picture(bot, card)
+        drawn = await picture(bot, *card)
         if drawn is not None:
             await bot.send(event, drawn)
     except AdapterException as refused:
@@ -43,12 +42,15 @@ async def is_shown(bot: Bot, event: Event, card: Card) -> bool:
     return drawn is not None
 
 
-async def picture(bot: Bot, card: Card) -> Any:
-    """Draw a card, dark at night; return it as a segment of a message, None if it could not be drawn."""
-    from ..cards.contents import is_night  # noqa: PLC0415  # cards load with the first one
-    from ..cards.layout import DARK, LIGHT  # noqa: PLC0415  # the same
+async def picture(bot: Bot, name: str, *given: Any) -> Any:
+    """Draw the card that a function of ``cards.contents`` makes, dark at night.
 
-    png = await studio().drawn(card, DARK if is_night(datetime.now(setup.settings.zone)) else LIGHT)
+    Return it as a segment of a message, None if it could not be drawn.
+    """
+    from ..cards import contents, layout  # noqa: PLC0415  # cards load with the first one
+
+    theme = layout.DARK if contents.is_night(datetime.now(setup.settings.zone)) else layout.LIGHT
+    png = await studio().drawn(getattr(contents, name)(*given), theme)
     if png is None or not isinstance(bot, v12.Bot):
         return png and v11.MessageSegment.image(png)
     uploaded = await bot.call_api("upload_file", type="data", name="memory.png", data=png)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,7 +24,6 @@ from nonebot_plugin_cognitive_memory import get_memory
 PATIENCE = 90.0  # seconds for the historian
 QUESTIONS, QUESTION_LENGTHS = 3, range(8, 40)
 NEWEST, WIDTH, BAR = 8, 80, 32
-WRITES, SIZE = 50, 800  # of a bare write: how many, and bytes, about a job
 FILES = {
     "announced.json": "说明过会记录的群",
     "chromadb": "向量的索引，丢了能重建",
@@ -95,7 +91,7 @@ class Show:
         print("2. 记下一轮，聊天插件要等多久（返回时已经写在盘上，断电也不丢）")
         if len(companion.ends) > 1:
             print(f"   {_spread([seconds for _, seconds in companion.ends])}")
-        print(f"   {_spread(await asyncio.to_thread(bare_writes, self._home))}：对照，只往这块盘写一个小文件\n")
+        print()
 
     async def _events(self) -> bool:
         memory = get_memory()
@@ -176,25 +172,6 @@ class Show:
 
     def _name(self, user: int) -> str:
         return self._names.get(user, str(user))
-
-
-def bare_writes(folder: Path) -> list[float]:
-    """Write small files durably, one after another; return the seconds of each: what the disk itself takes."""
-    seconds: list[float] = []
-    with tempfile.TemporaryDirectory(dir=folder) as home:
-        for number in range(WRITES):
-            started = time.perf_counter()
-            with (Path(home) / "new").open("wb") as file:
-                file.write(b"0" * SIZE)
-                file.flush()
-                os.fsync(file.fileno())
-            (Path(home) / "new").replace(Path(home) / str(number))
-            if sys.platform != "win32":  # Windows cannot sync a folder
-                synced = os.open(home, os.O_RDONLY)
-                os.fsync(synced)
-                os.close(synced)
-            seconds.append(time.perf_counter() - started)
-    return seconds
 
 
 def _show_progress(done: int, total: int) -> None:

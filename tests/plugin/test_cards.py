@@ -319,7 +319,7 @@ async def test_a_client_that_takes_only_text_gets_all_of_it(stage: Stage, group:
         stage.answers[api] = v11.ActionFailed()
     event = message("/记忆 群侧写", new_id(), group if place == "group" else None)
     text = "\n".join(f"第 {number} 件事" + "字" * 60 for number in range(40))
-    await say(stage.bot, event, (text, a_card()))
+    await say(stage.bot, event, (text, ("daily_card", {}, [], [], "03-03 09:00", "03-04 09:00")))
     picture, *told = [data["message"] for api, data in stage.calls if api == "send_msg"]
     assert [part.type for part in picture] == ["image"]
     assert f"send_{place}_forward_msg" in [api for api, _ in stage.calls]
