@@ -2,8 +2,8 @@
 
 The set is made by code from a seed. A thread is one matter (a thing bought, a trip, an illness) told in one to three
 remarks on different days; a question asks about the thread or about one of its remarks. Harder ones ask for one of four
-remarks that differ in person and place only. The same questions are asked plain and wrapped in chatter, over the remarks
-alone and with unrelated remarks after each one. Beside the memory stands BM25 over characters and their pairs.
+remarks that differ in person and place only. The same questions are asked plain and wrapped in chatter, over the
+remarks alone and with unrelated remarks after each one. Beside the memory stands BM25 over characters and their pairs.
 """
 
 from __future__ import annotations

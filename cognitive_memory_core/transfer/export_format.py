@@ -150,29 +150,21 @@ def _placed(kind: type[PlacedRow], line: _Line) -> PlacedRow:
     """Read a row of a place."""
     scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
     row = _checked(_PLACED[kind].validate_python({"owner_id": "", **line, "scope": scope}))
-    is_whole = True
     match row:
         case Alias():
             _check("text", row.name)
             return replace(row, user_id=checked_id(row.user_id, "user_id"), name=clean_name(row.name))
-        case Belief():
-            is_whole = bool(row.statement.strip()) and 0 <= row.strength <= 1 and _is_version(row)
-        case Change():
-            is_whole = _is_version(row)
-        case SuggestionDecision():
-            is_whole = row.kind in SUGGESTION_KINDS and bool(row.event_ids)
+        case Belief() | Change():
+            is_told = isinstance(row, Change) or (bool(row.statement.strip()) and 0 <= row.strength <= 1)
+            if not (is_told and scope.kind == "group" and row.version >= 1):
+                raise BadArgument(sentences.caller.bad_value("belief", row, "完整的群记忆"))
+        case SuggestionDecision() if row.kind not in SUGGESTION_KINDS or not row.event_ids:
+            raise BadArgument(sentences.caller.bad_value("decision", row, "完整的决定"))
         case PlaceSwitch(switch="on"):
             raise BadArgument(sentences.caller.bad_value("switch", row.switch, " off、record_only 或 recall_only"))
         case _:
             pass
-    if not is_whole:
-        what = "完整的决定" if isinstance(row, SuggestionDecision) else "完整的群记忆"
-        raise BadArgument(sentences.caller.bad_value(line["type"], row, what))
     return row
-
-
-def _is_version(row: Belief | Change) -> bool:
-    return row.scope.kind == "group" and row.version >= 1
 
 
 def _consent(line: _Line) -> OptOut | Shared | PlacedRow:

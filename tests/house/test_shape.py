@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .sources import CORE, PLUGIN, code, functions, lines, nodes
+from .sources import CORE, code, functions, lines, nodes
 
 EMPTY_WORDS = re.compile(
     r"(Manager|Service|Handler|Helper|Utils?|Data|Info|Base)$|^_?safe_|_v\d+$|(^|_)(utils?|helpers?)$"
@@ -31,11 +31,8 @@ def test_a_muted_check_gives_its_reason() -> None:
 
 
 def test_a_durable_write_has_one_place() -> None:
-    """Only the module of durable file operations, and the demo's bare write for comparison, call fsync."""
-    assert {file for file, tree in code().items() if _calls(tree, "fsync")} == {
-        f"{CORE}/disk.py",
-        f"{PLUGIN}/demo/show.py",
-    }
+    """Only the module of durable file operations calls fsync."""
+    assert {file for file, tree in code().items() if _calls(tree, "fsync")} == {f"{CORE}/disk.py"}
 
 
 def _calls(tree: ast.Module, name: str) -> bool:
