@@ -249,7 +249,6 @@ class Learning:
     def learning_loops(self) -> list[BackgroundLoop]:
         """The loops that run while the memory forms new memories, beside those of worker and merging."""
         indexers = self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
-        indexers = self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
         own, opened = (self.takeover.loop, self.backlog.loop, *indexers), self.opened
         others = opened.reconciler and opened.reconciler.loop, opened.embedding.loop, opened.reranking.loop
         return [*own, *(loop for loop in others if loop)]
@@ -262,9 +261,7 @@ class Learning:
         for loop in self.loops:
             loop.start()
         if self.opened.settings.current.enabled:
-            self.worker.start()
-            self.merging.start()
-            for loop in self.learning_loops:
+            for loop in (self.worker.loop, self.merging.loop, *self.learning_loops):
                 loop.start()
 
     async def stop(self) -> None:

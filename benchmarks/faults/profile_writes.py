@@ -282,7 +282,7 @@ async def _merged_at_once(seed: int) -> Met:
         idle: Any = {"name_of": lambda _: "", "is_left_out": lambda _: False, "on_written": lambda: None}
         mergings = [ProfileMerging(EntityMerge(merger, store, *tables, **idle)) for merger in mergers]
         for merging in mergings:
-            merging.start()
+            merging.loop.start()
         facts = await _told(ledger, mergings, clock, dice)
         stuck = await _settled(mergings, clock)
         await ledger.close()

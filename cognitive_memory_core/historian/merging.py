@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
 import time
 from collections import deque
@@ -11,7 +9,6 @@ from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 
 from ..domain.event import Fact
 from ..domain.figures import MergeState
@@ -32,6 +29,7 @@ from ..tasks import BackgroundLoop, ErrorState, completed, latest
 from ..text.names import clean_name, described
 from ..text.statements.withdrawn_claims import WithdrawnClaim
 from .page import Page
+from .slots import Slots
 
 FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
 PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one
@@ -212,19 +210,15 @@ def _newest_source(facts: Sequence[Fact], old: Profile) -> str:
 
 
 log = logging.getLogger(__name__)
-MAX_STORING = 16  # merges being written beside those that call models
+NAME = "historian_profile_merge"
 POLL = 0.25  # seconds between two readings of the clock, since setting it raises no event
-DEBOUNCE = 0.1  # seconds in which new facts are collected
 LOOKS = 60.0  # seconds between two checks of the ledger without a nudge
 LOOKS_WHILE_LEARNING = 1.0  # seconds between two checks while jobs wait: facts wait ten seconds then, if they are few
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unavailable
 
 
 class ProfileMerging:
-    """Merges entities, with model calls for up to ``historian.concurrency`` at a time; facts wait for the write.
-
-    After its last model call a merge no longer counts towards ``concurrency``; up to :data:`MAX_STORING` such merges
-    are written at a time.
+    """Merges entities in the background; an interrupted merge is repeated, because facts wait for the write.
 
     An entity is due with ``merge_max_facts`` facts or after ``merge_delay_seconds`` by the clock, sooner if it has no
     profile yet. A failed merge is repeated after a growing pause, which is stored in the ledger. While model or store
@@ -245,21 +239,15 @@ class ProfileMerging:
         self._entity = entity
         self._is_learning = is_learning
         self._elapsed = elapsed
-        self.trouble = ErrorState("historian_profile_merge")
-        self.loop = BackgroundLoop(
-            "historian_profile_merge", self._round, debounce=DEBOUNCE, on_failure=self._request_check
-        )
-        self._beginning = asyncio.Lock()
-        self._hands: dict[asyncio.Task[None], ProfileKey] = {}
-        self._storing: set[ProfileKey] = set()  # keys of the merges whose model calls are over
-        self._ended: deque[tuple[ProfileKey, BaseException | None]] = deque()
+        self.trouble = ErrorState(NAME)
+        self.loop = BackgroundLoop(NAME, self._round)
+        self._slots = Slots[ProfileKey](entity.settings, self._continue)
         self._due: deque[ProfileKey] = deque()
         self._next_due: datetime | None = None
         self._looked_at = 0.0
         self._unlucky: set[ProfileKey] = set()  # keys whose last merge found model or store unavailable
-        self._pause = FIRST_PAUSE
-        self._rests_until = 0.0
-        self._is_called = self._skips_waiting = self._stopping = False
+        self._pause, self._rests_until = FIRST_PAUSE, 0.0
+        self._must_look = self._skips_waiting = False
         self.paused = False
 
     @property
@@ -275,170 +263,117 @@ class ProfileMerging:
     @property
     def is_idle(self) -> bool:
         """Whether no merge is running; facts may still wait."""
-        return not self._hands
+        return not self._slots.running
 
     def nudge(self) -> None:
         """Check for new facts soon."""
-        self._request_check()
+        self._must_look = True
         self.loop.nudge()
 
     def wake_now(self) -> None:
         """Merge waiting facts at once, except in the pause after a failure; call it when no more facts are expected."""
-        self._skips_waiting = True
-        self._request_check()
+        self._must_look = self._skips_waiting = True
         self.loop.wake_now()
 
-    async def waiting(self) -> int:
-        """Return the number of waiting facts, including those being merged, except of people who opted out."""
-        return sum(one.facts for one in await self._waiting())
+    async def waiting(self) -> Sequence[PendingFacts]:
+        """Return the profiles with waiting facts, including those being merged, except of people who opted out."""
+        return [one for one in await self._entity.ledger.facts.waiting() if not self._entity.is_left_out(one.key)]
 
     async def state(self) -> MergeState:
         """Return counts and the latest error for the status."""
-        waiting = await self._waiting()
+        waiting = await self.waiting()
         error = next((one.error for one in waiting if one.attempts and one.error), "")
         failing = sum(1 for one in waiting if one.attempts)
         return MergeState(len(waiting), sum(one.facts for one in waiting), failing, self.last_error or error)
 
-    def start(self) -> None:
-        """Merge in the background."""
-        self._stopping = False
-        self.loop.start()
-
     async def stop(self) -> None:
         """Wait up to ``shutdown_seconds`` for running merges, then cancel them; the next start repeats these."""
-        self._stopping = True
-        if self._hands:
-            await asyncio.wait(self._hands, timeout=self._entity.settings.current.historian.shutdown_seconds)
         await self.loop.stop()
-        await self._cancel_running()
-        with contextlib.suppress(UnavailableError):
-            await self._conclude_ended()
+        await self._slots.finish()
+        await self._slots.cancel()
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
         """Run no merge during the ``with`` block; a merge that is writing its profile finishes the write first."""
-        async with self._beginning:
-            await self._cancel_running()
+        async with self._slots.turn:
+            await self._slots.cancel()
             self._due.clear()
             yield
         self.nudge()
 
     async def _round(self) -> float:
-        """Record ended merges and start due ones, if nudged or if a merge is due.
-
-        Return the seconds until the next check. While further jobs may bring more facts, a nudge alone waits a second.
-        """
-        is_fresh = self._elapsed() < self._looked_at + LOOKS_WHILE_LEARNING
-        may_wait = is_fresh and not (self._skips_waiting or self._ended or self._due) and self._is_learning()
-        if (not self._is_called or may_wait) and not self._is_time():
-            return POLL
-        self._is_called = False
-        await self._conclude_ended()
-        if self._elapsed() < self._rests_until:
-            return POLL
-        self._rests_until = 0.0
-        if not self.paused:
-            async with self._beginning:
-                while self._has_free_slot and (self._due or await self._finds_due()) and not self._stopping:
-                    self._begin(self._due.popleft())
+        """Begin the merges that are due and have room; return the seconds until the clock is read again."""
+        if not self.paused and self._elapsed() >= self._rests_until:
+            async with self._slots.turn:
+                while self._slots.has_room and (self._due or (self._is_time() and await self._finds_due())):
+                    key = self._due.popleft()
+                    self._slots.begin(key, self._work, f"merge-{key.entity_type}")
         return POLL
 
-    def _request_check(self) -> None:
-        self._is_called = True
-
-    @property
-    def _has_free_slot(self) -> bool:
-        most, busy = self._entity.settings.current.historian.concurrency, len(self._hands)
-        return busy - len(self._storing) < most and busy < most + MAX_STORING
-
-    def _note_last_call(self, key: ProfileKey) -> None:
-        """Record that a merge has made its last model call, so that another merge may start."""
-        self._storing.add(key)
-        self._continue_soon()
+    def _is_time(self) -> bool:
+        """Return whether to look for due profiles; while jobs may bring more facts, a nudge alone waits a second."""
+        passed = self._elapsed() - self._looked_at
+        if self._must_look and (self._skips_waiting or passed >= LOOKS_WHILE_LEARNING or not self._is_learning()):
+            return True
+        return passed >= LOOKS or (self._next_due is not None and self._entity.clock.now() >= self._next_due)
 
     async def _finds_due(self) -> bool:
         """Collect the due keys, the one that waited longest first; return whether there is one.
 
         Each key is merged once before any is merged again.
         """
-        self._looked_at, was_woken = self._elapsed(), self._skips_waiting
-        waiting = await self._waiting()
-        now, in_work = self._entity.clock.now(), {*self._hands.values(), *(key for key, _ in self._ended)}
+        self._looked_at, was_woken, self._must_look = self._elapsed(), self._skips_waiting, False
+        try:
+            waiting = await self.waiting()
+        except UnavailableError:
+            self._must_look = True
+            raise
+        now, in_work = self._entity.clock.now(), set(self._slots.running.values())
         profile, is_learning = self._entity.settings.current.profile, self._is_learning()
         when = {
             one.key: due_at(one, profile, now, skips_waiting=self._skips_waiting, is_learning=is_learning)
             for one in waiting
             if one.key not in in_work
         }
-        due = [key for key, at in when.items() if at <= now]
-        self._due = deque(due)
+        self._due = deque(key for key, at in when.items() if at <= now)
         self._next_due = min((at for at in when.values() if at > now), default=None)
-        if was_woken and not due:  # unlike a call that came while the ledger was read
+        if was_woken and not self._due:  # unlike a call that came while the ledger was read
             self._skips_waiting = False
         self._unlucky &= when.keys() | in_work
         if not self._unlucky:  # no outage is left
             self._pause = FIRST_PAUSE
             if not any(one.attempts for one in waiting):
                 self.trouble.end()
-        return bool(due)
+        return bool(self._due)
 
-    async def _waiting(self) -> Sequence[PendingFacts]:
-        return [one for one in await self._entity.ledger.facts.waiting() if not self._entity.is_left_out(one.key)]
-
-    def _begin(self, key: ProfileKey) -> None:
-        merge = self._entity.merge(key, partial(self._note_last_call, key))
-        task = asyncio.create_task(merge, name=f"merge-{key.entity_type}")
-        self._hands[task] = key
-        task.add_done_callback(self._on_done)
-
-    def _on_done(self, task: asyncio.Task[None]) -> None:
-        key = self._hands.pop(task)
-        self._storing.discard(key)
-        if not task.cancelled():
-            self._ended.append((key, task.exception()))
-        self._continue_soon()
-
-    def _continue_soon(self) -> None:
+    def _continue(self) -> None:
         """Start the next due merge at once; look for more in the ledger after several merges, or after the last."""
-        self._request_check()
-        if self._due or not self._hands:
+        self._must_look = True
+        if self._due or not self._slots.running:
             self.loop.wake_now()
         else:
             self.loop.nudge()
 
-    async def _cancel_running(self) -> None:
-        in_hand = list(self._hands)
-        for task in in_hand:
-            task.cancel()
-        await asyncio.gather(*in_hand, return_exceptions=True)
-
-    async def _conclude_ended(self) -> None:
-        """Record the results of ended merges; a result that cannot be stored now is stored later."""
-        while self._ended:
-            await self._conclude(*self._ended[0])
-            self._ended.popleft()
-
-    async def _conclude(self, key: ProfileKey, error: BaseException | None) -> None:
-        """Record the result of a merge; an outage pauses all merges, at least for the error's ``retry_after``."""
-        if error is None:
-            self._pause, self._rests_until = FIRST_PAUSE, 0.0
-            self._unlucky.discard(key)
-        elif isinstance(error, UnavailableError):
+    async def _work(self, key: ProfileKey, on_last_call: Callable[[], None]) -> None:
+        """Merge a profile and record a failure, which does not count if it cannot be recorded."""
+        try:
+            try:
+                await self._entity.merge(key, on_last_call)
+            except UnavailableError:
+                raise
+            except Exception as error:  # noqa: BLE001  # the loop runner: every error of a merge leads to a pause
+                await self._entity.ledger.facts.fail(key, _described(error), self._entity.clock.now())
+                fields = log_fields("profile", place=Scope(key.agent, "group", key.group_id) if key.group_id else None)
+                log.warning("historian_profile_merge %s: %s", _described_key(key), _described(error), extra=fields)
+                self.trouble.tell(_described(error), is_logged=True)
+            else:
+                self._pause, self._rests_until = FIRST_PAUSE, 0.0
+                self._unlucky.discard(key)
+        except UnavailableError as away:
             self._unlucky.add(key)
-            self._rests_until = self._elapsed() + min(max(self._pause, error.retry_after or 0.0), LONGEST_PAUSE)
+            self._rests_until = self._elapsed() + min(max(self._pause, away.retry_after or 0.0), LONGEST_PAUSE)
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
-            self.trouble.tell(_described(error))
-        else:
-            await self._entity.ledger.facts.fail(key, _described(error), self._entity.clock.now())
-            fields = log_fields("profile", place=Scope(key.agent, "group", key.group_id) if key.group_id else None)
-            log.warning("historian_profile_merge %s: %s", _described_key(key), _described(error), extra=fields)
-            self.trouble.tell(_described(error), is_logged=True)
-
-    def _is_time(self) -> bool:
-        if self._rests_until:
-            return self._elapsed() >= self._rests_until
-        is_due = self._next_due is not None and self._entity.clock.now() >= self._next_due
-        return is_due or self._elapsed() >= self._looked_at + LOOKS
+            self.trouble.note(away)
 
 
 def _described(error: BaseException) -> str:
