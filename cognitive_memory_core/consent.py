@@ -171,7 +171,7 @@ class Consent:
 
     def hidden(self, text: str) -> str:
         """Return a text with people who opted out redacted, by every name they had."""
-        return self._hide(text)
+        return self._hide(text) if self.opted_out else text
 
     def redacted(self, item: Redactable) -> Redactable:
         """Return a stored item with people who opted out redacted in every text of it."""

@@ -97,6 +97,7 @@ class Fact:
         return derived_id("fact", self.event_id, key.agent, key.entity_type, key.group_id, key.user_id)
 
 
+LineKey = tuple[Scope, str]  # a message id is unique in its scope only
 MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "experience")
 
 
@@ -148,15 +149,29 @@ class Event:
 
     def readable_by(self, scene: Scene) -> bool:
         """Return whether a scene may read the event: by its scope, and from a group in private only own words."""
-        scope = self.scope
-        return scope.readable_by(scene) or (self.is_own_words and scope.readable_by(scene, sender_id=self.sender_id))
+        return self.scope.readable_by(scene, sender_id=self.own_voice)
 
-    @cached_property  # asked for several times a candidate
+    @cached_property  # this and what follows is asked for several times a candidate
+    def own_voice(self) -> str:
+        """The voice that may read the event in private; "" if it rests on somebody else's words, too."""
+        return self.sender_id if self.is_own_words else ""
+
+    @cached_property
     def scope(self) -> Scope:
         """The place where the event was learned."""
         if self.request_type == "group":
             return Scope(self.agent, "group", self.group_id)
         return Scope(self.agent, "private", self.user_id)
+
+    @cached_property
+    def sources(self) -> tuple[LineKey, ...]:
+        """The lines that it was made of, by scope and id; its own key for a line of the log."""
+        return tuple((self.scope, message_id) for message_id in self.message_ids)
+
+    @cached_property
+    def wording(self) -> tuple[str, ...]:
+        """The texts in which it is searched: its speaker's name, its text, and the fields of an experience."""
+        return self.sender_name, self.text, self.pain, self.solution, self.outcome
 
 
 @dataclass(frozen=True)

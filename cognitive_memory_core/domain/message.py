@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 
 from .. import sentences
-from .event import Event
+from .event import Event, LineKey
 from .ids import checked_id, checked_text
 from .interval import checked_instant
 from .scope import Scene, checked_scene
@@ -49,6 +49,11 @@ class Message:
     def sender_id(self) -> str:
         """Who said it; "" for the bot itself."""
         return "" if self.is_bot else self.scene.user_id
+
+    @property
+    def key(self) -> LineKey:
+        """The line's scope and id."""
+        return self.scene.scope, self.id
 
     @property
     def weight(self) -> int:

@@ -85,6 +85,11 @@ class Scene:
             raise BadArgument(sentences.caller.PLACE_NEEDED)
         return Scope(self.agent, "group", self.group_id)
 
+    @property
+    def has_place(self) -> bool:
+        """Whether the scene is in a place: an operator may ask about all of them."""
+        return self.kind != "operator" or bool(self.group_id)
+
     def check_target(self, *, user_id: str | None = None, group_id: str | None = None) -> None:
         """Raise NotPermitted for another ``group_id`` in a group's scene or another ``user_id`` in a private one.
 

@@ -141,7 +141,7 @@ class KnownNames:
 
     def at(self, connection: Snapshot, scene: Scene) -> Names:
         """Return the names known in a scene's place."""
-        if scene.kind == "operator" and not scene.group_id:
+        if not scene.has_place:
             return NOBODY
         scope, now, drops = scene.scope, time.monotonic(), self._drops
         began, names = self._read.get(scope, (-LIFETIME, NOBODY))
@@ -248,15 +248,11 @@ class CurrentNames:
 def _named_in(scope: Scope, events: Iterable[Event]) -> set[str]:
     here = [event for event in events if event.scope == scope]
     speakers = {one for event in here for one in (event.sender_id, *(said.sender_id for said in event.quotes))}
-    return {*labelled(text for event in here for text in _texts(event)), *speakers} - {""}
+    return {*labelled(text for event in here for text in event.wording[1:]), *speakers} - {""}
 
 
 def _beliefs_with(people: Mapping[str, Person], beliefs: Iterable[Belief]) -> list[Belief]:
     return [replace(one, statement=with_current_names(one.statement, people)) if people else one for one in beliefs]
-
-
-def _texts(event: Event) -> tuple[str, ...]:
-    return event.text, event.pain, event.solution, event.outcome
 
 
 def _is_nameless(line: Event) -> bool:
@@ -275,7 +271,7 @@ def _rendered(event: Event, people: Mapping[str, Person]) -> Event:
     if event.kind == "message":
         known = people.get(event.sender_id) if _is_nameless(event) else None
         return replace(event, sender_name=known.name) if known else event
-    text, pain, solution, outcome = (with_current_names(one, people) for one in _texts(event))
+    text, pain, solution, outcome = (one and with_current_names(one, people) for one in event.wording[1:])
     sender = people.get(event.sender_id)
     name = sender.name if sender else event.sender_name
     quotes = tuple(

@@ -12,18 +12,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from itertools import takewhile
 from typing import Any, TypeVar
 
 from .. import sentences
 from ..domain.belief import Belief
 from ..domain.context import Context, Hit, Section
-from ..domain.event import Event
+from ..domain.event import Event, LineKey
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.read_filter import NARROWED, ReadFilter
-from ..domain.scope import Scene, Scope
 from ..errors import BadArgument, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Embedder, Reranker, Vector, is_hashing
@@ -32,7 +30,7 @@ from ..read_access import ReadAccess
 from ..settings import Decay, Settings
 from ..store.database.table import Snapshot, at_once
 from ..store.ledger import Ledger
-from ..store.search.lines import FoundLine, FoundLines, LineKey, LineSearch
+from ..store.search.lines import FoundLine, FoundLines, LineSearch
 from ..text.statements.questions import asks_for_number
 from ..text.terms import token_count
 from .belief_search import BeliefSearch, TurnBeliefs
@@ -53,10 +51,10 @@ from .ranking import (
     judged,
     matched,
     newer_first,
-    sameness,
+    same_text,
+    terms_of,
     weighed,
     widened,
-    words_of,
 )
 from .render import (
     Kind,
@@ -209,7 +207,7 @@ class Question:
             self._query = replace(self._query, terms=())
         with self._part("lines"):
             self._find_quotable(shown)
-        if has_place(scene):
+        if scene.has_place:
             with self._part("notes"):
                 self._pins = at_once(self._parts.ledger.notes.pins, self.connection, scene.scope)
                 self._read_memos()
@@ -261,7 +259,7 @@ class Question:
         """The people of the place that were read for the query; no place if the list may be incomplete."""
         names = self._query.names
         are_all = names.are_known and len(names.people) < MOST_PEOPLE
-        return {self._scene.scope: names.people} if are_all and has_place(self._scene) else NO_PLACES
+        return {self._scene.scope: names.people} if are_all and self._scene.has_place else NO_PLACES
 
     # events
 
@@ -346,7 +344,7 @@ class Question:
         """Fuse the two searches; every row is checked against the read filter, whichever store returned it."""
         terms = self._query.terms
         lexical = None if words is None else matched(terms, words)
-        shares_words = bool(lexical) or not all(words_of(event).isdisjoint(terms) for event, _ in dense or ())
+        shares_words = bool(lexical) or not all(terms_of(*event.wording).isdisjoint(terms) for event, _ in dense or ())
         if dense and not (self._query.people or shares_words):
             is_of_characters = is_hashing(self._parts.embedder)  # near where no word is common, too
             dense = [] if is_of_characters or max(similarity for _, similarity in dense) < NEAR else dense
@@ -398,12 +396,12 @@ class Question:
 
     def _traced(self, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
         """Add the events made from the lines ``said``; each scores at least :data:`TRACED` times its best line."""
-        lines, made = {_key(hit.event): hit for hit in said}, list[Event]()
+        lines, made = {key: hit for hit in said for key in hit.event.sources}, list[Event]()
         with self._part("sources"):
             made = at_once(self._parts.ledger.events.made_of, self.connection, lines.keys(), self._read_filter)
         found = {hit.event.id: hit for hit in known}
         for event in made:
-            if self._read_filter.admits(event) and (of := [lines[key] for key in _sources(event) if key in lines]):
+            if self._read_filter.admits(event) and (of := [lines[key] for key in event.sources if key in lines]):
                 best, hit = max(of, key=lambda hit: hit.score), found.get(event.id, Hit(event, 0.0))
                 score, relevance = max(hit.score, TRACED * best.score), max(hit.relevance, TRACED * best.relevance)
                 found[event.id] = replace(hit, score=score, relevance=relevance)
@@ -431,7 +429,7 @@ class Question:
         found = self._parts.ledger.corpora.found_lines(self.connection, search)
         distinct: dict[object, FoundLine] = {}
         for one in found.lines:
-            distinct.setdefault(sameness(one.line.as_event()), one)
+            distinct.setdefault((same_text(one.line.text), one.line.sender_id), one)
         return replace(found, lines=tuple(distinct.values())[:limit])
 
     def _surrounded(self, found: Sequence[FoundLine], around: int | None = None) -> list[FoundLine]:
@@ -454,7 +452,8 @@ class Question:
             ids = [one.id for one in new if one.id in ids and one.text.strip() == self._query.said]
         self._told, chosen = {(scene.scope, message_id) for message_id in ids}, list[FoundLine]()
         for one in found.lines:
-            cut = "relevance" if one.relevance < asked.min_relevance else "recent" if one.key in self._told else None
+            is_told = one.key in self._told
+            cut = "relevance" if one.relevance < asked.min_relevance else "recent" if is_told else None
             cut = "limit" if cut is None and len(chosen) == wanted else cut
             if cut is None:
                 chosen.append(one)
@@ -469,14 +468,20 @@ class Question:
         A line is shown once, and none that the caller shows.
         """
         callers = self._told
-        self._told = {*callers, *(key for event in self.shown for key in _sources(event))}
-        chosen = [one for one in self.lines.lines if one.key not in self._told][: self._settings.query.auto_messages_k]
+        self._told = {*callers, *(key for event in self.shown for key in event.sources)}
+        most = self._settings.query.auto_messages_k
+        chosen = [one for one in self.lines.lines if one.key not in self._told][:most]
         told = {*self._told, *(one.key for one in chosen)}
         self.lines = replace(self.lines, lines=tuple(chosen))
         for at, one in enumerate(quoted := self._surrounded(chosen, FOLLOWED)):
-            until_callers = takewhile(lambda line: key_of(line) not in callers, one.after)
-            quoted[at] = replace(one, after=tuple(line for line in until_callers if key_of(line) not in told))
-            told.update(map(key_of, quoted[at].after))
+            after = list[Message]()
+            for line in one.after:
+                if (key := line.key) in callers:
+                    break
+                if key not in told:
+                    after.append(line)
+                    told.add(key)
+            quoted[at] = replace(one, after=tuple(after))
         self.lines = replace(self.lines, lines=tuple(quoted))
 
     def _quotations(self) -> list[FoundLine]:
@@ -486,8 +491,9 @@ class Question:
         left = admitted[: self._settings.query.auto_messages_k]
         ranks = {one.key: rank for rank, one in enumerate(left, 1)}
         for at, one in enumerate(self.line_candidates):
-            dropped = "shown_as_event" if _key(one.line) in self._told else "limit"
-            rank = ranks.get(_key(one.line), 0)
+            (key,) = one.line.sources
+            dropped = "shown_as_event" if key in self._told else "limit"
+            rank = ranks.get(key, 0)
             self.line_candidates[at] = replace(one, rank=rank, cut=one.cut or (None if rank else dropped))
         return [replace(one, after=tuple(filter(admits, one.after))) for one in left]
 
@@ -554,20 +560,10 @@ class Question:
         return Context(text, sections, token_count(text), self.degraded)
 
 
-def has_place(scene: Scene) -> bool:
-    """Return whether a scene is in a place: an operator may ask about all."""
-    return scene.kind != "operator" or bool(scene.group_id)
-
-
 def newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
     """Return the ``limit`` newest memos without duplicates, newest last."""
     once = {memo.id: memo for memo in memos}
     return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:] if limit > 0 else []
-
-
-def key_of(line: Message) -> LineKey:
-    """Return the scope and id of a line of the log."""
-    return line.scene.scope, line.id
 
 
 def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
@@ -584,14 +580,6 @@ def _hit(found: FoundLine) -> Hit:
 
 def _best(events: Sequence[Hit], said: Iterable[Hit], limit: int) -> list[Hit]:
     """Merge hits of events and of lines, best first, without lines from which a found event was made."""
-    told = {key for hit in events for key in _sources(hit.event)}
-    lines = (replace(hit, score=hit.score * LINE) for hit in said if _key(hit.event) not in told)
+    told = {key for hit in events for key in hit.event.sources}
+    lines = (replace(hit, score=hit.score * LINE) for hit in said if told.isdisjoint(hit.event.sources))
     return sorted((*events, *lines), key=lambda hit: -hit.score)[:limit]
-
-
-def _key(event: Event) -> LineKey:
-    return event.scope, event.id
-
-
-def _sources(event: Event) -> list[tuple[Scope, str]]:
-    return [(event.scope, source) for source in event.message_ids]

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from ..domain.event import Event, duplicate_key, is_replaced
 from ..domain.interval import Interval
+from ..domain.scope import Scope
 from ..settings import Decay
 from ..store.search.lines import line_key
 from ..text.caches import cleared_on_erasure
@@ -37,8 +38,8 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     relative to the best hit, which accounts for rarity beyond these candidates and for text length.
     """
     best = max((score for _, score in found if math.isfinite(score)), default=0.0)
-    shares = covered(terms, [words_of(event) for event, _ in found])
-    scaled = (0.5 + 0.5 * _clamped(score / best) if best > 0.0 else 1.0 for _, score in found)
+    shares = covered(terms, [terms_of(*event.wording) for event, _ in found])
+    scaled = (0.5 + (0.5 * score / best if 0.0 < score <= best else 0.0) if best > 0.0 else 1.0 for _, score in found)
     return [(event, share * scale) for (event, _), share, scale in zip(found, shares, scaled, strict=True)]
 
 
@@ -68,10 +69,12 @@ def fused(
     Candidates of a relevance below ``least`` are left out.
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
-    found = {event.id: Candidate(event, _clamped(score)) for event, score in dense or ()}
+    found: dict[str, Candidate] = {}
+    for event, score in dense or ():
+        found[event.id] = Candidate(event, score if 0.0 <= score <= 1.0 else _clamped(score))
     for event, score in lexical or ():
         one = found.get(event.id) or found.setdefault(event.id, Candidate(event))
-        one.lexical = _clamped(score)
+        one.lexical = score if 0.0 <= score <= 1.0 else _clamped(score)
     for one in found.values():
         one.relevance = one.score = (1.0 - share) * one.similarity + share * one.lexical
     return _ordered(one for one in found.values() if one.relevance >= least)
@@ -127,7 +130,7 @@ def weighed(
     * lines: higher where a search of the log found source lines. ``lines`` has their scores by :func:`line_key`; both
       scores count as independent evidence, ``1 - (1 - score) * (1 - line's score)``.
     """
-    found = list(candidates)
+    found, places = list(candidates), dict[Scope, str]()
     dated = {one.event.id for one in found for window in windows if one.event.happened_at in window}
     for one in found:
         event, named, recency, witness = one.event, 1.0, 1.0, 1.0
@@ -139,7 +142,8 @@ def weighed(
             recency += decay.boost * 0.5 ** (age_days / decay.half_life_days)
         score = one.relevance * in_time * named * recency
         if lines and event.message_ids and score > 0.0:
-            line = max(lines.get(line_key(event.scope.key, source), 0.0) for source in event.message_ids)
+            place = places.get(event.scope) or places.setdefault(event.scope, event.scope.key)
+            line = max(lines.get(line_key(place, source), 0.0) for source in event.message_ids)
             witness = (1.0 - (1.0 - _clamped(score)) * (1.0 - _clamped(line))) / score if line > 0.0 else 1.0
         one.score = score * witness
         one.factors = ("time", in_time), ("people", named), ("age", recency), ("lines", witness)
@@ -150,7 +154,9 @@ def collapsed(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Keep the first of those with equal texts; texts that are not absolute are equal only from the same sender."""
     first: dict[object, Candidate] = {}
     for one in candidates:
-        if first.setdefault(sameness(one.event), one) is not one:
+        event = one.event
+        is_anybodys = event.is_absolute and event.kind != "message"
+        if first.setdefault((same_text(event.text), "" if is_anybodys else event.sender_id), one) is not one:
             one.cut = "duplicates"
     return [*first.values()]
 
@@ -168,9 +174,11 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
     while waiting and len(chosen) < limit:
         bound, at, compared, largest = waiting[0]
         one = candidates[at]
-        own = words.get(at) or words.setdefault(at, words_of(one.event))
+        own = words.get(at) or words.setdefault(at, terms_of(*one.event.wording))
         if compared < len(chosen):  # an upper bound: only the first candidate is compared
-            largest = max(largest, *[overlap(own, words[other]) for other in islice(chosen, compared, None)])
+            for other in map(words.__getitem__, islice(chosen, compared, None)):
+                if common := len(own & other):
+                    largest = max(largest, common / (len(own) + len(other) - common))
             heapq.heapreplace(waiting, (-one.score * (1.0 - diversity * largest), at, len(chosen), largest))
         else:
             heapq.heappop(waiting)
@@ -191,9 +199,15 @@ def newer_first(events: Iterable[Event]) -> list[Event]:
     ordered = list(events)
     left = list(range(len(ordered)))
     while left:
-        mine = ordered[left[0]]
-        theirs = [at for at in left[1:] if ordered[at].sender_id == mine.sender_id]
-        places = [left[0], *(at for at in theirs if _is_same_matter(mine, ordered[at]))]
+        mine, places = ordered[left[0]], left[:1]
+        about = mine.sender_id, mine.subjects, mine.scope
+        for at in left[1:]:
+            other = ordered[at]
+            if (other.sender_id, other.subjects, other.scope) == about:
+                one, two = terms_of(mine.text), terms_of(other.text)
+                common = len(one & two)
+                if common and common / (len(one) + len(two) - common) >= SAME_MATTER:
+                    places.append(at)
         newest = sorted((ordered[at] for at in places), key=lambda event: event.happened_at, reverse=True)
         for at, event in zip(places, newest, strict=True):
             ordered[at] = event
@@ -218,22 +232,6 @@ def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tup
     return once, frozenset(one.replaces for one in newer if one.id in last and one.replaces in last)
 
 
-def _is_same_matter(one: Event, other: Event) -> bool:
-    is_of_one = one.subjects == other.subjects and one.scope == other.scope
-    return is_of_one and overlap(terms_of(one.text), terms_of(other.text)) >= SAME_MATTER
-
-
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Jaccard overlap of two sets of terms, in [0, 1]."""
-    common = len(one & other)
-    return common / (len(one) + len(other) - common) if common else 0.0
-
-
-def words_of(event: Event) -> frozenset[str]:
-    """Return an event's index terms: of its text, its experience fields and its sender's name."""
-    return terms_of(event.sender_name, event.text, event.pain, event.solution, event.outcome)
-
-
 @cleared_on_erasure
 @lru_cache(maxsize=4_096)  # the same texts are found repeatedly; joining them for a key would hash them anew each time
 def terms_of(*said: str) -> frozenset[str]:
@@ -241,13 +239,7 @@ def terms_of(*said: str) -> frozenset[str]:
     return frozenset(index_terms("\n".join(said)))
 
 
-def sameness(event: Event) -> tuple[str, str]:
-    """Return what events of equal texts share; of texts that are not absolute, those of the same sender only."""
-    is_bound = not event.is_absolute or event.kind == "message"
-    return _key(event.text), event.sender_id if is_bound else ""
-
-
-_key = cleared_on_erasure(lru_cache(maxsize=4_096)(duplicate_key))
+same_text = cleared_on_erasure(lru_cache(maxsize=4_096)(duplicate_key))  # the key that equal texts share
 
 
 def _ordered(candidates: Iterable[Candidate]) -> list[Candidate]:

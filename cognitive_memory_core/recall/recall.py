@@ -20,7 +20,7 @@ from ..settings import Live, Settings
 from ..store.database.table import Snapshot
 from ..tasks import is_out_of_threads, seen
 from .deadlines import AWAY, PATIENCE, settled, shielded, with_timeout
-from .one_pass import Question, Sources, Steps, has_place, newest
+from .one_pass import Question, Sources, Steps, newest
 from .query import Query, embedded_text, query_of
 from .render import section_tokens
 from .trace import Explanation
@@ -109,8 +109,8 @@ class Recall:
         """Build the context for ``enabled=false``: recent memos only."""
         settings = self._settings.current
         question = Question(self.sources, self._all_of(scene), Query(""), settings)
-        question.missing = {"notes": "ledger", "": "disabled"} if has_place(scene) else {"": "disabled"}
-        if has_place(scene):
+        question.missing = {"notes": "ledger", "": "disabled"} if scene.has_place else {"": "disabled"}
+        if scene.has_place:
             await self._answered(question, question.memos())
         return question.rendered(self._waiting(scene), budget)
 
@@ -159,7 +159,7 @@ class Recall:
         is_asked = bool(query.terms) and asked.auto_top_k > 0 and not is_greeting
         embedding = self._embedding(query, settings) if is_asked else None
         question = Question(self.sources, self._all_of(scene), query, settings, embedding, explains=explains)
-        question.missing = {"notes": "ledger"} if has_place(scene) else {}
+        question.missing = {"notes": "ledger"} if scene.has_place else {}
         if query.terms:
             question.missing |= {"lines": "lexical"} if asked.auto_messages_k else {}
             question.missing |= {"words": "lexical", "vectors": "vectors"} if asked.auto_top_k > 0 else {}
@@ -173,7 +173,7 @@ class Recall:
         return ReadFilter(scene, without=self.sources.access.hidden_people)
 
     def _waiting(self, scene: Scene) -> list[Memo]:
-        return self._waiting_memos(scene.scope) if has_place(scene) else []
+        return self._waiting_memos(scene.scope) if scene.has_place else []
 
     async def _asked(self, text: str, scene: Scene) -> Query:
         """Parse a question, as if nobody were known in its place."""

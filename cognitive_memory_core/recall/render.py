@@ -13,7 +13,8 @@ from typing import Literal
 from .. import sentences
 from ..domain.belief import Belief
 from ..domain.context import Section
-from ..domain.event import Event
+from ..domain.event import Event, label_of, shortened
+from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile, said_in
@@ -128,25 +129,43 @@ def quotation_lines(quotations: Iterable[FoundLine], people: Mapping[str, Person
     ``people`` gives the present names by id. No words contain a corner bracket, so that no text can pass for another
     line's speaker, for what it replies to or for what was said next.
     """
-    return tuple(f"- [{weekday_minute(one.line.sent_at, zone)}] {_quotation(one, people)}" for one in quotations)
+    lines: list[str] = []
+    for one in quotations:
+        speaker, after = _label(one.line, people, then=True), ""
+        if one.replied is not None:
+            earlier = one_line(one.replied.text, REPLIED_LENGTH).translate(_CORNERS)
+            speaker += sentences.context.REPLIED_TO.format(speaker=_label(one.replied, people), text=earlier)
+        for line in one.after:
+            later = one_line(line.text, NEXT_LENGTH).translate(_CORNERS)
+            after += sentences.context.FOLLOWED_BY.format(speaker=_label(line, people), text=later)
+        text = one_line(one.line.text, QUOTED_LENGTH).translate(_CORNERS)
+        said = quoted(sentences.context.SPOKEN.format(speaker=speaker, text=text) + after)
+        lines.append(f"- [{weekday_minute(one.line.sent_at, zone)}] {said}")
+    return tuple(lines)
 
 
 def with_ids_once(sections: Iterable[Section], names: Names) -> tuple[Section, ...]:
     """Leave out the id of each later ``name(id)``, except for names that several people of the place bear."""
-    kept = list(sections)
-    ids = {found for section in kept for line in section.lines for found in _ID.findall(line)}
-    named = {one: clean_name(names.people[one].name) for one in ids if one in names.people}
-    alone = {one: name for one, name in named.items() if len(names.ids_by_name.get(callname(name), ())) == 1}
+    alone: dict[str, str] = {}  # "" for a name that several bear
     written: set[str] = set()
-
-    def shown(found: re.Match[str]) -> str:
-        if not (name := alone.get(found[1])) or not found.string.endswith(name, 0, found.start()):
-            return found[0]
-        is_again = found[1] in written
-        written.add(found[1])
-        return "" if is_again else found[0]
-
-    return tuple(replace(one, lines=tuple(_ID.sub(shown, line) for line in one.lines)) for one in kept)
+    kept = list(sections)
+    shown = [list(section.lines) for section in kept]
+    for lines in shown:
+        for at, line in enumerate(lines):
+            pieces, begin = list[str](), 0
+            for found in _ID.finditer(line):
+                if (one := found[1]) not in names.people:
+                    continue
+                if (name := alone.get(one)) is None:
+                    name = clean_name(names.people[one].name)
+                    is_alone = len(names.ids_by_name.get(callname(name), ())) == 1
+                    name = alone[one] = name if is_alone else ""
+                if name and line.endswith(name, 0, found.start()):
+                    pieces.append(line[begin : found.start() if one in written else found.end()])
+                    begin = found.end()
+                    written.add(one)
+            lines[at] = "".join((*pieces, line[begin:]))
+    return tuple(replace(section, lines=tuple(lines)) for section, lines in zip(kept, shown, strict=True))
 
 
 def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = False) -> tuple[str, ...]:
@@ -185,8 +204,8 @@ def minute(instant: datetime, zone: tzinfo) -> str:
 
 def weekday_minute(instant: datetime, zone: tzinfo) -> str:
     """Return :func:`minute` with the weekday, from which the words of a line (周五, 明天) can be dated."""
-    day, clock = minute(instant, zone).split(" ")
-    return f"{day} {sentences.context.WEEKDAYS[date.fromisoformat(day).weekday()]} {clock}"
+    local = minute(instant, zone)
+    return f"{local[:10]} {sentences.context.WEEKDAYS[date.fromisoformat(local[:10]).weekday()]} {local[11:]}"
 
 
 def _body_lines(profile: Profile) -> list[str]:
@@ -209,48 +228,22 @@ def _shortened(lines: Iterable[str]) -> list[str]:
     left = SHORT_PROFILE
     for line in lines:
         if len(line) > left:
-            return kept or [_begun(line, SHORT_PROFILE)]
+            return kept or [shortened(line, SHORT_PROFILE)]
         kept.append(line)
         left -= len(line)
     return kept
 
 
-def _begun(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-def _quotation(quotation: FoundLine, people: Mapping[str, Person]) -> str:
-    said, replied = quotation.line.as_event(), quotation.replied
-    text = _unbracketed(_begun(one_line(said.text), QUOTED_LENGTH))
-    answered = after = ""
-    if replied is not None:
-        earlier = _unbracketed(_begun(one_line(replied.text), REPLIED_LENGTH))
-        answered = sentences.context.REPLIED_TO.format(
-            speaker=_label(replied.as_event(), people, then=False), text=earlier
-        )
-    for line in quotation.after:
-        later = _unbracketed(_begun(one_line(line.text), NEXT_LENGTH))
-        after += sentences.context.FOLLOWED_BY.format(speaker=_label(line.as_event(), people, then=False), text=later)
-    return quoted(sentences.context.SPOKEN.format(speaker=_label(said, people) + answered, text=text) + after)
-
-
-def _label(said: Event, people: Mapping[str, Person], *, then: bool = True) -> str:
-    """Return the speaker's current label, with the name at that time if it differs."""
-    if not said.sender_id:
+def _label(line: Message, people: Mapping[str, Person], *, then: bool = False) -> str:
+    """Return the speaker's current label, ``then`` with the name at that time if it differs."""
+    if not line.sender_id:
         return sentences.context.THE_BOT
-    shown_name = clean_name(said.sender_name)
-    known = people.get(said.sender_id)
+    shown_name = clean_name(line.scene.user_name)
+    known = people.get(line.sender_id)
     name = clean_name(known.name) if known else ""
-    label = Person(said.sender_id, name or shown_name).label
-    return (
-        sentences.context.NOW_CALLED.format(label=label, then=shown_name)
-        if then and name and shown_name and shown_name != name
-        else label
-    )
-
-
-def _unbracketed(text: str) -> str:
-    return text.translate(_CORNERS)
+    label = label_of(line.sender_id, name or shown_name)
+    is_renamed = then and name and shown_name and shown_name != name
+    return sentences.context.NOW_CALLED.format(label=label, then=shown_name) if is_renamed else label
 
 
 Kind = Literal["profiles", "events", "memos", "rest"]

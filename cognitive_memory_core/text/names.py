@@ -47,6 +47,8 @@ _OPENING = "(❨❪⦅⟮⸨﴿"
 _CLOSING = ")❩❫⦆⟯⸩﴾"
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=5_000)  # the same people speak again and again
 def clean_name(name: str, *, limit: int = NAME_LENGTH) -> str:
     """Return the name of a person or group for display: one line of at most ``limit`` characters, or "".
 
@@ -55,13 +57,7 @@ def clean_name(name: str, *, limit: int = NAME_LENGTH) -> str:
     〔 and 〕, and "12345(管理员)" cannot be taken for the label of 12345. Placeholders that clients send
     ("QQ用户", "null") yield "".
     """
-    return _cleaned(name[:_NAME_READ], limit)
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=5_000)  # the same people speak again and again
-def _cleaned(name: str, limit: int) -> str:
-    line = one_line(name.translate(_BRACKETS))
+    line = one_line(name[:_NAME_READ].translate(_BRACKETS))
     line = line[: max(limit, 0)].strip().rstrip(_JOINER)
     start = next((index for index, char in enumerate(line) if unicodedata.category(char)[0] != "M"), len(line))
     line = line[start:].strip()  # an accent at the beginning would combine with the text before it

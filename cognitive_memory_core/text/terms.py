@@ -190,12 +190,14 @@ def index_terms(text: str) -> list[str]:
     """Return the terms of a text with repetitions: characters, pairs, words and emoji."""
     terms: list[str] = []
     for run, word in pieces_of(text):
-        if word:
-            terms += _words(word)
-        else:
-            characters = _spelled(run)
+        if run:
+            characters = run if max(run) <= _LAST_OF_16_BITS else _spelled(run)
             terms += characters
             terms += map(add, characters, characters[1:])
+        elif word.isalpha() or word.isdecimal():
+            terms.append(stem(word[:_WORD_LENGTH]))
+        else:
+            terms += _words(word)
         if len(terms) >= _INDEXED:
             break
     return terms[:_INDEXED]
@@ -234,11 +236,7 @@ def pieces_of(text: str) -> list[tuple[str, str]]:
 
 def _spelled(run: str) -> list[str]:
     """Return each character of a run as a term; one above U+FFFF is written as its code point."""
-    return (
-        list(run)
-        if max(run) <= _LAST_OF_16_BITS
-        else [_numbered(char) if char > _LAST_OF_16_BITS else char for char in run]
-    )
+    return [_numbered(char) if char > _LAST_OF_16_BITS else char for char in run]
 
 
 @cache

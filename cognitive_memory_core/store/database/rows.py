@@ -156,14 +156,15 @@ def columns_of(kind: type[T], table: str, **derived: Callable[[T], Any]) -> Colu
     def convert(row: Row) -> T:
         read: dict[str, Any] = dict(zip(names, row, strict=True))
         for name, conversion in reads:
-            read[name] = conversion(read[name])
+            if (value := read[name]) is not None:
+                read[name] = () if value == "[]" else conversion(value)
         return kind(**read)
 
     return Columns(table, names, tuple(further), values, convert)
 
 
 def _ids(written: str) -> tuple[str, ...]:
-    return () if written == "[]" else tuple(json.loads(written))
+    return tuple(json.loads(written))
 
 
 def _quotes_written(quotes: Sequence[Quote]) -> str:
@@ -172,10 +173,9 @@ def _quotes_written(quotes: Sequence[Quote]) -> str:
 
 
 def _quotes_read(written: str) -> tuple[Quote, ...]:
-    rows = () if written == "[]" else json.loads(written)
     return tuple(
-        Quote(message_id, sender_id, text, name, _instant(sent_at))
-        for message_id, sender_id, text, name, sent_at in rows
+        Quote(message_id, sender_id, text, name, sent_at and moment_of(sent_at))
+        for message_id, sender_id, text, name, sent_at in json.loads(written)
     )
 
 
@@ -183,14 +183,10 @@ def _text(instant: datetime | None) -> str | None:
     return None if instant is None else instant.isoformat()
 
 
-def _instant(text: str | None) -> datetime | None:
-    return None if text is None else moment_of(text)
-
-
 _CONVERSIONS: dict[Any, tuple[Callable[[Any], Any] | None, Callable[[Any], Any]]] = {
     bool: (None, bool),
     datetime: (datetime.isoformat, moment_of),
-    datetime | None: (_text, _instant),
+    datetime | None: (_text, moment_of),
     Scope: (lambda scope: scope.key, Scope.of_key),
     tuple[str, ...]: (json.dumps, _ids),
     tuple[Quote, ...]: (_quotes_written, _quotes_read),

@@ -202,17 +202,17 @@ class Corpora:
         """Return lines that have one of the terms or more, or stand near such lines, best first."""
         if search.limit <= 0 or not search.terms:
             return FoundLines()
-        wide = replace(search.read_filter, user_id="", kinds=(), window=None)
         with self._rows(connection, self._key(MESSAGES, search.read_filter)) as rows:
             if rows is not None:
                 seqs = rows.seqs.values
 
                 def read(some: Sequence[int]) -> Mapping[int, Message]:
                     of_seq = dict(zip(seqs[some].tolist(), some, strict=True))
-                    return {of_seq[seq]: line for seq, line in MESSAGES.at(connection, wide, list(of_seq)).items()}
+                    found = MESSAGES.at(connection, search.read_filter, list(of_seq))
+                    return {of_seq[seq]: line for seq, line in found.items()}
 
                 return found_lines(search, rows, scored_lines(rows, search), read)
-        return _lines_matching(connection, search, wide)
+        return _lines_matching(connection, search)
 
     def surrounded(
         self, connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
@@ -377,18 +377,20 @@ def _matching(
     return _found(connection, corpus, read_filter, limit, ranked)
 
 
-def _lines_matching(connection: Connection, search: LineSearch, wide: ReadFilter) -> FoundLines:
+def _lines_matching(connection: Connection, search: LineSearch) -> FoundLines:
     """Search with FTS5, and score the lines found among those around them."""
+    wide = replace(search.read_filter, user_id="", kinds=(), window=None)
     narrow, more = search.read_filter.narrowed(search.windows, search.people), min(search.candidates, NARROWED)
     asked = [(search.read_filter, search.candidates), *((one, more) for one in narrow)]
     found = [line for one, most in asked for line, _ in _matching(connection, MESSAGES, search.terms, one, most)]
-    keys, lines, rows = {(line.scene.scope, line.id) for line in found}, list[Message](), LineRows()
+    keys, lines, rows = {line.key for line in found}, list[Message](), LineRows()
     for number, passage in enumerate(passages_around(connection, found, wide, search.reach)):
         rows.load([row_of(len(lines) + at, line) for at, line in enumerate(passage)], number)
         lines += passage
-    among = [at for at, line in enumerate(lines) if (line.scene.scope, line.id) in keys]
+    among = [at for at, line in enumerate(lines) if line.key in keys]
     scored = scored_lines(rows, search, np.array(among, np.int64))
-    return found_lines(search, rows, scored, lambda some: {row: lines[row] for row in some})
+    admits = search.read_filter.admits_line
+    return found_lines(search, rows, scored, lambda some: {row: lines[row] for row in some if admits(lines[row])})
 
 
 def row_of(seq: int, line: Message) -> Row:

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import prod
 from zlib import crc32
 
+from ...domain.event import LineKey
 from ...domain.interval import Interval
 from ...domain.message import Message, Passage
 from ...domain.read_filter import NARROWED, ReadFilter
@@ -46,9 +47,6 @@ NUMBER = 0.4  # gain of a line with a number, if one is asked for; measured from
 DAY_US = 86_400 * 1_000_000.0
 SCORED = 40  # lines whose scores are returned
 PARTS = ("words", "label", "neighbours", "replies", "topic")
-
-
-LineKey = tuple[Scope, str]  # a message id is unique in its scope only
 
 
 @dataclass(frozen=True)
@@ -94,10 +92,10 @@ class FoundLine:
         """The score by which lines are ordered."""
         return self.relevance * prod(factor for _, factor in self.factors)
 
-    @property
+    @cached_property
     def key(self) -> LineKey:
         """The line's scope and id."""
-        return self.line.scene.scope, self.line.id
+        return self.line.key
 
 
 @dataclass(frozen=True)
@@ -292,7 +290,7 @@ def scored_lines(lines: LineRows, search: LineSearch, among: Array | None = None
 def found_lines(
     search: LineSearch, rows: LineRows, scored: ScoredLines, read: Callable[[Sequence[int]], Mapping[int, Message]]
 ) -> FoundLines:
-    """Return the best lines that the scene may read; ``read`` returns the lines of rows."""
+    """Return the best lines; ``read`` returns those of the rows that the read filter admits."""
     best_rows = scored.rows[: search.limit].tolist()
     lines, relevance = read(best_rows), scored.relevance.tolist()
     factors = zip(*(one[: search.limit].tolist() for one in scored.factors.values()), strict=True)
@@ -304,7 +302,7 @@ def found_lines(
             parts=() if scored.parts is None else tuple(zip(PARTS, scored.parts[at].tolist(), strict=True)),
         )
         for at, (row, factors_of) in enumerate(zip(best_rows, factors, strict=False))
-        if (line := lines.get(row)) and search.read_filter.admits_line(line)
+        if (line := lines.get(row))
     )
     keys = rows.ids.values[scored.rows[:SCORED]].tolist()
     return FoundLines(found, dict(zip(keys, scored.scores.tolist(), strict=False)))

@@ -35,16 +35,12 @@ def defused(text: str) -> str:
     pass changes nothing, and no reader can unescape it. The caller must write a prefix before the line,
     so that it cannot begin with "system:".
     """
-    return _cached(text) if len(text) <= _SHORT else _without_signs(text)
+    return _defused(text) if len(text) <= _SHORT else _defused.__wrapped__(text)
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=1024)  # names and events of a place are shown to a model again and again
-def _cached(text: str) -> str:
-    return _without_signs(text)
-
-
-def _without_signs(text: str) -> str:
+def _defused(text: str) -> str:
     line = one_line(text).translate(_HARMLESS)
     return _ENTITY.sub(_unread, line) if _AMPERSANDS.intersection(line) else line
 
