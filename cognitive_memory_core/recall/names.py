@@ -252,7 +252,8 @@ def _named_in(scope: Scope, events: Iterable[Event]) -> set[str]:
 
 
 def _beliefs_with(people: Mapping[str, Person], beliefs: Iterable[Belief]) -> list[Belief]:
-    return [replace(one, statement=with_current_names(one.statement, people)) if people else one for one in beliefs]
+    worded = ((one, with_current_names(one.statement, people) if people else one.statement) for one in beliefs)
+    return [one if said == one.statement else replace(one, statement=said) for one, said in worded]
 
 
 def _is_nameless(line: Event) -> bool:
@@ -271,11 +272,13 @@ def _rendered(event: Event, people: Mapping[str, Person]) -> Event:
     if event.kind == "message":
         known = people.get(event.sender_id) if _is_nameless(event) else None
         return replace(event, sender_name=known.name) if known else event
-    text, pain, solution, outcome = (one and with_current_names(one, people) for one in event.wording[1:])
-    sender = people.get(event.sender_id)
+    sender, quotes = people.get(event.sender_id), event.quotes
     name = sender.name if sender else event.sender_name
-    quotes = tuple(
-        replace(one, sender_name=clean_name(people[one.sender_id].name)) if one.sender_id in people else one
-        for one in event.quotes
-    )
+    wording = (name, *(one and with_current_names(one, people) for one in event.wording[1:]))
+    named = [clean_name(people[one.sender_id].name) if one.sender_id in people else one.sender_name for one in quotes]
+    if named != [one.sender_name for one in quotes]:
+        quotes = tuple(replace(one, sender_name=now) for one, now in zip(quotes, named, strict=True))
+    elif wording == event.wording:
+        return event
+    _, text, pain, solution, outcome = wording
     return replace(event, text=text, pain=pain, solution=solution, outcome=outcome, sender_name=name, quotes=quotes)

@@ -186,7 +186,8 @@ class Question:
                 most = min(max(top_k if lines_only else 2 * top_k, 0), MAX_RESULTS)
                 reach = replace(OF_SEARCH, candidates=max(most, OF_SEARCH.candidates))
                 found = self._found_lines(replace(self._read_filter, kinds=()), most, decay, reach).lines
-                said = [*map(_hit, self._surrounded(found))]
+                self._surround(found)
+                said = [*map(_hit, found)]
         if not lines_only:
             self._read_filter = replace(self._read_filter, kinds=tuple(kind for kind in kinds if kind != "message"))
             hits = yield from self._events(top_k, decay, 0.0, {})
@@ -432,9 +433,10 @@ class Question:
             distinct.setdefault((same_text(one.line.text), one.line.sender_id), one)
         return replace(found, lines=tuple(distinct.values())[:limit])
 
-    def _surrounded(self, found: Sequence[FoundLine], around: int | None = None) -> list[FoundLine]:
-        """Return lines with the ones they reply to, the first ``around`` (None: all) with those around them."""
-        return self._parts.ledger.corpora.surrounded(self.connection, found, self._read_filter, around) if found else []
+    def _surround(self, found: Sequence[FoundLine], around: int | None = None) -> None:
+        """Give lines the ones they reply to, the first ``around`` (None: all) those around them, too."""
+        if found:
+            self._parts.ledger.corpora.surround(self.connection, found, self._read_filter, around)
 
     def _find_quotable(self, ids: Collection[str] | None) -> None:
         """Find lines that answer the question and are not shown by the caller: more than will be quoted.
@@ -473,7 +475,8 @@ class Question:
         chosen = [one for one in self.lines.lines if one.key not in self._told][:most]
         told = {*self._told, *(one.key for one in chosen)}
         self.lines = replace(self.lines, lines=tuple(chosen))
-        for at, one in enumerate(quoted := self._surrounded(chosen, FOLLOWED)):
+        self._surround(chosen, FOLLOWED)
+        for one in chosen:
             after = list[Message]()
             for line in one.after:
                 if (key := line.key) in callers:
@@ -481,8 +484,7 @@ class Question:
                 if key not in told:
                     after.append(line)
                     told.add(key)
-            quoted[at] = replace(one, after=tuple(after))
-        self.lines = replace(self.lines, lines=tuple(quoted))
+            one.after = tuple(after)
 
     def _quotations(self) -> list[FoundLine]:
         """Return the lines to quote, checked again."""
@@ -495,7 +497,9 @@ class Question:
             dropped = "shown_as_event" if key in self._told else "limit"
             rank = ranks.get(key, 0)
             self.line_candidates[at] = replace(one, rank=rank, cut=one.cut or (None if rank else dropped))
-        return [replace(one, after=tuple(filter(admits, one.after))) for one in left]
+        for one in left:
+            one.after = tuple(filter(admits, one.after))
+        return left
 
     # beliefs, people, rendering
 

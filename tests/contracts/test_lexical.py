@@ -125,8 +125,8 @@ async def test_a_line_is_found_with_its_neighbours_before_and_after_its_place_is
     for without, around in ((frozenset[str](), ["七点", "好"]), (frozenset({"2000002"}), ["好"])):
         search = LineSearch(query_terms("陶艺课"), ReadFilter(GROUP, without=without), 9, later(days=1), 9, reach=2)
         for _ in range(2):
-            lines = (await ledger.database.read(ledger.corpora.found_lines, search)).lines
-            found = await ledger.database.read(ledger.corpora.surrounded, lines, search.read_filter)
+            found = (await ledger.database.read(ledger.corpora.found_lines, search)).lines
+            await ledger.database.read(ledger.corpora.surround, found, search.read_filter)
             assert found[0].line.text == "陶艺课几点"
             assert [line.text for line in (*found[0].before, *found[0].after)] == around
             assert {one.line.text for one in found} == {
@@ -143,7 +143,6 @@ async def test_lines_that_may_not_be_read_take_no_place_beside_a_line(ledger: Le
         a_message(text, GROUP, later(minutes=at)) for text, at in (("陶艺", 0), ("好", 6), ("晚了", 50))
     )
     await ledger.log.append([asked, *others, near, far])
-    (found,) = await ledger.database.read(
-        ledger.corpora.surrounded, [FoundLine(asked, 1.0)], ReadFilter(GROUP, without=frozenset({"2000002"}))
-    )
+    found = FoundLine(asked, 1.0)
+    await ledger.database.read(ledger.corpora.surround, [found], ReadFilter(GROUP, without=frozenset({"2000002"})))
     assert [line.text for line in found.after] == ["好"]

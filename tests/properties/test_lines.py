@@ -83,7 +83,8 @@ def test_neighbours_stand_round_their_line(passages):
         ledger = a_ledger()
         await ledger.log.append([line for passage in passages for line in passage])
         lines = [FoundLine(line, 1.0) for passage in passages for line in passage]
-        return await ledger.database.read(ledger.corpora.surrounded, lines, ReadFilter(Scene.operator()))
+        await ledger.database.read(ledger.corpora.surround, lines, ReadFilter(Scene.operator()))
+        return lines
 
     where = {(line.scene.scope, line.id): (passage, at) for passage in passages for at, line in enumerate(passage)}
     for hit in asyncio.run(surrounded()):

@@ -67,14 +67,13 @@ class Watched:
         self.witness.note(search.read_filter, [one.line for one in found.lines])
         return found
 
-    def surrounded(
+    def surround(
         self, connection: Any, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
-    ) -> list[FoundLine]:
-        """Return log lines with those around them."""
-        lines = self.index.surrounded(connection, found, read_filter, around)
-        beside = [line for one in lines for line in (*one.before, *one.after, one.replied) if line]
+    ) -> None:
+        """Give log lines those around them."""
+        self.index.surround(connection, found, read_filter, around)
+        beside = [line for one in found for line in (*one.before, *one.after, one.replied) if line]
         self.witness.note(replace(read_filter, user_id="", kinds=(), window=None), beside)
-        return lines
 
     def found_nearest(
         self, connection: Any, vector: Vector, read_filter: ReadFilter, limit: int

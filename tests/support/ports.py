@@ -128,9 +128,8 @@ class ListedWords:
         self.searches.append(search)
         return FoundLines(tuple(FoundLine(message, score) for message, score in self._messages[: search.limit]))
 
-    def surrounded(self, _: object, found: Sequence[FoundLine], *__: object) -> list[FoundLine]:
-        """Return the lines with what they have."""
-        return list(found)
+    def surround(self, *_: object) -> None:
+        """Leave the lines with what they have."""
 
 
 class ListedVectors:
@@ -217,7 +216,7 @@ def a_recall(
     corpora = SimpleNamespace(
         found_events=by_words.found_events,
         found_lines=by_words.found_lines,
-        surrounded=getattr(by_words, "surrounded", ledger.corpora.surrounded),
+        surround=getattr(by_words, "surround", ledger.corpora.surround),
         found_nearest=by_meaning.found_nearest,
         is_wide=getattr(by_meaning, "is_wide", ledger.corpora.is_wide),
         load=ledger.corpora.load,

@@ -209,9 +209,8 @@ class LeakyTables:
         lines = tuple(self.leaky.messages())
         return FoundLines(tuple(FoundLine(line, 1.0, (("age", 1.25),), (), lines, lines[0]) for line in lines))
 
-    def surrounded(self, _: Any, found: Sequence[FoundLine], *__: Any) -> list[FoundLine]:
-        """Return the lines as they are."""
-        return list(found)
+    def surround(self, *_: Any) -> None:
+        """Leave the lines as they are."""
 
     def found_nearest(self, *_: Any) -> list[tuple[Event, float]]:
         """Return the events."""

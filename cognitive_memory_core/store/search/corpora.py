@@ -28,7 +28,7 @@ from ..database.rows import Row, bound, micros
 from ..database.snapshots import catch_up, rows_read
 from ..database.statements import LISTED, bounded, listed, select
 from ..numpy_on_use import Array, Vectors, np
-from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surrounded
+from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surround
 from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines, scored_lines
 from .read_filter_sql import Filter, place_filter
 from .rows import FLOAT_BYTES, EventRows, best, cosines, unit_vectors
@@ -214,11 +214,11 @@ class Corpora:
                 return found_lines(search, rows, scored_lines(rows, search), read)
         return _lines_matching(connection, search)
 
-    def surrounded(
+    def surround(
         self, connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
-    ) -> list[FoundLine]:
-        """Do what :func:`surrounded` does, for all that the filter's scene may read."""
-        return surrounded(connection, found, replace(read_filter, user_id="", kinds=(), window=None), around)
+    ) -> None:
+        """Do what :func:`surround` does, for all that the filter's scene may read."""
+        surround(connection, found, replace(read_filter, user_id="", kinds=(), window=None), around)
 
     def is_wide(self, connection: Connection, read_filter: ReadFilter) -> bool:
         """Return whether a search would read so many vectors from disk that an approximate index is likely faster.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from sqlite3 import Connection
@@ -143,10 +143,10 @@ def _joined(windows: Iterable[list[_Place]]) -> list[list[_Place]]:
     return runs
 
 
-def surrounded(
+def surround(
     connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
-) -> list[FoundLine]:
-    """Return lines with the ones that they reply to, the first ``around`` (None: all) with those before and after them.
+) -> None:
+    """Give lines the ones that they reply to, the first ``around`` (None: all) those before and after them, too.
 
     Lines around a line are of the same session. Only lines that the read filter admits are read; the lines found must
     be of the log.
@@ -159,14 +159,12 @@ def surrounded(
         beside.setdefault(tuple(key[:2]), key[2:3]).append(seq)  # first the line's own
     answered = {(place, name): seq for place, name, seq in connection.execute(_ANSWERED, (json.dumps(keys),))}
     lines = MESSAGES.at(connection, read_filter, list({*answered.values(), *chain(*beside.values())}))
-    complete: list[FoundLine] = []
     for one, key in zip(found, keys, strict=True):
         own, *near = beside.get(key, (0, 0))
         at = near.index(own)
         before, after = ([lines[seq] for seq in some if seq in lines] for some in (near[:at][::-1], near[at + 1 :]))
-        sides = _of_session(one.line, before)[::-1], _of_session(one.line, after)
-        complete.append(replace(one, before=sides[0], after=sides[1], replied=lines.get(answered.get(key, 0))))
-    return complete
+        one.before, one.after = _of_session(one.line, before)[::-1], _of_session(one.line, after)
+        one.replied = lines.get(answered.get(key, 0))
 
 
 def _beside(clause: str) -> str:

@@ -71,12 +71,12 @@ class LineSearch:
     explains: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass
 class FoundLine:
     """A line of the log that answers a question; its score is the ``relevance``, in [0, 1], times all ``factors``.
 
     The lines just ``before`` and ``after`` it, and the one to which it ``replied``, are read for those that are shown
-    (:func:`surrounded`). The ``parts`` of the relevance are given only to a search that explains.
+    (:func:`surround`). The ``parts`` of the relevance are given only to a search that explains.
     """
 
     line: Message

@@ -329,9 +329,9 @@ class SaidLines(ListedWords):
         """Return the lines found."""
         return self._log.found_lines(connection, search)
 
-    def surrounded(self, *asked):
-        """Return the lines with those around them."""
-        return self._log.surrounded(*asked)
+    def surround(self, *asked):
+        """Give lines those around them."""
+        self._log.surround(*asked)
 
 
 class NoLines(ListedWords):

@@ -69,8 +69,8 @@ async def searched(
 
     def steps() -> Steps[None]:
         with asked._part("lines"):
-            lines = asked._found_lines(where, top_k, decay, reach)
-            asked.lines = replace(lines, lines=tuple(asked._surrounded(lines.lines)))
+            asked.lines = asked._found_lines(where, top_k, decay, reach)
+            asked._surround(asked.lines.lines)
         yield from ()
 
     await recall._answered(asked, steps())
