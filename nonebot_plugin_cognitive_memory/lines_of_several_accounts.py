@@ -51,7 +51,8 @@ class LineCopies:
         ``words`` is the text as every account sees it; ``number`` is the line's number in its group if the platform
         tells it. Call this for each line that an account hears; a line that is delivered again gets the same id.
         """
-        saying = self._found(message, account, words, number) or self._added(_key(message, words), message, number)
+        key = _key(message, words)
+        saying = self._found(key, message, account, number) or self._added(key, message, number)
         saying.heard.setdefault(account, message.id)
         if saying.id != message.id:
             self._first[message.scene.scope, message.id] = saying.id
@@ -70,10 +71,10 @@ class LineCopies:
         """Return the id under which a line was recorded, given the id that one of the accounts has for it."""
         return self._first.get((scene.scope, message_id), message_id)
 
-    def _found(self, message: core.Message, account: str, words: str, number: str) -> _RecordedLine | None:
+    def _found(self, key: _Key, message: core.Message, account: str, number: str) -> _RecordedLine | None:
         """Return the line that an account delivers a second time, else the nearest that may be a copy of it."""
         near: list[tuple[timedelta, _RecordedLine]] = []
-        for one in self._sayings.get(_key(message, words), ()):
+        for one in self._sayings.get(key, ()):
             if message.id in (one.heard.get(account), one.id):
                 return one
             apart = abs(one.sent_at - message.sent_at)

@@ -19,7 +19,10 @@ else:
             self._module = module
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(sys.modules[self._module], name) if self._module in sys.modules else _Nothing
+            if self._module not in sys.modules:
+                return _Nothing
+            found = self.__dict__[name] = getattr(sys.modules[self._module], name)
+            return found
 
     v11, v12 = _Version("nonebot.adapters.onebot.v11"), _Version("nonebot.adapters.onebot.v12")
 

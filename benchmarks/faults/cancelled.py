@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import cognitive_memory_core as core
+from tests.support.waiting import until
 
 from ..fault_row import Extent, Row
 from . import turns
@@ -22,7 +23,7 @@ async def f34(extent: Extent) -> Row:
     others, cancelled, calm = asyncio.all_tasks(), 0, turns.settings(profile={"merge_delay_seconds": 0})
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         async with core.CognitiveMemory.open(calm, Path(folder)) as memory:
-            await asyncio.sleep(PAUSE)
+            await until(lambda: bool(_names(others)))  # what learns is loaded after the opening
             loops = _names(others)
             for number in numbers:
                 line = core.Message(f"m{number}", turns.scene(number), f"我喜欢喝第{number}号茶", turns.now())

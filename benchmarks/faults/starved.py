@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from cognitive_memory_core.models.local import LOADED_AFTER
 from tests.support.onebot import BotProcess, OneBotClient, data_of, prepare, start
 from tests.support.waiting import until
 
@@ -24,6 +25,7 @@ SHARE = 0.2  # of a core
 A_SECOND, GROUPS, PEOPLE = 50, 20, 50  # messages, and where and by whom they are said
 ADDRESSED = 10  # every so many messages is said to the bot
 TICK = 0.004  # seconds between two looks at the processor time
+AT_REST = 0.05  # share of a core below which a bot has started: its encoder is loaded, too
 SHUTDOWN, GRACE = 10.0, 5.0  # shutdown_seconds, and what the rest of a process's end may take
 MOST_TASKS, MOST_OWN = 1_000, 2.5  # at a time; by a message: ours beyond NoneBot's, one each to record and for commands
 PROBE = """
@@ -104,7 +106,7 @@ async def _lived(plugins: dict[str, str], seconds: float) -> _Life:
             async with bot.client() as client:
                 if plugins:
                     await until((data_of(home) / "ledger.db").exists)
-                await asyncio.sleep(2.0)  # what a start does is no part of the flood
+                await _rested(bot.process.pid)
                 begun = time.time()
                 throttling = asyncio.create_task(_throttle(bot))
                 sent = await _said(client, seconds)
@@ -149,6 +151,15 @@ async def _said(client: OneBotClient, seconds: float) -> int:
             sent += 1
         await asyncio.sleep(0.01)
     return sent
+
+
+async def _rested(pid: int) -> None:
+    """Wait until a bot has done what a start does, once and whatever is said; that is no part of the flood."""
+    await asyncio.sleep(LOADED_AFTER)
+    used = -1.0
+    while (now := _used(pid)) - used > AT_REST:
+        used = now
+        await asyncio.sleep(1.0)
 
 
 async def _throttle(bot: BotProcess) -> None:
