@@ -133,7 +133,8 @@ async def judge(data: Path, where: str, whole: Shown, seen: Seen) -> None:
 
 async def shown(data: Path) -> Shown:
     """Open a directory, read everything, do the jobs, and examine the ledger as the doctor and a running bot do."""
-    configuration = Configuration({"vector_store": {"backend": "exact"}}, data)
+    hashing = {"embedding": {"local": "hash"}}  # loading an encoder for each mutant took most of the row
+    configuration = Configuration({"vector_store": {"backend": "exact"}, "models": hashing}, data)
     async with core.CognitiveMemory.open(configuration.settings, data, background=False, clock=_clock()) as memory:
         ids, words = set[str](), set[str]()
         for event in await memory.events(core.Scene.operator(), limit=100):
