@@ -155,11 +155,11 @@ async def _said(client: OneBotClient, seconds: float) -> int:
 
 async def _rested(pid: int) -> None:
     """Wait until a bot has done what a start does, once and whatever is said; that is no part of the flood."""
-    await asyncio.sleep(LOADED_AFTER)
-    used = -1.0
-    while (now := _used(pid)) - used > AT_REST:
-        used = now
+    used, quiet = _used(pid), 0
+    while quiet < LOADED_AFTER + 2:  # seconds: longer than the bot waits before it loads its encoder
         await asyncio.sleep(1.0)
+        before, used = used, _used(pid)
+        quiet = quiet + 1 if used - before < AT_REST else 0
 
 
 async def _throttle(bot: BotProcess) -> None:

@@ -41,29 +41,11 @@ def chat_of(group: int, count: int, *, start: int | None = None, own: int = 10) 
 
 
 @dataclass
-class HistoryEnd(Stage):
-    """A bot whose platform keeps ``lines``; ``dialect`` tells how it answers. ``bad`` replaces or refuses answers."""
+class History:
+    """The ``lines`` that an end keeps; ``dialect`` tells how it answers."""
 
     dialect: str = "napcat"
     lines: Sequence[Line] = ()
-    asked: list[Mapping[str, Any]] = field(default_factory=list)
-    bad: Callable[[int, Any], Any] = lambda _, answer: answer
-
-    async def _call(self, bot: object, api: str, **data: Any) -> Any:
-        if api == "get_version_info":
-            return {"app_name": NAMES[self.dialect]}
-        if api not in ("get_group_msg_history", "get_friend_msg_history"):
-            return await super()._call(bot, api, **data)
-        self.calls.append((api, data))
-        self.asked.append(data)
-        try:
-            answer: Any = {"messages": [*map(self.told, self.page(data))]}
-        except v11.ActionFailed as refused:
-            answer = refused
-        answer = self.bad(len(self.asked), answer)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
 
     def page(self, data: Mapping[str, Any]) -> Sequence[Line]:
         """Return the lines that the end gives for a call."""
@@ -102,6 +84,30 @@ class HistoryEnd(Stage):
                 return {**fields, "message_id": -hashed, "message_seq": number}
             case _:
                 return {**fields, "message_id": hashed, "message_seq": number}
+
+
+@dataclass
+class HistoryEnd(Stage, History):
+    """A bot whose platform keeps a history. ``bad`` replaces or refuses answers."""
+
+    asked: list[Mapping[str, Any]] = field(default_factory=list)
+    bad: Callable[[int, Any], Any] = lambda _, answer: answer
+
+    async def _call(self, bot: object, api: str, **data: Any) -> Any:
+        if api == "get_version_info":
+            return {"app_name": NAMES[self.dialect]}
+        if api not in ("get_group_msg_history", "get_friend_msg_history"):
+            return await super()._call(bot, api, **data)
+        self.calls.append((api, data))
+        self.asked.append(data)
+        try:
+            answer: Any = {"messages": [*map(self.told, self.page(data))]}
+        except v11.ActionFailed as refused:
+            answer = refused
+        answer = self.bad(len(self.asked), answer)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
 NAMES = {
