@@ -71,7 +71,7 @@ class Ledger:
             if not read_only:
                 database.write_now(words.refresh)
                 database.write_now(hidden_lines.refresh)
-            self.corpora.follow(database.read_now(lambda read: read.execute(last_model).fetchone()[0]))
+            self.corpora.follow(database.read_apart(lambda read: read.execute(last_model).fetchone()[0]))
             undo.pop_all()
 
     def without_gone(self, profile: Profile) -> Profile:

@@ -1,7 +1,7 @@
 """Owns the connections: one writing thread and a few reading threads, all off the event loop.
 
-Reads submitted within three iterations of the event loop are sent to a reading thread together, and see one snapshot.
-Writes that wait for the writing thread share a transaction and its sync (group commit), each in its own savepoint.
+Each read sees one snapshot. Writes that wait for the writing thread share a transaction and its sync (group commit),
+each in its own savepoint.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -23,12 +24,10 @@ from ... import sentences
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
 from ...tasks import in_thread, seen
 from . import migrations
-from .request_batches import DatabaseRequest, RequestBatches
 from .snapshots import SnapshotConnection, snapshot
 
 READERS = 2
 QUESTIONS = 2  # answered at the same time, each on a thread and a connection of its own
-READS_TOGETHER = 12  # per trip: those of one context; the reads of several at once are spread over the threads
 WRITES_TOGETHER = 64  # per transaction
 FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
 BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file
@@ -44,6 +43,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 C = TypeVar("C", bound=Connection)
 Check = Callable[[], None]
+
+
+@dataclass(eq=False)
+class _Write:
+    """A write that waits: its work, the future of its caller, and what became of it."""
+
+    work: Callable[[Connection], Any]
+    answer: asyncio.Future[Any]
+    result: Any = None
+    failure: BaseException | None = None
 
 
 class Database:
@@ -69,8 +78,7 @@ class Database:
         self._writing = ThreadPoolExecutor(1, "ledger-writer")
         self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
         self._asking = ThreadPoolExecutor(QUESTIONS, "ledger-question")
-        self._reads = RequestBatches(self._reading, self._read_all, most=READS_TOGETHER)
-        self._writes = RequestBatches(self._writing, self._write_all, most=WRITES_TOGETHER)
+        self._waiting: deque[_Write] = deque()
         with ExitStack() as undo:
             undo.callback(self._disconnect)
             self._connect()
@@ -79,8 +87,18 @@ class Database:
     def read(
         self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]:
-        """Run ``work(connection, ...)`` in a reading thread; the future raises UnavailableError."""
-        return self._submitted(self._reads, lambda connection: work(connection, *args, **kwargs))
+        """Run ``work(connection, ...)`` on a snapshot in a reading thread; the future raises UnavailableError."""
+
+        def carried_out() -> T:
+            connection = self._readers.get()  # never blocks: there are as many connections as threads
+            try:
+                with self.failed_reads, snapshot(connection):
+                    return work(connection, *args, **kwargs)
+            finally:
+                self._readers.put(connection)
+
+        loop = asyncio.get_running_loop()
+        return self._refusal() or loop.run_in_executor(self._reading, carried_out)
 
     def write(
         self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -89,15 +107,21 @@ class Database:
 
         The future raises StorageRefused; nothing is written then.
         """
-        return self._submitted(self._writes, lambda connection: work(connection, *args, **kwargs))
+        if refusal := self._refusal():
+            return refusal
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+        self._waiting.append(_Write(lambda connection: work(connection, *args, **kwargs), answer))
+        self._writing.submit(self._write_waiting, loop)
+        return answer
 
     async def answer(self, work: Callable[[Connection], T], seconds: float) -> T:
         """Run one step of a question on a snapshot, in a thread of its own; it translates failures by itself.
 
         After ``seconds``, and when the caller is cancelled, the step is interrupted; raises asyncio.TimeoutError then.
         """
-        if self._finish_begun is not None:
-            raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
+        if refusal := self._refusal():
+            return await refusal
         turn, used, is_over = Lock(), list[SnapshotConnection](), list[bool]()
 
         def carried_out() -> T:
@@ -133,13 +157,6 @@ class Database:
         """Run ``work(connection)`` in the calling thread, atomically; only before the first :meth:`write`."""
         with self._refused_writes, _transaction(self._owned()) as writer:
             return work(writer)
-
-    def read_now(self, work: Callable[[Connection], T]) -> T:
-        """Run ``work(connection)`` in the calling thread; only before the first :meth:`read`."""
-        reader = self._readers.get()
-        self._readers.put(reader)
-        with self.failed_reads:
-            return work(reader)
 
     def read_apart(self, work: Callable[[Connection], T]) -> T:
         """Run ``work(connection)`` in the calling thread, on a connection of its own; raises UnavailableError."""
@@ -177,8 +194,6 @@ class Database:
     async def close(self) -> None:
         """Wait for running work, checkpoint the log and close all connections, even if the caller is cancelled."""
         if self._finish_begun is None:
-            self._reads.send()
-            self._writes.send()
             self._finish_begun = asyncio.ensure_future(asyncio.to_thread(self.close_now))
         await asyncio.shield(self._finish_begun)
 
@@ -189,41 +204,51 @@ class Database:
         self._asking.shutdown(wait=True)
         self._disconnect()
 
-    def _submitted(self, batches: RequestBatches, work: Callable[[Connection], T]) -> asyncio.Future[T]:
+    def _refusal(self) -> asyncio.Future[Any] | None:
+        """Return a failed future if the database is closed."""
         if self._finish_begun is None:
-            return batches.submit(work)
-        refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+            return None
+        refused: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         refused.set_exception(UnavailableError(sentences.storage_errors.LEDGER_CLOSED))
         return refused
 
     async def _in_writing_thread(self, work: Callable[[Connection], T]) -> T:
         """Run work outside a transaction, after the writes that were submitted before."""
-        if self._finish_begun is not None:
-            raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
+        if refusal := self._refusal():
+            return await refusal
         with self._refused_writes:
             return await asyncio.get_running_loop().run_in_executor(self._writing, lambda: work(self._owned()))
 
-    def _read_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
-        """Carry out requests on one snapshot of the file; a failed request fails alone."""
-        connection = self._readers.get()  # never blocks: there are as many connections as threads
+    def _write_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Carry out the writes that wait in one transaction; one that fails takes back only its own changes."""
+        waiting: list[_Write] = []
+        with suppress(IndexError):
+            while len(waiting) < WRITES_TOGETHER:
+                if not (one := self._waiting.popleft()).answer.cancelled():
+                    waiting.append(one)
+        if not waiting:  # an earlier call carried them out
+            return
         try:
-            with snapshot(connection):
-                for request in requests:
-                    request.carry_out(connection, self.failed_reads)
-        finally:
-            self._readers.put(connection)
+            self._write_all(waiting)
+        except BaseException as failure:  # noqa: BLE001  # raised where each write is awaited
+            for one in waiting:
+                one.failure = failure
+        with suppress(RuntimeError):  # the event loop is closed: no caller is left
+            loop.call_soon_threadsafe(_deliver, waiting)
 
-    def _write_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
-        """Carry out requests in one transaction; a failed request rolls back only its own changes."""
+    def _write_all(self, writes: Sequence[_Write]) -> None:
+        is_alone = len(writes) == 1  # needs no savepoint
         with self._refused_writes, _transaction(self._owned()) as writer:
-            is_alone = len(requests) == 1  # needs no savepoint
-            for request in requests:
+            for one in writes:
                 if not is_alone:
                     writer.execute("SAVEPOINT request")
-                request.carry_out(writer, self._refused_writes)
-                if request.failure is not None:
+                try:
+                    with self._refused_writes:
+                        one.result = one.work(writer)
+                except BaseException as failure:
                     if is_alone or not writer.in_transaction:  # SQLite rolled back all of them because of it
-                        raise request.failure
+                        raise
+                    one.failure = failure
                     writer.execute("ROLLBACK TO request")
                 if not is_alone:
                     writer.execute("RELEASE request")
@@ -261,6 +286,16 @@ class Database:
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._writer.close()
             self._writer = None
+
+
+def _deliver(writes: Sequence[_Write]) -> None:
+    for one in writes:
+        if one.answer.done():
+            continue
+        if one.failure is not None:
+            one.answer.set_exception(one.failure)
+        else:
+            one.answer.set_result(one.result)
 
 
 @dataclass(frozen=True)

@@ -42,16 +42,16 @@ def count(connection: Connection) -> int:
     return connection.execute(COUNT).fetchone()[0]
 
 
-async def test_the_reads_of_one_trip_see_one_state(path: Path, database: Database) -> None:
-    """What is written between two reads of a trip is seen by neither, and by the next trip."""
+async def test_one_read_sees_one_state(path: Path, database: Database) -> None:
+    """What is written during a read is not seen by it, and is by the next one."""
 
-    def count_then_add(connection: Connection) -> int:
+    def counts(connection: Connection) -> list[int]:
         before = count(connection)
         with closing(sqlite3.connect(path)) as other, other:
             other.execute(ADD, ("beside",))
-        return before
+        return [before, count(connection)]
 
-    assert await asyncio.gather(database.read(count_then_add), database.read(count)) == [0, 0]
+    assert await database.read(counts) == [0, 0]
     assert await database.read(count) == 1
 
 

@@ -1,4 +1,4 @@
-"""Tests of database requests that are executed together."""
+"""Tests of writes that share a transaction."""
 
 from __future__ import annotations
 
@@ -117,9 +117,3 @@ async def test_a_write_that_was_cancelled_while_it_waited_never_happens(database
         await asyncio.wait([given_up])
     assert await kept == 1
     assert await database.read(listed) == [2]
-
-
-async def test_reads_of_a_turn_share_a_thread(database: Database) -> None:
-    """Reads requested together run in one thread."""
-    threads = await asyncio.gather(*[database.read(lambda _: threading.get_ident()) for _ in range(4)])
-    assert len(set(threads)) == 1
