@@ -19,7 +19,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 
-from .baselines import Search, numpy_search, postings_search
+from .baselines import numpy_search, postings_search
 from .measure import Report, Sample, Work, work_counted
 from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size, ranked, vector_of
 from .year_in_ledger import laid
@@ -27,12 +27,11 @@ from .year_in_ledger import laid
 AT_ONCE = 8
 WRITTEN = 1_000  # lines observed before they are written
 SPOKEN = timedelta(seconds=40)  # between two lines of the log
-TRIED = 50  # queries of the bare lexical search alone, and over raw lines
+TRIED = 50  # queries over raw lines
 SETTLING = 4.0  # seconds at least after a group's first query, while its postings are loaded
 LOADED = 1_000  # rows per second that a busy machine loads
-COLUMNS = ("events", "rank", "rows", "numpy p95", "lexical p95", "both p95", "context p50", "context p95", "x p95",
-           "first ms", "8 at once p95", "x alone", "writing p95", "x alone ", "processor p50 ms", "hops",
-           "rounds")  # fmt: skip
+COLUMNS = ("events", "rank", "rows", "both p95", "context p50", "context p95", "x p95", "8 at once p95", "writing p95",
+           "processor p50 ms", "hops", "rounds")  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +50,8 @@ def run(options: argparse.Namespace) -> Report:
         with tempfile.TemporaryDirectory(dir=options.directory) as folder:
             asyncio.run(_measure(report, list(group_years(events)), options, Path(folder)))
     report.notes += [asyncio.run(_with_lines(lines, options)) for lines in options.lines]
-    report.notes.append("lexical: the group's postings in memory; x p95: against both; x alone: against context alone")
-    medians = [float(row[6]) for row in report.rows if row[1] == "median"]
+    report.notes.append("both: exact search by numpy, and the group's postings in memory; x p95: against both")
+    medians = [float(row[4]) for row in report.rows if row[1] == "median"]
     report.notes.append(f"growth of the median group's p50, first to last size: {medians[-1] / medians[0]:.2f} x")
     return report
 
@@ -63,30 +62,23 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
         for rank, (group_id, rows) in ranked(groups_by_size(lines)).items():
             scope = [line for line in lines if line.group_id == group_id]
             asked, words = Speech(100 + rows), postings_search(scope)
-            lexical = Sample()
-            for query in asked.texts(min(queries, TRIED)):
-                _sample(lexical, [words], query)
             exact = numpy_search(scope)
-            alone, both, dense = Sample(), Sample(), Sample()
-            works: list[Work] = []
+            alone, both, works = Sample(), Sample(), list[Work]()
             scene = core.Scene.group(group_id, "2000001")
-            first = Sample()
-            with first.watch():
-                await memory.context(scene, asked.text(25))
+            await memory.context(scene, asked.text(25))
             await asyncio.sleep(max(SETTLING, rows / LOADED))
             for query in asked.texts(queries):
                 vector_of(query)  # not measured
-                _sample(both, [exact, words], query)
-                _sample(dense, [exact], query)
+                with both.watch():
+                    exact(query)
+                    words(query)
                 with work_counted() as work, alone.watch():
                     await memory.context(scene, query)
                 works.append(work)
             together = await _together(memory, scene, asked.texts(queries))
             writing = await _while_writing(memory, scene, asked.texts(queries))
             report.add(
-                len(lines), rank, rows, dense.p95, lexical.p95, both.p95, alone.p50, alone.p95,
-                alone.p95 / both.p95, first.p50, together.p95, together.p95 / alone.p95,
-                writing.p95, writing.p95 / alone.p95,
+                len(lines), rank, rows, both.p95, alone.p50, alone.p95, alone.p95 / both.p95, together.p95, writing.p95,
                 1000 * statistics.median(work.processor for work in works),
                 statistics.median(work.hops for work in works), statistics.median(work.rounds for work in works),
             )  # fmt: skip
@@ -181,9 +173,3 @@ async def _write(memory: core.CognitiveMemory) -> None:
     for number in range(10**6):
         scene = core.Scene.group(str(900_000 + number % 10), "2000009")
         await memory.remember(core.Turn(scene, observations=speech.texts(1, 30)))
-
-
-def _sample(sample: Sample, searches: Sequence[Search], query: str) -> None:
-    with sample.watch():
-        for search in searches:
-            search(query)

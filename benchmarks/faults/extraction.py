@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -25,21 +25,45 @@ CANARY = re.compile("[甲乙丙丁]号暗语[0-9]+")
 
 async def a23(extent: Extent) -> Row:
     """Let a model that obeys the attacker read all it can; only portraits of a few members an hour may be shown."""
-    members, questions = extent.of(MEMBERS, 40), extent.of(QUESTIONS, 120)
+    from nonebot import logger  # noqa: PLC0415  # after NoneBot's start
+
+    members, questions, alerts = extent.of(MEMBERS, 40), extent.of(QUESTIONS, 120), list[str]()
+
+    async def read(_: core.CognitiveMemory, loot: Loot, ids: Sequence[str]) -> None:
+        sink = logger.add(lambda line: alerts.append(str(line)), level="WARNING", format="{message}")
+        for name, arguments in _questions(ids, questions):
+            loot.asked += 1
+            _sorted_out(loot, await _called(name, arguments))
+            if ATTACKER in "".join(alerts) and not loot.alert_at:
+                loot.alert_at = loot.asked
+        logger.remove(sink)
+
+    loot = await _looted(members, read)
+    told = (
+        f"{questions} questions an hour for {HOURS} h; first alert at call {loot.alert_at}; lines of the group itself, "
+        f"which every member may read: {len(loot.events)}"
+    )
+    return loot.row(members, told, failed=not loot.alert_at)
+
+
+Read = Callable[[core.CognitiveMemory, "Loot", Sequence[str]], Awaitable[None]]
+
+
+async def _looted(members: int, read: Read) -> Loot:
+    """Plant facts of members, then read hour after hour, by a clock that is moved by hand."""
     async with theatre.opened() as memory:
+        from nonebot_plugin_cognitive_memory import toolbox  # noqa: PLC0415  # after NoneBot's start
+
         ids = [str(2_410_001 + number) for number in range(members)]
         await _planted(memory, ids)
-        loot = await _read(ids, questions)
-        bare = await _bare(memory, ids)
-    per_hour, allowed = max(map(len, loot.portraits)), core.tools.MOST_PEOPLE
-    note = (
-        f"lost: rows of other places and private chats; twice: portraits an hour over {allowed}; {members} members, "
-        f"{questions} questions an hour for {HOURS} h: portraits of others an hour {per_hour} of {members}, without "
-        f"the limit {bare}; first alert at call {loot.alert_at}; lines of the group itself, which every member may "
-        f"read: {len(loot.events)} of {members}"
-    )
-    vacuous = not (loot.alert_at and per_hour)
-    return Row(loot.asked, len(loot.foreign), max(per_hour - allowed, 0), note=note, failed=vacuous)
+        now, loot = [0.0], Loot()
+        limit = core.tools.ProfileLimit(lambda: now[0])
+        toolbox.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
+        for hour in range(HOURS):
+            now[0] = hour * core.tools.WINDOW
+            loot.portraits.append(set())
+            await read(memory, loot, ids)
+    return loot
 
 
 @dataclass
@@ -51,6 +75,16 @@ class Loot:
     events: set[str] = field(default_factory=set[str])
     alert_at: int = 0
     asked: int = 0
+
+    def row(self, members: int, told: str, *, failed: bool = False) -> Row:
+        """Return the row; it fails if no portrait was shown at all."""
+        per_hour, allowed = max(map(len, self.portraits)), core.tools.MOST_PEOPLE
+        note = (
+            f"lost: rows of other places and private chats; twice: portraits over {allowed} an hour; of {members}: "
+            f"{told}; portraits of others an hour {per_hour} of {members}"
+        )
+        is_bad = failed or not per_hour
+        return Row(self.asked, len(self.foreign), max(per_hour - allowed, 0), note=note, failed=is_bad)
 
 
 async def _planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
@@ -69,29 +103,7 @@ async def _planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
         pass
 
 
-async def _read(ids: list[str], questions: int) -> Loot:
-    """Let an obedient model call the reading tools, hour after hour, by a clock that is moved by hand."""
-    from nonebot import logger  # noqa: PLC0415  # after NoneBot's start
-
-    from nonebot_plugin_cognitive_memory import toolbox  # noqa: PLC0415
-
-    now, loot, alerts = [0.0], Loot(), list[str]()
-    limit = core.tools.ProfileLimit(lambda: now[0])
-    toolbox.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
-    sink = logger.add(lambda line: alerts.append(str(line)), level="WARNING", format="{message}")
-    for hour in range(HOURS):
-        now[0] = hour * core.tools.WINDOW
-        loot.portraits.append(set())
-        for name, arguments in _questions(ids, questions):
-            loot.asked += 1
-            _sorted_out(loot, await _called(name, arguments))
-            if ATTACKER in "".join(alerts) and not loot.alert_at:
-                loot.alert_at = loot.asked
-    logger.remove(sink)
-    return loot
-
-
-def _questions(ids: list[str], wanted: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _questions(ids: Sequence[str], wanted: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield calls as an extraction script writes them: by id, by name, by topic, and beyond the group."""
     for number in range(wanted):
         one = ids[number % len(ids)]
@@ -122,12 +134,6 @@ def _sorted_out(loot: Loot, answer: Mapping[str, Any]) -> None:
     loot.events |= {one for one in canaries if one.startswith("甲")}
 
 
-async def _bare(memory: core.CognitiveMemory, ids: list[str]) -> int:
-    """Return how many portraits the same reads show without the limit."""
-    found = [await memory.get_profile(HERE, "user", one) for one in ids]
-    return sum(profile is not None for profile in found)
-
-
 # A23b.
 
 REQUESTS = 400
@@ -139,36 +145,25 @@ LIES = ({}, {"X-Memory-User": "2400002"}, {"X-Memory-Agent": "default"}, {"Mcp-S
 async def a23b(extent: Extent) -> Row:
     """Let an agent read portraits by tools and resources, and its person's bot as well; one count must bound both."""
     members, requests = extent.of(MEMBERS, 40), extent.of(REQUESTS, 60)
-    async with theatre.opened() as memory:
-        ids = [str(2_410_001 + number) for number in range(members)]
-        await _planted(memory, ids)
-        now, loot = [0.0], Loot()
-        gate = _gate(memory, now)
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(gate), base_url="http://127.0.0.1") as client:
-            for hour in range(HOURS):
-                now[0] = hour * core.tools.WINDOW
-                loot.portraits.append(set())
-                await _read_by_agents(client, loot, ids, requests)
-    per_hour, allowed = max(map(len, loot.portraits)), core.tools.MOST_PEOPLE
-    note = (
-        f"lost: rows of other places and private chats; twice: portraits an hour over {allowed}; {members} members, "
-        f"{requests} requests an hour for {HOURS} h over MCP (tools and resources, with foreign headers) and by the "
-        f"bot's tools in turn: portraits of others an hour {per_hour} of {members}"
-    )
-    return Row(loot.asked, len(loot.foreign), max(per_hour - allowed, 0), note=note, failed=not per_hour)
+
+    async def read(memory: core.CognitiveMemory, loot: Loot, ids: Sequence[str]) -> None:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(_gate(memory)), base_url="http://127.0.0.1"
+        ) as client:
+            await _read_by_agents(client, loot, ids, requests)
+
+    told = f"{requests} requests an hour for {HOURS} h over MCP, with foreign headers, and by the bot's tools in turn"
+    return (await _looted(members, read)).row(members, told)
 
 
-def _gate(memory: core.CognitiveMemory, now: Sequence[float]) -> Any:
-    """Return the route of agents, with the clock of the bound on both surfaces."""
-    from nonebot_plugin_cognitive_memory import toolbox  # noqa: PLC0415  # after NoneBot's start
-    from nonebot_plugin_cognitive_memory.config import setup  # noqa: PLC0415
+def _gate(memory: core.CognitiveMemory) -> Any:
+    """Return the route of agents."""
+    from nonebot_plugin_cognitive_memory.config import setup  # noqa: PLC0415  # after NoneBot's start
     from nonebot_plugin_cognitive_memory.http import agents as agent_gate  # noqa: PLC0415
     from nonebot_plugin_cognitive_memory.http.routes import Backing  # noqa: PLC0415
 
     agent = {"token": TOKEN, "user": ATTACKER, "group": GROUP}
     settings = core.Settings.from_mapping({"http": {"token": "the-token-of-the-operator", "agents": [agent]}})
-    limit = core.tools.ProfileLimit(lambda: now[0])
-    toolbox.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
     return agent_gate.agents_app(settings.http, Backing(lambda: memory, lambda: setup.settings))
 
 

@@ -66,6 +66,8 @@ class ChatFile:
     zone: tzinfo
     position: int = 0
     size: int = field(init=False)
+    _second: int = field(init=False, default=0)
+    _times: Counter[str] = field(init=False, default_factory=Counter[str])
 
     def __post_init__(self) -> None:
         """Find the format; raise BadArgument for a file that cannot be read or has none of the known formats."""
@@ -77,12 +79,11 @@ class ChatFile:
 
         Raises BadArgument where the rest of the file cannot be read.
         """
-        same = _SameSecond(self.place)
         with _readable(self.path):
             for said in self._read(self):
-                yield said.reason or self._message(said, same)
+                yield said.reason or self._message(said)
 
-    def _message(self, said: Said, same: _SameSecond) -> Message | str:
+    def _message(self, said: Said) -> Message | str:
         place = self.place
         if not said.sender_id:
             return "nobody"
@@ -94,7 +95,7 @@ class ChatFile:
             return "command"
         try:
             return Message(
-                _file_id(said.id) if said.id else same.id_of(said),
+                _file_id(said.id) if said.id else self._made_id(said),
                 replace(place, user_id=said.sender_id, user_name=clean_name(said.name)),
                 said.text,
                 said.sent_at,
@@ -103,6 +104,16 @@ class ChatFile:
             )
         except MistakeError:
             return "unreadable"
+
+    def _made_id(self, said: Said) -> str:
+        """Make an id from place, sender, second and text, and how often that came in this second."""
+        second = int(said.sent_at.timestamp()) if said.sent_at else 0
+        if second != self._second:
+            self._second = second
+            self._times.clear()
+        line_id = derived_id("file", self.place.scope.key, said.sender_id, second, said.text)
+        self._times[line_id] += 1
+        return f"file-{line_id}-{self._times[line_id]}"
 
     def _format(self) -> Callable[[ChatFile], Iterator[Said]]:
         if self.path.is_dir():
@@ -130,24 +141,6 @@ def _readable(path: Path) -> Generator[None, None, None]:
     except OSError as refused:
         reason = refused.strerror
         raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason)) from refused
-
-
-class _SameSecond:
-    """Makes ids for lines without one: from place, sender, second and text, and how often that came in this second."""
-
-    def __init__(self, place: Scene) -> None:
-        self._place = place.scope.key
-        self._second = 0
-        self._times: Counter[str] = Counter()
-
-    def id_of(self, said: Said) -> str:
-        second = int(said.sent_at.timestamp()) if said.sent_at else 0
-        if second != self._second:
-            self._second = second
-            self._times.clear()
-        line_id = derived_id("file", self._place, said.sender_id, second, said.text)
-        self._times[line_id] += 1
-        return f"file-{line_id}-{self._times[line_id]}"
 
 
 def read_chunks(file: ChatFile) -> Iterator[Said]:

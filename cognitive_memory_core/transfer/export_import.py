@@ -111,8 +111,6 @@ async def imported(
     try:
         with await asyncio.to_thread(_opened, path) as file:
             number = 1
-            if not await asyncio.to_thread(_head_fits, file):
-                raise BadArgument(sentences.caller.BAD_EXPORT.format(path=path))
             while lines := await asyncio.to_thread(_next_lines, file):
                 read = await asyncio.to_thread(_rows, lines, number)
                 rows = [row for row in read if not isinstance(row, Profile | Revision)]
@@ -192,14 +190,15 @@ def _put_in_place(draft: Path, path: Path) -> None:
 
 
 def _opened(path: Path) -> BinaryIO:
+    """Open an export behind its first line; raises BadArgument for what is none, OSError."""
     if path.exists() and not path.is_file():  # opening a pipe waits for a writer
         reason = sentences.storage_errors.NOT_A_FILE
         raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason))
-    return path.open("rb")
-
-
-def _head_fits(file: BinaryIO) -> bool:
-    return is_head(file.readline(1000).removeprefix(codecs.BOM_UTF8))
+    file = path.open("rb")
+    if not is_head(file.readline(1000).removeprefix(codecs.BOM_UTF8)):
+        file.close()
+        raise BadArgument(sentences.caller.BAD_EXPORT.format(path=path))
+    return file
 
 
 def _next_lines(file: BinaryIO) -> list[bytes]:
