@@ -8,7 +8,7 @@ from datetime import date
 from .time_rules import Rule, TimeFrame, nth_weekday, rule, said, year_of
 from .time_spans import DAY, TimeSpan, days
 from .vocabulary import either, meaning
-from .western_time import FROM, TO
+from .western_time import latin_rule
 
 _NEAR = 14 * DAY  # range of "before" and "after" a holiday
 _SOLAR = meaning(  # month, day, length in days
@@ -40,47 +40,32 @@ _WEEKDAYS = meaning(  # month, how manyth, weekday (Monday is 0)
         (11, 4, 3): "感恩节|thanksgiving",
     }
 )
-_LUNAR = meaning(  # holiday of the table, days after it, length in days
+_LUNAR = meaning(  # lunar month, day of it, days after that day, length in days
     {
-        ("春节", 0, 7): "春节|chinese new year|lunar new year|spring festival",
-        ("春节", -1, 8): "过年期间|过年的时候|过年那几天",
-        ("春节", 0, 1): "大年初一",
-        ("春节", 1, 1): "大年初二",
-        ("春节", 2, 1): "大年初三",
-        ("春节", -22, 1): "腊八|腊八节",
-        ("春节", -7, 1): "小年夜",
-        ("春节", -1, 1): "除夕|除夕夜|大年三十",
-        ("春节", 14, 1): "元宵|元宵节|正月十五",
-        ("端午", 0, 1): "端午|端午节|dragon boat festival|the dragon boat festival",
-        ("七夕", 0, 1): "七夕|七夕节",
-        ("中秋", 0, 1): "中秋|中秋节|mid-autumn festival|moon festival",
-        ("重阳", 0, 1): "重阳|重阳节",
+        (1, 1, 0, 7): "春节|chinese new year|lunar new year|spring festival",
+        (1, 1, -1, 8): "过年期间|过年的时候|过年那几天",
+        (1, 1, 0, 1): "大年初一",
+        (1, 2, 0, 1): "大年初二",
+        (1, 3, 0, 1): "大年初三",
+        (1, 1, -22, 1): "腊八|腊八节",
+        (1, 1, -7, 1): "小年夜",
+        (1, 1, -1, 1): "除夕|除夕夜|大年三十",
+        (1, 15, 0, 1): "元宵|元宵节|正月十五",
+        (5, 5, 0, 1): "端午|端午节|dragon boat festival|the dragon boat festival",
+        (7, 7, 0, 1): "七夕|七夕节",
+        (8, 15, 0, 1): "中秋|中秋节|mid-autumn festival|moon festival",
+        (9, 9, 0, 1): "重阳|重阳节",
     }
 )
-_FIRST_YEAR = 2000
-_DAYS_AFTER_NEW_YEARS_DAY = {  # in the solar years 2000 to 2049, as a table: computing them requires astronomy
-    "春节": (
-        "35 23 42 31 21 39 28 48 37 25 44 33 22 40 30 49 38 27 46 35 24 42 31 21 40 28 47 36 25 43 33 22 41 "
-        "30 49 38 27 45 34 23 42 31 21 40 29 47 36 25 44 32"
-    ),
-    "端午": (
-        "157 175 165 154 173 161 150 169 159 147 166 156 174 162 152 170 160 149 168 157 176 164 153 172 161 "
-        "150 169 159 148 166 155 174 163 151 170 160 150 168 157 146 165 153 172 161 151 169 158 148 166 154"
-    ),
-    "七夕": (
-        "218 236 226 215 234 222 211 230 219 237 227 217 235 224 213 231 221 239 228 218 237 225 215 233 222 "
-        "240 230 219 238 227 216 235 224 212 231 221 240 228 218 237 226 214 233 222 212 230 219 238 228 216"
-    ),
-    "中秋": (
-        "255 273 263 253 271 260 278 267 257 275 264 254 273 261 250 269 258 276 266 255 274 263 252 271 260 "
-        "278 267 257 276 264 254 273 262 250 269 258 277 266 255 274 263 252 270 259 278 267 257 276 265 253"
-    ),
-    "重阳": (
-        "279 297 286 276 295 283 302 291 280 298 288 277 296 285 274 293 282 300 289 279 298 286 276 295 284 "
-        "301 290 280 299 288 277 296 285 273 292 281 300 289 279 298 287 275 294 283 302 290 280 299 289 277"
-    ),
-}
-_TABLE = {holiday: tuple(map(int, numbers.split())) for holiday, numbers in _DAYS_AFTER_NEW_YEARS_DAY.items()}
+_FIRST_YEAR, _FIRST_DAY = 2000, date(2000, 2, 5)
+# The lunar years 2000 to 2049, because computing them requires astronomy: a bit for each month, set if it has 30 days,
+# not 29; then the number of the leap month, 0 for none; a digit before all that if the leap month has 30 days.
+_LUNAR_CODES = (
+    "c960 d954 d4a0 da50 7552 56a0 abb7 25d0 92d0 cab5 a950 b4a0 baa4 ad50 55d9 4ba0 a5b0 15176 52b0 a930 "
+    "7954 6aa0 ad50 5b52 4b60 a6e6 a4e0 d260 ea65 d530 5aa0 76a3 96d0 4afb 4ad0 a4d0 1d0b6 d250 d520 dd45 "
+    "b5a0 56d0 55b2 49b0 a577 a4b0 aa50 1b255 6d20 ada0"
+)
+_LUNAR_YEARS = [int(code, 16) for code in _LUNAR_CODES.split()]
 
 
 def _holiday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
@@ -94,7 +79,7 @@ def _holiday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
         first = _first_day(holiday, frame.today.year - 1)
     if said(match, "which") == "next":
         first = _first_day(holiday, first.year + 1)
-    last = first + ((_SOLAR.get(holiday) or _LUNAR.get(holiday) or (0, 0, 1))[2] - 1) * DAY
+    last = first + ((_SOLAR.get(holiday) or _LUNAR.get(holiday) or (1,))[-1] - 1) * DAY
     found = days(first, last)
     if said(match, "before"):
         found = days(first - _NEAR, first - DAY)
@@ -110,10 +95,17 @@ def _first_day(holiday: str, year: int) -> date:
         return nth_weekday(year, *_WEEKDAYS[holiday])
     if holiday in _SOLAR:
         return date(year, *_SOLAR[holiday][:2])
-    name, after, _ = _LUNAR[holiday]
-    if not 0 <= year - _FIRST_YEAR < len(_TABLE[name]):
+    month, on_day, after, _ = _LUNAR[holiday]
+    if not 0 <= year - _FIRST_YEAR < len(_LUNAR_YEARS):
         raise ValueError(year)
-    return date(year, 1, 1) + (_TABLE[name][year - _FIRST_YEAR] + after) * DAY
+    before = sum(_days_before(13, one) for one in _LUNAR_YEARS[: year - _FIRST_YEAR])
+    return _FIRST_DAY + (before + _days_before(month, _LUNAR_YEARS[year - _FIRST_YEAR]) + on_day - 1 + after) * DAY
+
+
+def _days_before(month: int, code: int) -> int:
+    """Return the number of days in a lunar year before a month, from the code of the year."""
+    lengths = (30 if code & (0x10000 >> one) else 29 for one in range(1, month))
+    return sum(lengths) + (29 + (code >> 16) if 0 < code & 0xF < month else 0)
 
 
 _NAMES = (*_SOLAR, *_WEEKDAYS, *_LUNAR)
@@ -128,7 +120,7 @@ HOLIDAYS: tuple[Rule, ...] = (
     rule("yearless", f"(?<![0-9{_COUNTED}]){_CHINESE}", _holiday),
     rule("relative", f"(?P<ry>大前|前|去|今|明|后|本)年的?{_CHINESE}", _holiday),
     rule("absolute", f"(?<![0-9])(?P<y>(?:19|20)[0-9]{{2}}) ?年的?{_CHINESE}", _holiday),
-    rule("yearless", f"{FROM}{_ENGLISH}{TO}(?! (?:tree|carol|card))", _holiday),
-    rule("relative", f"{FROM}(?P<which>last|this|next) {_ENGLISH}{TO}", _holiday),
-    rule("absolute", f"{FROM}{_ENGLISH}(?: of|,| in)? (?P<y>(?:19|20)[0-9]{{2}}){TO}", _holiday),
+    latin_rule("yearless", f"{_ENGLISH}(?! (?:tree|carol|card))", _holiday),
+    latin_rule("relative", f"(?P<which>last|this|next) {_ENGLISH}", _holiday),
+    latin_rule("absolute", f"{_ENGLISH}(?: of|,| in)? (?P<y>(?:19|20)[0-9]{{2}})", _holiday),
 )

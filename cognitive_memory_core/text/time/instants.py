@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import datetime, time, timedelta, timezone, tzinfo
 
 from ... import sentences
 from ...domain.interval import FIRST_YEAR, LAST_YEAR, Interval, datetime_of
@@ -40,17 +40,10 @@ def instant_of(value: object, zone: tzinfo, what: str, *, end: bool = False) -> 
         raise BadArgument(sentences.caller.BAD_TIME.format(what=what, value=value))
     text = value.strip().replace("/", "-")
     try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return _parsed(text, zone, what, value)
-    return _zoned(datetime.combine(day, time.max if end else time.min), zone)
-
-
-def _parsed(text: str, zone: tzinfo, what: str, value: str) -> datetime:
-    try:
-        return _zoned(datetime_of(text), zone)
+        found = datetime_of(text)
     except ValueError:
         raise BadArgument(sentences.caller.BAD_TIME.format(what=what, value=value)) from None
+    return _zoned(datetime.combine(found, time.max) if end and len(text) <= len("2026-03-04") else found, zone)
 
 
 def _zoned(instant: datetime, zone: tzinfo) -> datetime:

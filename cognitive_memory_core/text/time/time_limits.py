@@ -78,25 +78,19 @@ def _after(duration: str, now: datetime) -> datetime | None:
 
 
 def _ends(said: str, now: datetime) -> Iterator[datetime]:
-    """Yield every instant that a text can mean."""
+    """Yield every instant that a text can mean; a part of a day without a date is that of today or of tomorrow."""
     clock, today = clock_at_end(said), datetime.combine(now, time())
     named = (said[: clock.start()] if clock else said).strip().removesuffix("的").strip()
-    for start, part in _days(named, now) if named else ((today, ""), (today + DAY, "")):
-        midnight = datetime.combine(start, time())
-        yield from (midnight + at for at in times_of(clock, part)) if clock else (start,)
-
-
-def _days(named: str, now: datetime) -> Iterator[tuple[datetime, str]]:
-    """Yield the beginning of each day or part of a day that an expression can mean, with the name of the part, or "".
-
-    A part of a day without a date means that of today or of tomorrow.
-    """
+    starts = [] if named else [(today, ""), (today + DAY, "")]
     whole = _only_mention(named)
-    for each in (whole,) if whole else (_only_mention(f"今天{named}"), _only_mention(f"明天{named}")):
+    for each in (whole,) if whole else (_only_mention(f"今天{named}"), _only_mention(f"明天{named}")) if named else ():
         if each:
             references = (now, now + 364 * DAY) if each.kind == "yearless" else (now,)
             readings = (each.at(since, lean) for since in references for lean in _LEANS)
-            yield from ((time_span.start, each.part) for time_span in readings if time_span)
+            starts += [(found.start, each.part) for found in readings if found]
+    for start, part in starts:
+        midnight = datetime.combine(start, time())
+        yield from (midnight + at for at in times_of(clock, part)) if clock else (start,)
 
 
 def _only_mention(text: str) -> Mention | None:

@@ -43,6 +43,7 @@ _SPANS: dict[Unit, timedelta] = {
 }
 _FEW_DAYS = 5  # 头几天
 _LONG = {"month": 1, "year": 12}  # months
+_SHORT = ("second", "minute", "hour")
 
 
 @dataclass(frozen=True)
@@ -224,7 +225,8 @@ def stepped_quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 def weekday_of_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read the second Sunday or last Friday of a month; without a month or year, of the latest one that has it."""
-    count, index = _count(match), WEEKDAYS[match["on"]]
+    counted, index = said(match, "count") or "last", WEEKDAYS[match["on"]]
+    count = ORDINALS.get(counted) or number(counted)
     if said(match, "m", "which"):
         first = month_said(match, frame)
         return day(nth_weekday(first.year, first.month, count, index))
@@ -234,29 +236,47 @@ def weekday_of_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(found if found <= frame.today else nth_weekday(before.year, before.month, count, index))
 
 
-def _count(match: re.Match[str]) -> int:
-    word = said(match, "count") or "last"
-    return ORDINALS.get(word) or number(word)
+def ago(match: re.Match[str], frame: TimeFrame, sign: int = 1) -> TimeSpan:
+    """Read 三天前, 2 weeks ago; with ``sign`` -1 the same ahead.
 
-
-def ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 三天前, 2 weeks ago."""
-    return _away(amount_of(match), UNITS[match["unit"]], frame)
+    A number of hours or days gives that hour or day. Weeks, months and years are approximate: the span is about one
+    unit wide, half a unit for an amount such as 1.5, with the day so far back in its middle; its wording is equally
+    rough.
+    """
+    amount, unit = sign * amount_of(match), UNITS[match["unit"]]
+    shares = 2 if amount % 1 else 1
+    if unit in _SHORT:
+        return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
+    if unit in ("day", "week"):
+        when, margin = (frame.now - amount * _SPANS[unit]).date(), 3 // shares * DAY
+        return day(when) if unit == "day" else replace(days(when - margin, when + margin), text=f"{written(when)}左右")
+    months, rest = divmod(amount * _LONG[unit], 1)
+    when = shifted(frame.today, -int(months)) - round(rest * 30) * DAY
+    if unit == "year":
+        return replace(days(shifted(when, -6 // shares), shifted(when, 6 // shares)), text=f"{when.year}年左右")
+    margin = 15 // shares * DAY
+    return replace(days(when - margin, when + margin), text=f"{when.year}年{when.month}月左右")
 
 
 def ahead(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 三天后, in 2 weeks."""
-    return _away(-amount_of(match), UNITS[match["unit"]], frame)
+    return ago(match, frame, -1)
 
 
-def lately(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 最近三天, past week: today is included."""
-    return _next_to_now(amount_of(match), UNITS[match["unit"]], frame)
+def lately(match: re.Match[str], frame: TimeFrame, sign: int = 1) -> TimeSpan:
+    """Read 最近三天, past week, today included; with ``sign`` -1 the same ahead."""
+    amount, unit = sign * amount_of(match), UNITS[match["unit"]]
+    if unit in _SHORT:
+        other = frame.now - amount * _SPANS[unit]
+        return TimeSpan(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
+    is_short = unit in ("day", "week")
+    when = (frame.now - amount * _SPANS[unit]).date() if is_short else shifted(frame.today, -int(amount * _LONG[unit]))
+    return days(min(when, frame.today), max(when, frame.today))
 
 
 def coming(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 未来三天, next 2 weeks: today is included."""
-    return _next_to_now(-amount_of(match), UNITS[match["unit"]], frame)
+    return lately(match, frame, -1)
 
 
 def between(most: int, least: int) -> SpanReader:
@@ -268,7 +288,7 @@ def some(most: int, least: int, unit: Unit, frame: TimeFrame) -> TimeSpan:
     """Return the span from ``most`` to ``least`` units ago, or ahead if both are negative, without a wording."""
     length = _SPANS[unit]
     first, last = sorted((frame.now - most * length, frame.now - least * length))
-    if unit in ("second", "minute", "hour"):
+    if unit in _SHORT:
         return TimeSpan(first, last)
     return replace(days(first.date(), last.date()), text="")
 
@@ -282,37 +302,3 @@ def just_now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 def today(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 现在: today."""
     return day(frame.today)
-
-
-def _away(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
-    """Return the span that is ``amount`` units before the wall clock, or after it if ``amount`` is negative.
-
-    A number of hours or days gives that hour or day. Weeks, months and years are approximate: the span is about one
-    unit wide, half a unit for an amount such as 1.5, with the day so far back in its middle; its wording is equally
-    rough.
-    """
-    if unit in ("second", "minute", "hour"):
-        return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
-    shares = 2 if amount % 1 else 1
-    if unit in ("day", "week"):
-        when = (frame.now - amount * _SPANS[unit]).date()
-        margin = 3 // shares * DAY
-        return day(when) if unit == "day" else replace(days(when - margin, when + margin), text=f"{written(when)}左右")
-    months, rest = divmod(amount * _LONG[unit], 1)
-    when = shifted(frame.today, -int(months)) - round(rest * 30) * DAY
-    if unit == "year":
-        return replace(days(shifted(when, -6 // shares), shifted(when, 6 // shares)), text=f"{when.year}年左右")
-    margin = 15 // shares * DAY
-    return replace(days(when - margin, when + margin), text=f"{when.year}年{when.month}月左右")
-
-
-def _next_to_now(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
-    """Return the span of the last ``amount`` units, today included, or of the coming ones if the amount is negative."""
-    if unit in ("second", "minute", "hour"):
-        other = frame.now - amount * _SPANS[unit]
-        return TimeSpan(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
-    if unit in ("day", "week"):
-        other = (frame.now - amount * _SPANS[unit]).date()
-    else:
-        other = shifted(frame.today, -int(amount * _LONG[unit]))
-    return days(min(other, frame.today), max(other, frame.today))

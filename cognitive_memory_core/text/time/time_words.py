@@ -34,8 +34,6 @@ _BEFORE_A_DAY = lazy("[之以]前|前(?![后端台天年几两一二三四五])|
 _AFTER_A_DAY = lazy("[之以]后|后(?![天年面来续悔端台])")
 _BEFORE = lazy("(?:before|until|till|prior to|up to) $")
 _AFTER = lazy("after $")
-_TO_SOMEBODY = lazy("(?:@|问问?|告诉|叫|提醒|[找请帮])$")
-_OF_SOMEBODY = lazy("是谁|这个?[人货家]|老师|同学|[说问][他她]|的(?:生日|老家|电话|微信|猫|狗)")
 _BESIDE = lazy("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
 _RECURS = lazy("[月年][初中底末](?:都|一般|通常|总是|照例|固定)")  # of every month or year: 月底都要结账
 _EVENT = lazy("[考赛婚产课会假试职学节展演行航播市工业期术店]$")  # 开考前两周 is counted from the exam
@@ -222,18 +220,10 @@ def _mentions(text: str) -> Iterator[Mention]:
 
 
 def _asked(mention: Mention, text: str, now: datetime) -> TimeSpan | None:
-    """Return the span of a mention; None if it means the present or a habit, or if 周末 is a person's name here."""
-    if mention.kind == "now" or (mention.kind == "open" and (_is_habit(text, mention) or _is_person(text, mention))):
+    """Return the span of a mention; None if it means the present or a habit."""
+    if mention.kind == "now" or (mention.kind == "open" and _is_habit(text, mention)):
         return None
     return mention.at(now)
-
-
-def _is_person(text: str, mention: Mention) -> bool:
-    """Return whether 周末 ("weekend") is used as a person's name here: 周末是谁, @周末."""
-    if text[mention.start : mention.stop] != "周末":
-        return False
-    before = text[max(mention.start - 4, 0) : mention.start]
-    return bool(_TO_SOMEBODY.search(before) or _OF_SOMEBODY.match(text, mention.stop))
 
 
 def _bounded(time_span: TimeSpan, mention: Mention, read: str, now: datetime) -> TimeSpan:

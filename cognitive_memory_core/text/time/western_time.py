@@ -6,7 +6,9 @@ import re
 from datetime import date
 
 from .time_rules import (
+    Kind,
     Rule,
+    SpanReader,
     TimeFrame,
     ago,
     ahead,
@@ -45,9 +47,9 @@ from .vocabulary import (
     either,
 )
 
-FROM = "(?=[a-z0-9])(?<![a-z0-9_])"  # a Chinese character ends a Latin word; the cheap lookahead comes first
-TO = "(?![a-z0-9_])"
-_UNIT = f"(?P<unit>{either(WESTERN_UNITS)}){TO}"
+_FROM = "(?=[a-z0-9])(?<![a-z0-9_])"  # a Chinese character ends a Latin word; the cheap lookahead comes first
+_TO = "(?![a-z0-9_])"
+_UNIT = f"(?P<unit>{either(WESTERN_UNITS)}){_TO}"
 _MONTH = f"(?P<m>{either(MONTHS)})\\.?"
 _WEEKDAY = f"(?P<on>{either(ENGLISH_WEEKDAYS)})"
 _SHORT_UNIT = f"(?P<n>[0-9]{{1,3}}) ?(?P<unit>{either(SHORT_UNITS)})"
@@ -120,6 +122,11 @@ def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(dated(year_of(match, frame), first, second, frame))
 
 
+def latin_rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
+    """Create a rule whose pattern neither begins nor ends inside a Latin word or number."""
+    return rule(kind, f"{_FROM}(?:{pattern}){_TO}", reading)
+
+
 WESTERN: tuple[Rule, ...] = (
     rule(
         "absolute",
@@ -139,77 +146,75 @@ WESTERN: tuple[Rule, ...] = (
         "(?![0-9a-z/.%]|的|个|以上|杯| ?(?:cup|inch|mile|tea|table|tsp|tbsp|of |price))",
         date_or_month,
     ),
-    rule(
+    latin_rule(
         "relative",
-        f"{FROM}(?:the (?=day))?(?P<day>{either(ENGLISH_DAYS)})(?: (?P<part>morning|afternoon|evening|night))?{TO}",
+        f"(?:the (?=day))?(?P<day>{either(ENGLISH_DAYS)})(?: (?P<part>morning|afternoon|evening|night))?",
         counted_day,
     ),
-    rule("relative", f"{FROM}(?P<which>last|this) (?P<part>morning|afternoon|evening|night){TO}", counted_day),
-    rule("relative", f"{FROM}{_STEP} (?P<unit>week|month|year|weekend){TO}", _stepped),
-    rule(
+    latin_rule("relative", "(?P<which>last|this) (?P<part>morning|afternoon|evening|night)", counted_day),
+    latin_rule("relative", f"{_STEP} (?P<unit>week|month|year|weekend)", _stepped),
+    latin_rule(
         "relative",
-        f"{FROM}(?:the )?(?P<unit>week|month|year) before last{TO}",
+        "(?:the )?(?P<unit>week|month|year) before last",
         lambda match, frame: _step(match["unit"], -2, frame),
     ),
-    rule("relative", f"{FROM}{_STEP} quarter{TO}", stepped_quarter),
-    rule("relative", f"{FROM}(?P<which>last|past|previous|this|next|coming) {_SEASON}{TO}", _season),
-    rule("absolute", f"{FROM}(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}}){TO}", _season),
-    rule(
+    latin_rule("relative", f"{_STEP} quarter", stepped_quarter),
+    latin_rule("relative", f"(?P<which>last|past|previous|this|next|coming) {_SEASON}", _season),
+    latin_rule("absolute", f"(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}})", _season),
+    latin_rule(
         "absolute",
-        f"{FROM}(?:in |during )?{_NAMED_QUARTER}(?: of|,)? ?'?(?P<y>20[0-9]{{2}}|(?<=')[0-9]{{2}}){TO}",
+        f"(?:in |during )?{_NAMED_QUARTER}(?: of|,)? ?'?(?P<y>20[0-9]{{2}}|(?<=')[0-9]{{2}})",
         quarter,
     ),
-    rule("absolute", f"{FROM}(?P<y>20[0-9]{{2}})[ -]?(?P<q>q[1-4]){TO}", quarter),
-    rule("yearless", f"{FROM}{_NAMED_QUARTER}{TO}", quarter),
-    rule("absolute", f"{FROM}(?:in )?(?P<third>early|mid|late)[ -]{_MONTH}{_YEAR}", date_or_month),
-    rule("yearless", f"{FROM}(?:in )?(?P<third>early|mid|late)[ -]{_MONTH}{TO}", date_or_month),
-    rule("relative", f"{FROM}(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende){TO}", _stepped),
-    rule(
-        "relative", f"{FROM}(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao]){TO}", _stepped
-    ),
-    rule("absolute", f"{FROM}{_NTH} {_MONTH}{_YEAR}", weekday_of_month),
-    rule("yearless", f"{FROM}{_NTH} {_MONTH}{TO}", weekday_of_month),
-    rule("relative", f"{FROM}{_NTH} {_STEP} month{TO}", weekday_of_month),
-    rule(
+    latin_rule("absolute", "(?P<y>20[0-9]{2})[ -]?(?P<q>q[1-4])", quarter),
+    latin_rule("yearless", _NAMED_QUARTER, quarter),
+    latin_rule("absolute", f"(?:in )?(?P<third>early|mid|late)[ -]{_MONTH}{_YEAR}", date_or_month),
+    latin_rule("yearless", f"(?:in )?(?P<third>early|mid|late)[ -]{_MONTH}", date_or_month),
+    latin_rule("relative", "(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende)", _stepped),
+    latin_rule("relative", f"(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao])", _stepped),
+    latin_rule("absolute", f"{_NTH} {_MONTH}{_YEAR}", weekday_of_month),
+    latin_rule("yearless", f"{_NTH} {_MONTH}", weekday_of_month),
+    latin_rule("relative", f"{_NTH} {_STEP} month", weekday_of_month),
+    latin_rule(
         "yearless",
-        f"{FROM}on the (?P<count>second|third|fourth|fifth) {_WEEKDAY}{TO}(?! (?:of|in|each|every))",
+        f"on the (?P<count>second|third|fourth|fifth) {_WEEKDAY}(?! (?:of|in|each|every))",
         weekday_of_month,
     ),
-    rule("decoy", f"{FROM}(?:the )?(?:second|third|fourth|fifth) {_WEEKDAY}{TO}"),
-    rule("relative", f"{FROM}{_STEP} {_WEEKDAY}{TO}", _stepped_weekday),
-    rule("open", f"{FROM}(?:on )?{_WEEKDAY}{TO}", some_weekday),
-    rule("relative", f"{FROM}{_STEP} {_MONTH}{TO}", _stepped_month),
-    rule("absolute", f"{FROM}{_DAY} ?(?:of |de )?{_MONTH}{_YEAR}", date_or_month),
-    rule("absolute", f"{FROM}{_MONTH} ?{_DAY}{_YEAR}", date_or_month),
-    rule("absolute", f"{FROM}(?:(?:in|during|since|of|until|by|through) )?{_MONTH}{_YEAR}", date_or_month),
-    rule("yearless", f"{FROM}{_DAY} ?(?:of |de )?{_MONTH}{TO}", date_or_month),
-    rule("yearless", f"{FROM}{_MONTH} {_DAY}{TO}", date_or_month),
-    rule(
+    latin_rule("decoy", f"(?:the )?(?:second|third|fourth|fifth) {_WEEKDAY}"),
+    latin_rule("relative", f"{_STEP} {_WEEKDAY}", _stepped_weekday),
+    latin_rule("open", f"(?:on )?{_WEEKDAY}", some_weekday),
+    latin_rule("relative", f"{_STEP} {_MONTH}", _stepped_month),
+    latin_rule("absolute", f"{_DAY} ?(?:of |de )?{_MONTH}{_YEAR}", date_or_month),
+    latin_rule("absolute", f"{_MONTH} ?{_DAY}{_YEAR}", date_or_month),
+    latin_rule("absolute", f"(?:(?:in|during|since|of|until|by|through) )?{_MONTH}{_YEAR}", date_or_month),
+    latin_rule("yearless", f"{_DAY} ?(?:of |de )?{_MONTH}", date_or_month),
+    latin_rule("yearless", f"{_MONTH} {_DAY}", date_or_month),
+    latin_rule(
         "open",
-        f"{FROM}(?:(?<=on )|(?<=by )|(?<=before )|(?<=after )|(?<=since ))the "
-        f"(?P<d>3[01]|[12]?[0-9])(?:st|nd|rd|th){TO}"
+        "(?:(?<=on )|(?<=by )|(?<=before )|(?<=after )|(?<=since ))the "
+        "(?P<d>3[01]|[12]?[0-9])(?:st|nd|rd|th)"
         "(?! (?:of|floor|century|street|avenue|time|try|place|day|attempt|page|chapter))",
         numbered_day,
     ),
-    rule("yearless", f"{FROM}(?:in|during|since|of|until|by|through) {_MONTH}{TO}(?! {_DAY})", date_or_month),
-    rule("absolute", f"{FROM}(?:in|year|since|during|from|until|by|of) (?P<y>(?:19|20)[0-9]{{2}}){TO}", whole_year),
-    rule("relative", f"{FROM}{_COUNT} {_UNIT} (?:ago|back|fa){TO}", ago),
-    rule("relative", f"{FROM}(?P<n>half an?) {_UNIT} (?:ago|back){TO}", ago),
-    rule("relative", f"{FROM}{_SHORT_UNIT} (?:ago|back){TO}", ago),
-    rule("relative", f"{FROM}(?:the )?(?:past|last) {_SHORT_UNIT}{TO}", lately),
-    rule("relative", f"{FROM}(?:il y a|vor|hace) {_COUNT} {_UNIT}", ago),
-    rule("relative", f"{FROM}{_FEW} {_UNIT} ago{TO}", between(5, 2)),
-    rule("relative", f"{FROM}{_COUPLE} {_UNIT} ago{TO}", between(3, 1)),
-    rule("relative", f"{FROM}{_COUNT} {_UNIT} (?:later|from now){TO}", ahead),
-    rule("relative", f"{FROM}in (?!an? ){_COUNT} {_UNIT}", ahead),
-    rule("relative", f"{FROM}(?:the )?(?:past|last) {_COUNT} {_UNIT}", lately),
-    rule("relative", f"{FROM}(?:the )?past {_UNIT}", lately),
-    rule("relative", f"{FROM}(?:the )?(?:past|last) {_FEW} {_UNIT}", between(5, 0)),
-    rule("relative", f"{FROM}(?:the )?(?:past|last) {_COUPLE} {_UNIT}", between(3, 0)),
-    rule("relative", f"{FROM}(?:the )?(?:next|coming) {_COUNT} {_UNIT}", coming),
-    rule("relative", f"{FROM}just now{TO}", just_now),
-    rule("now", f"{FROM}(?:right now|now|currently|nowadays|at the moment){TO}", today),
-    rule("vague", f"{FROM}(?:recently|lately|these days|the other day|soon|last time|next time){TO}"),
-    rule("decoy", f"{FROM}(?:black friday|(?:ruby|fat|super) tuesday|monday blues){TO}"),
-    rule("decoy", f"{FROM}(?:every|each) (?:{either(ENGLISH_WEEKDAYS)}|[a-z]{{3,9}}day|day|week|month|year){TO}"),
+    latin_rule("yearless", f"(?:in|during|since|of|until|by|through) {_MONTH}(?! {_DAY})", date_or_month),
+    latin_rule("absolute", "(?:in|year|since|during|from|until|by|of) (?P<y>(?:19|20)[0-9]{2})", whole_year),
+    latin_rule("relative", f"{_COUNT} {_UNIT} (?:ago|back|fa)", ago),
+    latin_rule("relative", f"(?P<n>half an?) {_UNIT} (?:ago|back)", ago),
+    latin_rule("relative", f"{_SHORT_UNIT} (?:ago|back)", ago),
+    latin_rule("relative", f"(?:the )?(?:past|last) {_SHORT_UNIT}", lately),
+    latin_rule("relative", f"(?:il y a|vor|hace) {_COUNT} {_UNIT}", ago),
+    latin_rule("relative", f"{_FEW} {_UNIT} ago", between(5, 2)),
+    latin_rule("relative", f"{_COUPLE} {_UNIT} ago", between(3, 1)),
+    latin_rule("relative", f"{_COUNT} {_UNIT} (?:later|from now)", ahead),
+    latin_rule("relative", f"in (?!an? ){_COUNT} {_UNIT}", ahead),
+    latin_rule("relative", f"(?:the )?(?:past|last) {_COUNT} {_UNIT}", lately),
+    latin_rule("relative", f"(?:the )?past {_UNIT}", lately),
+    latin_rule("relative", f"(?:the )?(?:past|last) {_FEW} {_UNIT}", between(5, 0)),
+    latin_rule("relative", f"(?:the )?(?:past|last) {_COUPLE} {_UNIT}", between(3, 0)),
+    latin_rule("relative", f"(?:the )?(?:next|coming) {_COUNT} {_UNIT}", coming),
+    latin_rule("relative", "just now", just_now),
+    latin_rule("now", "right now|now|currently|nowadays|at the moment", today),
+    latin_rule("vague", "recently|lately|these days|the other day|soon|last time|next time"),
+    latin_rule("decoy", "black friday|(?:ruby|fat|super) tuesday|monday blues"),
+    latin_rule("decoy", f"(?:every|each) (?:{either(ENGLISH_WEEKDAYS)}|[a-z]{{3,9}}day|day|week|month|year)"),
 )
