@@ -37,8 +37,8 @@ from .store.names import MOST_NAMES, Alias
 from .text import caches
 from .text.names import clean_name, clean_text
 from .text.safety.redaction import Redaction
-from .text.safety.retold_events import untelling
 from .text.statements.lexicon import offences
+from .text.statements.withdrawn_claims import untelling
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)

@@ -44,7 +44,7 @@ from .settings import Settings
 from .store.erasure.eraser import Eraser
 from .store.notes import NoteBook
 from .text.names import clean_text, one_line
-from .text.safety.retold_events import without_retold
+from .text.statements.withdrawn_claims import without_retold
 
 PIN_LENGTH = 500
 

@@ -40,7 +40,7 @@ from ..settings import Live, Settings
 from ..store.facts import FactBook
 from ..store.names import NameBook
 from ..store.quality import ExaminedEvent, LineCount, LoggedDay, MissedBook, QualityLedger, StoredCount
-from ..text.statements.bare_statements import character_pairs, outspoken, unquoted
+from ..text.names_and_quotations import character_pairs, outspoken, unquoted
 from ..text.statements.figures import values_of
 from ..text.statements.lexicon import offences
 from .counting import BOUNDS, TOOK

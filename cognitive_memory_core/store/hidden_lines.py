@@ -13,7 +13,7 @@ from ..domain.event import Event
 from ..domain.message import Message
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
-from ..text.safety.retold_events import retells, statement_of
+from ..text.statements.withdrawn_claims import retells, statement_of
 from . import event_rows
 from .database.rows import EVENT, MESSAGE, bound, bytes_replaced
 from .database.statements import LISTED, listed
@@ -105,7 +105,7 @@ def _hide(connection: Connection, seq: int) -> None:
 
 def _similar_lines(connection: Connection, event: Event) -> list[tuple[int, Message]]:
     """Return the lines by the bot or the event's sender that share words with an event."""
-    expression = words.match(sorted(statement_of(event).trace.terms), ReadFilter(Scene.operator(event.agent)))
+    expression = words.match(sorted(statement_of(event).trace), ReadFilter(Scene.operator(event.agent)))
     if expression is None:
         return []
     rows = connection.execute(  # CROSS forces the word index first

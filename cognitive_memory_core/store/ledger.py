@@ -10,7 +10,7 @@ from ..domain.event import Event
 from ..domain.profile import Profile
 from ..ports.clock import Clock, SystemClock
 from ..tasks import completed
-from ..text.safety.retold_events import without_retold
+from ..text.statements.withdrawn_claims import without_retold
 from . import hidden_lines
 from .all_rows import Archive
 from .beliefs import BeliefBook, DecisionBook

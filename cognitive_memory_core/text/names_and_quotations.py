@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from .characters import folded
+
 Span = tuple[int, int]
 _QUOTED = re.compile(
     "《[^《》]*》|“[^“”]*”|「[^「」]*」|『[^『』]*』|【[^【】]*】"
@@ -12,6 +14,15 @@ _QUOTED = re.compile(
     "|(?<![A-Za-z0-9.-])(?:[A-Za-z0-9-]{1,63}[.]){1,4}(?:com|org|net|cn|io|ai|app|dev|tv|xyz|edu|gov)(?![A-Za-z0-9])"
 )
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+
+_READ = 300  # characters of a statement
+_NOTES = re.compile(
+    r"[(（][0-9a-z_-]{1,128}[)）]|\d{4}[-/年]\d{1,2}(?:[-/月]\d{1,2}日?)?|\d{1,2}:\d{2}|\d{1,2}月\d{1,2}[日号]?"
+)
+_SPEECH = re.compile(r"^[^：:“”\"]{1,40}(?:说)?[：:]")
+_QUOTATION = re.compile(r"[^“”]{0,60}[：:]\s*“(.+)”[^“”]{0,40}$", re.DOTALL)
+_FRAME = " “”\"'（）()"
+_SIGNS = re.compile(r"[\W_]+")
 
 
 class TextMask:
@@ -78,3 +89,20 @@ def is_whole(text: str, start: int, name: str) -> bool:
 
 def _clings(left: str, right: str) -> bool:
     return left.isascii() and right.isascii() and left.isalnum() and right.isalnum()
+
+
+def outspoken(statement: str) -> str:
+    """Return a statement without its speaker, ids, dates and times, folded by :func:`folded`."""
+    return _SPEECH.sub("", _NOTES.sub("", folded(statement[:_READ])), count=1).strip(_FRAME)
+
+
+def unquoted(statement: str) -> str:
+    """Return the words inside the quotation marks if a statement is one quotation, else the statement."""
+    quoted = _QUOTATION.match(statement)
+    return quoted[1] if quoted else statement
+
+
+def character_pairs(said: str) -> frozenset[str]:
+    """Return the pairs of neighbouring characters of a text, after removing punctuation and spaces."""
+    plain = _SIGNS.sub("", said)
+    return frozenset(plain[at : at + 2] for at in range(len(plain) - 1))

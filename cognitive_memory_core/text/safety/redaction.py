@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
 
 from ... import sentences
 from ..caches import cleared_on_erasure
@@ -15,7 +14,6 @@ from ..statements.lexicon import is_leaning_word
 LONG_ID = 5  # characters; a shorter id is hidden only in brackets, where it cannot be a day or a count
 SHORTEST_NAME = 2  # characters; a shorter name is hidden only before its id
 FEW = 64  # up to this many words are searched one by one
-MANY = 500  # up to this many candidate words are searched one by one, too
 _LETTERS = "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # of scripts that put blanks between words
 _ANY_ID = r"(?=[A-Za-z_.:@-]{0,64}[0-9])[0-9A-Za-z_.:@-]{1,64}"
 
@@ -24,7 +22,7 @@ class Vocabulary:
     """A set of words whose occurrences in a text are found in a time that hardly depends on their number."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        """Store the words; the index of their first two characters is built on first use."""
+        """Store the words; the index of their lengths is built on first use."""
         self._words = dict.fromkeys(word for word in words if word)
 
     def __iter__(self) -> Iterator[str]:
@@ -35,23 +33,17 @@ class Vocabulary:
         """Return the words that occur in a text."""
         if len(self._words) <= FEW:
             return tuple(word for word in self._words if word in text)
-        starts = self._by_start.keys() & {*text, *map("".join, pairwise(text))}
-        if sum(len(self._by_start[start]) for start in starts) > MANY:
-            return tuple(self._words.keys() & self._pieces(text))
-        return tuple(word for start in starts for word in self._by_start[start] if word in text)
+        lengths = self._lengths
+        pieces = (text[at : at + length] for at in range(len(text)) for length in lengths.get(text[at : at + 2], ()))
+        return tuple(self._words.keys() & {*pieces, *text})
 
     @cached_property
-    def _by_start(self) -> dict[str, list[str]]:
-        by_start: dict[str, list[str]] = {}
+    def _lengths(self) -> dict[str, set[int]]:
+        """The lengths of the words by their first two characters."""
+        lengths: dict[str, set[int]] = {}
         for word in self._words:
-            by_start.setdefault(word[:2], []).append(word)
-        return by_start
-
-    def _pieces(self, text: str) -> set[str]:
-        """Return all characters of a text, and each substring with the beginning and length of one of the words."""
-        lengths = {start: set(map(len, words)) for start, words in self._by_start.items()}
-        starts = enumerate(map("".join, pairwise(text)))
-        return {text[at : at + length] for at, start in starts for length in lengths.get(start, ())} | {*text}
+            lengths.setdefault(word[:2], set()).add(len(word))
+        return lengths
 
 
 @dataclass(frozen=True)

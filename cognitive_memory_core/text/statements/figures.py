@@ -47,9 +47,10 @@ class Line:
 
 def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str] = ()) -> list[str]:
     """Return the days, times and numbers of a statement, as written in it, that none of its lines has."""
-    whens = [line.when for line in lines if line.when]
-    told = _figures(statement, _wall(max(whens, default=None)), tuple(names))
-    given = [_figures(line.text, _wall(line.when), tuple(names)) for line in lines]
+    walls = [line.when and line.when.replace(tzinfo=None) for line in lines]  # equal instants may be different days
+    whens = [when for when in walls if when]
+    told = _figures(statement, max(whens, default=None), tuple(names))
+    given = [_figures(line.text, wall, tuple(names)) for line, wall in zip(lines, walls, strict=True)]
     numbers = {value for one in given for value in one.values}
     times = {at for one in given for _, at, _ in one.clocks} | {(when.hour % 12) * 60 + when.minute for when in whens}
     spans = [span for one in given for _, of_word in one.days for span in of_word]
@@ -97,7 +98,8 @@ def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figur
     rest = plain(text)
     rest = _blanked(rest, (*(one.span() for one in _LABEL.finditer(rest)), *named(rest, names, is_time)))
     found = [one for one in mentions(rest) if one.kind not in ("now", "vague")]
-    days = tuple((rest[one.start : one.stop], tuple(_spans(one, when))) for one in found if not _only_weekday(one))
+    dated = [one for one in found if one.kind not in ("open", "habit") or not _WEEKDAY.search(one.text)]
+    days = tuple((rest[one.start : one.stop], tuple(_spans(one, when))) for one in dated)
     weekdays = list(_WEEKDAY.finditer(rest))
     rest = _blanked(rest, (*((one.start, one.stop) for one in found), *(one.span() for one in weekdays)))
     times = list(clocks(rest))
@@ -113,10 +115,6 @@ def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figur
 
 def _blanked(text: str, spans: Iterable[Span]) -> str:
     return TextMask(len(text), spans).blanked(text)
-
-
-def _only_weekday(mention: Mention) -> bool:
-    return mention.kind in ("open", "habit") and bool(_WEEKDAY.search(mention.text))
 
 
 def numbers_in(text: str) -> Iterator[tuple[str, float]]:
@@ -149,11 +147,6 @@ def _meet(wanted: Sequence[TimeSpan], given: Sequence[TimeSpan], numbers: Collec
     if any(one.start < other.stop and other.start < one.stop for one in wanted for other in given):
         return True
     return any(one.start.day in numbers for one in wanted if one.stop - one.start <= _LONGEST_DAY)
-
-
-def _wall(when: datetime | None) -> datetime | None:
-    """Return the time on the clock of the place: equal instants of two zones may be different days."""
-    return when.replace(tzinfo=None) if when else None
 
 
 def _weekday(span: TimeSpan) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -92,9 +92,8 @@ _BARE = re.compile("(?:喜欢|讨厌|受不了|爱|怕|吃|喝|养|住|用|学|�
 
 @dataclass(frozen=True)
 class LastingClause:
-    """A clause in which its speaker says something lasting of themselves, as written; it begins at index ``start``."""
+    """A clause in which its speaker says something lasting of themselves, as written."""
 
-    start: int
     text: str
     field: Field
     kind: EventKind
@@ -105,10 +104,15 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
 
     Clauses do not count if they ask, suppose, contain a name of ``others``, speak of rank or debts, or depend on a day.
     """
-    for start, clause in _clauses(said):
-        found = _topic(clause, others)
-        if found and len(clause) <= LONGEST:
-            return LastingClause(start, clause, *found)
+    for clause in _clauses(said):
+        read = folded(clause)
+        topics: list[tuple[Field, EventKind]] = [(field, kind) for field, kind, words in _TOPICS if words.match(read)]
+        if not topics or len(clause) > LONGEST or _BARE.search(read) or _NOT_LASTING.search(read):
+            continue
+        if any(name in clause for name in others):
+            continue
+        if not any(mention.kind in ("relative", "open", "vague") for mention in mentions(clause)):
+            return LastingClause(clause, *topics[0])
     return None
 
 
@@ -127,7 +131,7 @@ class EndedState:
 
 def ended_states(said: str) -> list[EndedState]:
     """Return the states that a line says have ended for its speaker."""
-    found = ((clause, _ENDED.fullmatch(folded(clause))) for _, clause in _clauses(said))
+    found = ((clause, _ENDED.fullmatch(folded(clause))) for clause in _clauses(said))
     return [EndedState(clause, ended["matter"]) for clause, ended in found if ended]
 
 
@@ -136,30 +140,9 @@ def speaks_of_rank_or_debt(text: str) -> bool:
     return bool(_RANK_OR_DEBT.search(folded(text)))
 
 
-def _clauses(said: str) -> list[tuple[int, str]]:
-    """Split a line into clauses without their introductory words, each with its position."""
-    found: list[tuple[int, str]] = []
-    at = 0
-    for end in (*_CLAUSE_END.finditer(said), None):
-        stop = end.start() if end else len(said)
-        lead_in = _LEAD_IN.match(folded(said[at:stop]))
-        start = at + (lead_in.end() if lead_in else 0)
-        if said[start:stop].strip():
-            found.append((start, said[start:stop].rstrip()))
-        at = end.end() if end else stop
-    return found
-
-
-def _topic(clause: str, others: Collection[str]) -> tuple[Field, EventKind] | None:
-    said = folded(clause)
-    found: tuple[Field, EventKind] | None = next(
-        ((field, kind) for field, kind, words in _TOPICS if words.match(said)), None
-    )
-    return None if found is None or _BARE.search(said) or _is_excluded(clause, others) else found
-
-
-def _is_excluded(clause: str, others: Collection[str]) -> bool:
-    """Return whether a clause asks, supposes, has a name of ``others``, tells rank or debt, or depends on a day."""
-    if _NOT_LASTING.search(folded(clause)) or any(name in clause for name in others):
-        return True
-    return any(mention.kind in ("relative", "open", "vague") for mention in mentions(clause))
+def _clauses(said: str) -> Iterator[str]:
+    """Yield the clauses of a line without their introductory words."""
+    for clause in _CLAUSE_END.split(said):
+        lead_in = _LEAD_IN.match(folded(clause))
+        if left := clause[lead_in.end() if lead_in else 0 :].strip():
+            yield left

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.text.safety.retold_events import retells, untelling
+from cognitive_memory_core.text.statements.withdrawn_claims import retells, untelling
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import later
