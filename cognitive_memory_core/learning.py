@@ -11,7 +11,6 @@ from types import ModuleType
 
 from .domain.profile import ProfileKey
 from .errors import UnavailableError
-from .evolution.beliefs import BeliefIndexer
 from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
 from .evolution.suggesting import Suggesting
 from .forgetting import ErasureSurroundings, EventCorrecting, EventForgetting, PermanentErasure, Purge
@@ -19,7 +18,6 @@ from .historian.backlog import Backlog
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
 from .historian.pipeline import Pipeline
-from .historian.profile_indexer import ProfileIndexer
 from .historian.rewriter import BackedHistorian, ModelHistorian
 from .historian.rules import RuleHistorian, RuleMerger
 from .historian.surroundings import JobReader
@@ -36,7 +34,8 @@ from .prompts.library import TEMPLATES, PromptLibrary, read_templates
 from .quality.reporting import Reporting
 from .recall.compression import ModelSummariser
 from .tasks import BackgroundLoop
-from .vectors.indexer import Indexer
+from .vectors.indexer import belief_indexer, event_indexer
+from .vectors.profile_indexer import ProfileIndexer
 
 log = logging.getLogger(__name__)
 POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll of a drain counts rows, so the interval grows
@@ -92,14 +91,14 @@ class Learning:
         opened = self.opened
         live, settings, ledger, clock = opened.settings, opened.settings.current, opened.ledger, opened.clock
         embedder, reconciler = opened.embedder, opened.reconciler
-        self.indexer = Indexer(
+        self.indexer = event_indexer(
             embedder,
             ledger.vectors,
             on_stored=reconciler.nudge if reconciler else lambda: None,
             batch=settings.models.embedding.batch_size,
         )
         self.profile_indexer = ProfileIndexer(opened.profiles, ledger.profiles, embedder)
-        self.belief_indexer = BeliefIndexer(ledger.beliefs, embedder)
+        self.belief_indexer = belief_indexer(embedder, ledger.beliefs)
         self.evolver = Evolver(
             model=self.evolver_model,
             ledger=ledger,
@@ -205,7 +204,7 @@ class Learning:
             settings=live,
             clock=clock,
             counts=opened.queue.counts,
-            lag=self.indexer.lag,
+            lag=self.index_lag,
             missed=ledger.missed,
             lent=self.lent,
         )
@@ -308,15 +307,14 @@ class Learning:
     async def _is_idle(self) -> bool:
         if not (self.worker.is_idle and self.backlog.is_idle) or await self.takeover.is_due():
             return False
-        lags = [self.indexer.lag, self.profile_indexer.has_lag, self.belief_indexer.has_lag]
-        if self.opened.reconciler:
-            lags.append(self.opened.reconciler.lag)
         try:
             if not self.merging.is_idle or await self.merging.waiting():
                 return False
-            for lag in lags:
-                if await lag():
+            for indexer in (self.indexer, self.profile_indexer, self.belief_indexer):
+                if await indexer.has_lag():
                     return False
+            if self.opened.reconciler and await self.opened.reconciler.lag():
+                return False
         except UnavailableError:
             return False
         return True
@@ -332,6 +330,10 @@ class Learning:
                 for loop in (self.indexer, self.profile_indexer, self.belief_indexer, self.opened.reconciler):
                     if loop:
                         loop.wake_now()
+
+    async def index_lag(self) -> int:
+        """Return the number of events that have no vector yet."""
+        return await self.opened.ledger.vectors.lag(self.opened.embedder.fingerprint)
 
     def reconsider(self) -> None:
         """Wake the loops that wait for a time computed from settings, after the settings changed."""

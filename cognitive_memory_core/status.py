@@ -118,7 +118,7 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
         return replace(
             status,
             totals=await opened.ledger.archive.totals(),
-            index_lag=await learning.indexer.lag(),
+            index_lag=await learning.index_lag(),
             spent_today=tuple(await opened.ledger.accounts.spent(today)),
             index=await opened.reconciler.state() if opened.reconciler else IndexState(),
             purge=await learning.purge.state(),

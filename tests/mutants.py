@@ -79,8 +79,8 @@ MUTANTS = (
         "worker: a job is completed although it failed",
         (
             Edit(
-                "            await self._retry_until_done(partial(self._settle, claim, error))",
-                "            await self._retry_until_done(partial(self._queue.complete, claim))",
+                "                settle = partial(self._queue.bury, claim, described(error))",
+                "                settle = partial(self._queue.complete, claim)",
             ),
         ),
         "tests/promises/test_model_trouble_loses_nothing.py tests/promises/test_failed_jobs_are_kept.py",
@@ -90,8 +90,8 @@ MUTANTS = (
         "worker: an outage counts as an attempt",
         (
             Edit(
-                "delay=outcome.delay, counted=outcome.counted)",
-                "delay=outcome.delay, counted=True)",
+                "delay=again.delay, counted=again.counted)",
+                "delay=again.delay, counted=True)",
             ),
         ),
         "tests/promises/test_model_trouble_loses_nothing.py",

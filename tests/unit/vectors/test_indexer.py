@@ -9,7 +9,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
 from cognitive_memory_core.ports.models import Calibration, Vector
 from cognitive_memory_core.store.vectors import VectorLedger, VectorRow
-from cognitive_memory_core.vectors.indexer import BATCH, PATIENT, PLAIN_TEXT, Indexer
+from cognitive_memory_core.vectors.indexer import BATCH, PATIENT, PLAIN_TEXT, Indexer, Waiting, event_indexer
 from tests.support.builders import an_event
 from tests.support.ledgers import Ledger, a_ledger, a_vector, committed
 
@@ -62,7 +62,7 @@ async def some(ledger: Ledger, *texts: str) -> None:
     await committed(ledger, *(an_event(text) for text in texts))
 
 
-async def until_idle(indexer: Indexer) -> None:
+async def until_idle(indexer: Indexer[Waiting]) -> None:
     """Run steps until nothing waits."""
     while await indexer.step():
         pass
@@ -73,10 +73,10 @@ async def test_each_event_is_embedded_once() -> None:
     ledger, model, told = a_ledger(), Model(), []
     texts = [f"第 {number} 件事" for number in range(BATCH + 3)]
     await some(ledger, *texts)
-    indexer = Indexer(model, ledger.vectors, on_stored=lambda: told.append(1))
+    indexer = event_indexer(model, ledger.vectors, on_stored=lambda: told.append(1))
     await until_idle(indexer)
     assert sorted(model.answered) == sorted(texts)
-    assert await indexer.lag() == 0
+    assert not await indexer.has_lag()
     assert len(told) == 2
 
 
@@ -93,10 +93,10 @@ async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -
 
     model = Model(refuse)
     await some(ledger, *texts)
-    indexer = Indexer(model, ledger.vectors, on_stored=lambda: None)
+    indexer = event_indexer(model, ledger.vectors)
     await until_idle(indexer)
     assert sorted(model.answered) == sorted(texts[:place] + texts[place + 1 :])
-    assert await indexer.lag() == 0
+    assert not await indexer.has_lag()
 
 
 @pytest.mark.parametrize("count", [1, 2, 64])
@@ -110,14 +110,14 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
 
     model = Model(refuse)
     await some(ledger, *(f"第 {number} 件事" for number in range(count)))
-    indexer = Indexer(model, ledger.vectors, on_stored=lambda: None)
+    indexer = event_indexer(model, ledger.vectors)
     with pytest.raises(BadAnswer):
         await indexer.step()
     assert model.calls <= 12
-    assert await indexer.lag() == count
+    assert await ledger.vectors.lag("model/2") == count
     is_well = True
     await until_idle(indexer)
-    assert await indexer.lag() == 0
+    assert not await indexer.has_lag()
     assert len(model.answered) == count
 
 
@@ -132,12 +132,12 @@ async def test_a_text_for_which_the_model_is_always_away_holds_nobody_up() -> No
 
     model = Model(refuse)
     await some(ledger, *texts)
-    indexer = Indexer(model, ledger.vectors, on_stored=lambda: None)
+    indexer = event_indexer(model, ledger.vectors)
     for _ in range(PATIENT):
         with pytest.raises(UnavailableError):
             await indexer.step()
     await until_idle(indexer)
-    assert await indexer.lag() == 0
+    assert not await indexer.has_lag()
     assert set(texts) - set(model.answered) == {texts[3]}
 
 
@@ -150,25 +150,25 @@ async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
 
     model.react = refuse
     await some(ledger, *(f"第 {number} 件事" for number in range(20)))
-    indexer = Indexer(model, ledger.vectors, on_stored=lambda: None)
+    indexer = event_indexer(model, ledger.vectors)
     for _ in range(9):
         with pytest.raises(UnavailableError):
             await indexer.step()
     assert model.calls == 9
-    assert await indexer.lag() == 20
+    assert await ledger.vectors.lag("model/2") == 20
 
 
 async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
     """Vectors that the ledger refused are stored later without another call."""
     ledger, model = a_ledger(), Model()
     await some(ledger, "一", "二")
-    indexer = Indexer(model, RefusingVectors(ledger.vectors, 2), on_stored=lambda: None)  # type: ignore[arg-type]
+    indexer = event_indexer(model, RefusingVectors(ledger.vectors, 2))  # type: ignore[arg-type]
     for _ in range(2):
         with pytest.raises(StorageRefused):
             await indexer.step()
     await until_idle(indexer)
     assert model.calls == 1
-    assert await indexer.lag() == 0
+    assert not await indexer.has_lag()
 
 
 async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
-from cognitive_memory_core.historian.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
 from cognitive_memory_core.ports.models import Calibration, Vector
+from cognitive_memory_core.tasks import latest
+from cognitive_memory_core.vectors.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import a_ledger, a_vector
 from tests.support.profiles import KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
@@ -154,7 +155,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
     try:
         await until_not(indexer.has_lag)
         assert set(await world.index.versions()) == {keys[0], keys[2], keys[3]}
-        assert indexer.last_error == "读不了"
+        assert latest(indexer.error_states) == "读不了"
         for _ in range(2):
             world.clock.advance(seconds=READ_AGAIN)
             indexer.wake_now()
@@ -166,7 +167,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
         assert len(await world.index.versions()) == 3, "it is tried again after a while, not at every look"
         world.clock.advance(seconds=READ_AGAIN)
         indexer.wake_now()
-        await until(lambda: indexer.last_error == "")
+        await until(lambda: latest(indexer.error_states) == "")
         await until_not(indexer.has_lag)
         assert set(await world.index.versions()) == set(keys)
     finally:
@@ -181,9 +182,9 @@ async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
     indexer = ProfileIndexer(store, world.index, world.model, read_again=0.02)
     indexer.loop.start()
     try:
-        await until(lambda: indexer.last_error == "读不了")
+        await until(lambda: latest(indexer.error_states) == "读不了")
         store.key = None
-        await until(lambda: indexer.last_error == "")
+        await until(lambda: latest(indexer.error_states) == "")
         assert set(await world.index.versions()) == {key}
     finally:
         await indexer.loop.stop()
@@ -226,12 +227,12 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
     await world.index.put(await world.store.find(key))
     world.indexer.wake_now()
     await until_not(world.indexer.has_lag)
-    assert world.indexer.last_error == ""
+    assert latest(world.indexer.error_states) == ""
     await world.indexer.loop.stop()
 
 
 def test_a_profile_is_found_by_all_its_words() -> None:
     """Name, tags, headings and lines are embedded without Markdown marks."""
     summary = "阿棠是插画师。\n\n## 兴趣\n- **茶**\n- 猫"
-    assert words_of(a_profile(summary, TANG, tags=("插画", "猫"))) == "阿棠\n插画 猫\n阿棠是插画师。\n兴趣\n茶**\n猫"
+    assert words_of(a_profile(summary, TANG, tags=("插画", "猫"))) == "阿棠\n插画 猫\n阿棠是插画师。\n兴趣\n茶\n猫"
     assert words_of(a_profile("", TANG_THERE, name="", tags=())) == ""
