@@ -28,6 +28,8 @@ PLUGIN = ROOT / "nonebot_plugin_cognitive_memory"
 NIGHT = "@media (prefers-color-scheme: dark) {"
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))|(\s(?:src|href)=\")([^\"#:]+)(\")")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+BOOSTS = {"troubleshooting.md": 4.0, "settings.md": 2.0, "commands.md": 2.0, "data.md": 2.0}  # of what is searched
+REARWARD = ("decisions/", "faults", "figures", "benchmarks", "changelog", "contributing", "glossary", "architecture")
 DECISIONS = "<!-- decisions -->"
 JOINED = re.compile(r"(?<=[\u4e00-\u9fff，。；：、！？）」”])\n(?=[\u4e00-\u9fff（「“])")  # Chinese has no spaces
 log = logging.getLogger("mkdocs.hooks.links")
@@ -58,8 +60,9 @@ def examples() -> list[str]:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """List the decisions where the page wants it, and settle every relative link outside code."""
+    """List the decisions where the page wants it, settle links outside code, and weigh the page in searches."""
     path = page.file.src_uri
+    page.meta.setdefault("search", {"boost": 0.2 if path.startswith(REARWARD) else BOOSTS.get(path, 1.0)})
     text = markdown.replace(DECISIONS, decisions()) if DECISIONS in markdown else markdown
     source = ROOT / BESIDE[path] if path in BESIDE else ROOT / "docs" / path
     made, last = [], 0
