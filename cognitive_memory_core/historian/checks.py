@@ -22,7 +22,6 @@ from ..text.caches import cleared_on_erasure
 from ..text.ids import foreign_ids, ids_in
 from ..text.names import plain, short_form
 from ..text.names_and_quotations import TextMask, named
-from ..text.safety.empty_answers import says_nothing
 from ..text.safety.prompt_fences import defused
 from ..text.spoken_events import spoken
 from ..text.statements.figures import Line, strange_figures, values_of
@@ -242,7 +241,7 @@ def judge(text: str, original: str, given: GivenLines, job_context: JobContext) 
     """
     read, heard = text[:READ], original[:READ]
     names = tuple(name for name in called(job_context) if name in read or name in heard)
-    if says_nothing(read, heard) or not _WORD.search(_content(read, names)):
+    if not _WORD.search(_content(read, names)):
         return Verdict(faults=("empty",))
     written, said = plain(read), plain(heard)
     place = Person(job_context.place.group_id, job_context.place_name)

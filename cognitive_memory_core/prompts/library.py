@@ -248,7 +248,7 @@ def _shared_placeholders(
     return {
         "time": rendering.moment(when),
         "calendar": rendering.calendar(when),
-        "place": f"群聊 {people_list.called_place}" if people_list.place.id else "私聊",
+        "place": people_list.called_place,
         "people": block("名单", rendering.people(people_list)),
         "neighbours": block("已记住", rendering.neighbours(job_context.neighbours, people_list, when.tzinfo)),
         "lines": block("聊天", rendering.numbered_lines(lines, people_list, when, before, marks_admins=marks_admins)),

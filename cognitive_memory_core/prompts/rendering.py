@@ -23,6 +23,7 @@ from ..text.names import clean_name, clean_text
 from ..text.safety.prompt_fences import defused
 from ..text.safety.redaction import Vocabulary
 from ..text.spoken_events import spoken
+from ..text.time.time_spans import written
 from ..text.time.time_words import dated_words
 
 MOST_PEOPLE = 40
@@ -51,8 +52,8 @@ class PeopleList:
 
     @property
     def called_place(self) -> str:
-        """Return ``name(id)`` of the group; "" in a private chat."""
-        return f"{_shown(self.place.name) or '群'}({defused(self.place.id)})" if self.place.id else ""
+        """Return the group as ``name(id)``, or say that it is a private chat."""
+        return f"群聊 {_shown(self.place.name) or '群'}({defused(self.place.id)})" if self.place.id else "私聊"
 
     def called(self, user_id: str, name: str = "") -> str:
         """Return a person as ``name(id)`` by the name that this prompt uses; of an unknown person by ``name``."""
@@ -139,7 +140,7 @@ _QUOTED = re.compile(
 
 def moment(when: datetime) -> str:
     """Return the time of a turn with weekday and zone."""
-    return f"{_full(when.date())} 周{_WEEKDAYS[when.weekday()]} {when:%H:%M}（{cut(str(when.tzinfo), 40)}）"
+    return f"{written(when)} 周{_WEEKDAYS[when.weekday()]} {when:%H:%M}（{cut(str(when.tzinfo), 40)}）"
 
 
 def calendar(when: datetime) -> str:
@@ -156,8 +157,7 @@ def block(title: str, content: str) -> str:
 
 def people(people_list: PeopleList) -> str:
     """List the known people, each with former names."""
-    also = {one.id: f" 又名 {'、'.join(one.aliases)}" if one.aliases else "" for one in people_list.people}
-    return "\n".join(f"{one.label}{also[one.id]}" for one in people_list.people)
+    return "\n".join(f"{one.label} 又名 {'、'.join(one.aliases)}".removesuffix(" 又名 ") for one in people_list.people)
 
 
 def numbered_lines(
@@ -180,12 +180,15 @@ def numbered_lines(
     def shown(line: Message | str) -> str:
         if isinstance(line, str):
             return f"[原文] {_said(line, room)}"
-        answered = _answered(line, by_id, numbers, people_list)
-        dates = _dates(line, people_list, when)
         role = "[管理]" if marks_admins and line.scene.is_admin and not line.is_bot else ""
-        return (
-            f"{_clock(line.sent_at, when)} {role}{_who(line, people_list)}{answered}：{_said(line.text, room)}{dates}"
-        )
+        answered, reply = by_id.get(line.reply_to or ""), "[回复更早的消息]" if line.reply_to else ""
+        if answered:
+            scene = answered.scene
+            whom = "机器人" if answered.is_bot else people_list.short(answered.sender_id, scene.user_name)
+            earlier = f"更早 {whom}：{cut(answered.text, ANSWERED)}"
+            reply = f"[回复{f'{numbers[answered.id]} {whom}' if answered.id in numbers else earlier}]"
+        who, dates = _who(line, people_list), _dates(line, people_list, when)
+        return f"{_clock(line.sent_at, when)} {role}{who}{reply}：{_said(line.text, room)}{dates}"
 
     return "\n".join(f"{number}. {shown(line)}" for number, line in enumerate(lines, 1))
 
@@ -212,9 +215,9 @@ def neighbours(events: Sequence[Event], people_list: PeopleList, zone: tzinfo | 
     """List the events already remembered, numbered from E1, each as its lines with its day and weekday."""
 
     def shown(event: Event) -> str:
-        day = event.happened_at.astimezone(zone).date()
+        day = event.happened_at.astimezone(zone)
         said = spoken(event, people_list.called, zone, longest=NEIGHBOUR)
-        return f"{_full(day)}周{_WEEKDAYS[day.weekday()]} {cut(said, NEIGHBOUR_LINES)}"
+        return f"{written(day)}周{_WEEKDAYS[day.weekday()]} {cut(said, NEIGHBOUR_LINES)}"
 
     return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events[:MOST_NEIGHBOURS], 1))
 
@@ -226,7 +229,7 @@ def beliefs(standing: Iterable[Belief], people_list: PeopleList, zone: tzinfo | 
     """
 
     def shown(one: Belief) -> str:
-        state = f"第{one.version}版 {_day(one.updated_at, zone)} 强度{one.strength:.1f}"
+        state = f"第{one.version}版 {written(one.updated_at.astimezone(zone))} 强度{one.strength:.1f}"
         whose = f" 据{people_list.called(one.supporters[0])}" if one.supporters else ""
         return f"[{state}{whose}] {cut(one.statement, TEXT)}"
 
@@ -235,11 +238,12 @@ def beliefs(standing: Iterable[Belief], people_list: PeopleList, zone: tzinfo | 
 
 def experiences(events: Iterable[Event], zone: tzinfo) -> str:
     """List experiences with a problem, numbered from 1, each with its day, its solution and its outcome."""
-    return "\n".join(
-        f"{number}. [{_day(one.happened_at, zone)}] 问题：{cut(one.pain, TEXT)}；办法：{cut(one.solution, TEXT)}"
-        + (f"；结果：{cut(one.outcome, TEXT)}" if one.outcome else "")
-        for number, one in enumerate(events, 1)
-    )
+    rows: list[str] = []
+    for number, one in enumerate(events, 1):
+        came = f"；结果：{cut(one.outcome, TEXT)}" if one.outcome else ""
+        told = f"问题：{cut(one.pain, TEXT)}；办法：{cut(one.solution, TEXT)}{came}"
+        rows.append(f"{number}. [{written(one.happened_at.astimezone(zone))}] {told}")
+    return "\n".join(rows)
 
 
 def facts(shown: Sequence[Fact], lines: Mapping[str, int], zone: tzinfo | None, *, is_group: bool) -> str:
@@ -251,7 +255,7 @@ def facts(shown: Sequence[Fact], lines: Mapping[str, int], zone: tzinfo | None, 
     for number, fact in enumerate(shown, 1):
         of_line = f"[行{lines[fact.event_id]}] " if fact.event_id in lines else ""
         said = cut(fact.text, TEXT) if is_group else f"“{nested(cut(fact.text, TEXT))}”"
-        rows.append(f"{number}. {_day(fact.happened_at, zone)} {of_line}{said}")
+        rows.append(f"{number}. {written(fact.happened_at.astimezone(zone))} {of_line}{said}")
     return "\n".join(rows)
 
 
@@ -276,18 +280,6 @@ def _who(line: Message, people_list: PeopleList) -> str:
     return people_list.called_then(line.sender_id, line.scene.user_name)
 
 
-def _answered(line: Message, by_id: Mapping[str, Message], numbers: Mapping[str, int], people_list: PeopleList) -> str:
-    if not line.reply_to:
-        return ""
-    answered = by_id.get(line.reply_to)
-    if answered is None:
-        return "[回复更早的消息]"
-    whom = "机器人" if answered.is_bot else people_list.short(answered.sender_id, answered.scene.user_name)
-    if answered.id not in numbers:
-        return f"[回复更早 {whom}：{cut(answered.text, ANSWERED)}]"
-    return f"[回复{numbers[answered.id]} {whom}]"
-
-
 def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
     """Return the dates of those relative words of a line that mean one day, counted from when the line was said."""
     if line.is_bot:
@@ -295,7 +287,7 @@ def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
     sent_at, text = line.sent_at.astimezone(when.tzinfo), clean_text(line.text[:DATED])
     dated = dated_words(text, sent_at, people_list.names)
     words = dict.fromkeys((text[mention.start : mention.stop], date) for mention, date in dated)
-    today = f"{when.year}年{when.month}月{when.day}日" if sent_at.date() == when.date() else ""
+    today = written(when) if sent_at.date() == when.date() else ""
     notes = [
         f"{defused(word)}={date}"
         for word, date in words
@@ -310,13 +302,5 @@ def _clock(sent_at: datetime, when: datetime) -> str:
     return f"{day}周{_WEEKDAYS[local.weekday()]} {local:%H:%M}"
 
 
-def _day(instant: datetime, zone: tzinfo | None) -> str:
-    return _full(instant.astimezone(zone).date())
-
-
-def _full(day: date) -> str:
-    return f"{day.year}年{day.month}月{day.day}日"
-
-
 def _short(day: date, today: date) -> str:
-    return f"{day.month}月{day.day}日" if day.year == today.year else _full(day)
+    return f"{day.month}月{day.day}日" if day.year == today.year else written(day)

@@ -18,7 +18,6 @@ from ..errors import BadAnswer, BadArgument
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..text.chatter import bare_summary
 from ..text.ids import foreign_ids
 from ..text.names import clean_name, described, plain, short_form
 from ..text.safety.prompt_fences import defused
@@ -79,9 +78,8 @@ class Compressor:
         inside = room - token_count(sentences.context.SUMMED_UP.format(summary="\n"))
         try:
             written = await with_timeout(self.patience, summariser.summary(lines, inside))
-            said = self.hide(defused(written))
-            whole = bare_summary(said).translate(_INNER)
-            if len(whole) * 2 < len(said) or not any(map(str.isalnum, whole)):
+            whole = self.hide(defused(written)).translate(_INNER)
+            if not any(map(str.isalnum, whole)):
                 raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
             fitting = _fitting(whole, inside)
             if len(fitting) * 2 < len(whole):

@@ -167,46 +167,12 @@ def test_drift_is_never_usable() -> None:
 # Other faults.
 
 
-NO_ANSWERS = """
-……|。|-|无|(无)|【没有新信息】|没有新的信息|无需记录。|不需要记录|没有值得记录的内容|该消息没有任何新的信息|暂无|跳过|阿棠(2000001)：无|阿棠(2000001)
-N/A|None|null|skip|nothing new|Nothing new to record.|No new information|I'm sorry, but I can't assist with that.
-抱歉，我无法处理这个请求。|对不起，作为人工智能我不能记录这些内容|作为一个AI语言模型，我没有记忆|我无法完成改写
-As an AI language model, I cannot do this|I cannot assist with that request|Sorry, I am unable to rewrite this
-"""
-
-
-@pytest.mark.parametrize("text", ["", "  \n", *NO_ANSWERS.strip().replace("\n", "|").split("|")])
-def test_no_answer_is_empty(text: str) -> None:
-    """An empty text, a refusal and "nothing new" count as empty."""
+@pytest.mark.parametrize("text", ["", "  \n", "……", "。", "阿棠(2000001)", "2026年3月4日"])
+def test_no_word_is_empty(text: str) -> None:
+    """A text without a word beside names, ids and times counts as empty; what the lines do not carry is quoted."""
     found = verdict(text, "阿棠(2000001)喜欢喝乌龙茶")
     assert found.faults == ("empty",)
     assert not found.is_usable
-
-
-@pytest.mark.parametrize(
-    ("text", "original"),
-    [
-        ("没有新信息", "没有新信息"),
-        ("阿棠(2000001)说没有新信息", "阿棠(2000001)说没有新信息"),
-        ("抱歉，我无法参加", "阿棠说：抱歉，我无法参加"),
-        ("阿棠(2000001)抱歉地说无法参加聚会", "阿棠(2000001)抱歉地说没法参加聚会"),
-        ("阿棠(2000001)没有参加聚会", "阿棠(2000001)没来聚会"),
-        ("无糖可乐是阿棠(2000001)的最爱", "阿棠(2000001)最爱无糖可乐"),
-        ("Nothing new was said at the party by Tang(2000001)", "at the party Tang(2000001) said nothing new"),
-        ("阿棠(2000001)在测试一个AI语言模型", "阿棠(2000001)在测试一个AI语言模型"),
-    ],
-)
-def test_an_observation_may_say_such_words(text: str, original: str) -> None:
-    """Such words are accepted if the observation contains them."""
-    assert "empty" not in verdict(text, original).faults
-
-
-@pytest.mark.parametrize(
-    ("text", "original"), [("无", "阿棠(2000001)无法参加聚会"), ("No.", "Tang knows nothing about it")]
-)
-def test_a_word_that_stands_everywhere_excuses_nothing(text: str, original: str) -> None:
-    """A single "no" is rejected even if the observation contains a negation."""
-    assert verdict(text, original).faults == ("empty",)
 
 
 def test_too_long() -> None:
