@@ -36,7 +36,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 _LOCKS = 64
-_CACHED_FILES = 10_000  # folders
 _RECENT, _SMALL = 256, 32 * 1024  # cache of the profiles read last, up to this many bytes each: a write follows a read
 
 
@@ -63,14 +62,10 @@ def awaitable(
 
 @dataclass(frozen=True)
 class _CurrentFile:
-    """The bytes of a profile's file and their parsed content.
-
-    ``replaced`` is the id of the revision that holds the file before it, which had other bytes; "" if it is unknown.
-    """
+    """The bytes of a profile's file and their parsed content."""
 
     data: bytes
     file: codec.ProfileFile
-    replaced: str = ""
 
     @property
     def profile(self) -> Profile:
@@ -107,7 +102,6 @@ class FileProfiles:
         self._zone = zone
         self._without_gone = without_gone
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
-        self._made: set[Path] = set()
         self._recent: dict[ProfileLocation, _CurrentFile] = {}
 
     def read(self, key: ProfileKey) -> Profile | None:
@@ -324,67 +318,47 @@ class FileProfiles:
         profile = tidy(profile)
         if current and profile == current.profile:
             return current.profile
-        past_id = self._snapshot(location, current) if current and self._keep else ""
-        kept = self._replace(location, current, profile, past_id)
+        if current and self._keep:
+            newest = next(iter(self._revision_ids(location)), "")
+            if not newest or not self._revision_equals(location, newest, current.data):  # as a crash may have left it
+                self._create_folder(location.history, is_first=not newest)
+                self._disk.create(location.revision(revision_id(self._clock.now(), newest)), current.data)
+        kept = self._replace(location, current, profile)
         self._prune(location)
         return kept
 
-    def _replace(
-        self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile, past_id: str = ""
-    ) -> Profile:
+    def _replace(self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile) -> Profile:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
-        others = current.file.others if current else ()
-        data = codec.ProfileFile(profile, others).written()
+        data = codec.ProfileFile(profile, current.file.others if current else ()).written()
         self._create_folder(location.folder, is_first=current is None)
         draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
         try:
-            self._swap(draft, location.file, current.data if current else None)
-        except (Overtaken, StorageRefused):
+            is_overtaken = self._bytes(location.file) != (current.data if current else None)
+            if not is_overtaken:
+                self._disk.move(draft, location.file)
+        except Vanished:
+            is_overtaken = True
+        except StorageRefused:
             self._disk.discard(draft)
             raise
-        self._disk.sync_folder(location.folder)
-        kept = replace(profile, version=codec.version_of(data))
-        if codec.reads_as_written(kept):
-            self._cache(location, _CurrentFile(data, codec.ProfileFile(kept, others), past_id))
-        return kept
-
-    def _swap(self, draft: Path, file: Path, expected: bytes | None) -> None:
-        if self._bytes(file) != expected:
+        if is_overtaken:
+            self._disk.discard(draft)
             raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
-        try:
-            self._disk.move(draft, file)
-        except Vanished:
-            raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN) from None
+        self._disk.sync_folder(location.folder)
+        return replace(profile, version=codec.version_of(data))
 
     def _create_folder(self, folder: Path, *, is_first: bool) -> None:
         """Create a folder and its missing parents, accessible to their owner only.
 
-        With ``is_first`` (the folder is for a profile's first file) the folders above are synced, too. Otherwise a
-        folder that this object created before is not checked again: the previous file has just been read from it.
+        For a profile's first file (``is_first``) the folders above are synced: a crash may have left them unsynced.
         """
-        if not is_first and folder in self._made:
+        if not is_first and folder.is_dir():
             return
         root = self._paths.root
         for level in reversed([folder, *(above for above in folder.parents if root in above.parents)]):
             self._disk.make_folder(level)
-            if is_first:
-                self._disk.sync_folder(level.parent)
-        if len(self._made) >= _CACHED_FILES:
-            self._made.clear()
-        self._made.add(folder)
-
-    def _snapshot(self, location: ProfileLocation, current: _CurrentFile) -> str:
-        """Store a file's bytes as the newest revision, unless a crash left the same bytes there; return its id."""
-        ids = self._revision_ids(location)
-        self._create_folder(location.history, is_first=not ids)
-        newest = ids[0] if ids else ""
-        may_be_equal = newest not in ("", current.replaced)
-        if may_be_equal and self._revision_equals(location, newest, current.data):
-            return newest
-        past_id = revision_id(self._clock.now(), newest)
-        self._disk.create(location.revision(past_id), current.data)
-        return past_id
+            self._disk.sync_folder(level.parent)
 
     def _revision_equals(self, location: ProfileLocation, past_id: str, data: bytes) -> bool:
         """Return whether a revision has exactly these bytes."""
@@ -427,16 +401,11 @@ class FileProfiles:
         if data is None or (recent and recent.data == data):
             return recent if data is not None else None
         current = _CurrentFile(data, self._read(data, location))
-        self._cache(location, current)
-        return current
-
-    def _cache(self, location: ProfileLocation, current: _CurrentFile) -> None:
-        """Cache the parsed content of a file; it is used only while the file has the same bytes."""
-        self._recent.pop(location, None)
         if len(self._recent) >= _RECENT:
             self._recent.clear()
-        if len(current.data) <= _SMALL:
+        if len(data) <= _SMALL:  # used while the file has the same bytes
             self._recent[location] = current
+        return current
 
     def _repaired(self, location: ProfileLocation) -> _CurrentFile | None:
         """Set an unreadable file aside and replace it by the newest readable revision, if there is one."""
@@ -455,20 +424,18 @@ class FileProfiles:
             return past
 
     def _newest_readable(self, location: ProfileLocation) -> _CurrentFile | None:
+        """Return the newest readable revision, without what was forgotten since, as the content of the file."""
         for past_id in self._revision_ids(location):
             with contextlib.suppress(PermanentError):
                 data = self._bytes(location.revision(past_id))
-                if data is not None:
-                    return self._as_it_may_be_told(_CurrentFile(data, self._read(data, location)))
+                if data is None:
+                    continue
+                file = self._read(data, location)
+                profile = self._without_gone(file.profile)
+                if profile != file.profile:
+                    data = codec.ProfileFile(tidy(profile), file.others).written()
+                return _CurrentFile(data, self._read(data, location))
         return None
-
-    def _as_it_may_be_told(self, past: _CurrentFile) -> _CurrentFile:
-        """Return a revision without what was forgotten since, as the content of the profile's file."""
-        profile, others = self._without_gone(past.profile), past.file.others
-        if profile == past.profile:
-            return past
-        data = codec.ProfileFile(tidy(profile), others).written()
-        return _CurrentFile(data, codec.ProfileFile(replace(tidy(profile), version=codec.version_of(data)), others))
 
     def _copy_damaged(self, location: ProfileLocation) -> Path:
         """Copy a file to a name derived from its modification time; move it if it is not a regular file."""

@@ -110,16 +110,6 @@ def version_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def reads_as_written(profile: Profile) -> bool:
-    """Return whether a written file certainly yields the same profile when read: its ids have plain characters only.
-
-    The profile must be tidied already.
-    """
-    key = profile.key
-    ids = (key.user_id, key.group_id, key.agent, profile.source_event_id)
-    return all(one.isascii() and one.isprintable() for one in ids)
-
-
 class _Front(BaseHandler):
     """Front matter between two ``---`` lines, as YAML nodes that are not converted to values."""
 
