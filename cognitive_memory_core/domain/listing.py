@@ -42,8 +42,7 @@ class PlaceListing:
     """Which places are listed; an empty field does not narrow.
 
     ``text`` keeps places whose id equals it or whose latest name contains it, ignoring case; ``without`` leaves out the
-    private chats of these people. If ``is_counted`` is false, the entries' counts are 0. If ``newest_rows`` is not 0,
-    only that many last stored events and messages are searched for places, which is fast with any number of places.
+    private chats of these people. If ``is_counted`` is false, the entries' counts are 0.
     """
 
     place: Scope | None = None
@@ -51,7 +50,6 @@ class PlaceListing:
     text: str = ""
     without: frozenset[str] = frozenset()
     is_counted: bool = True
-    newest_rows: int = 0
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ _SCOPES = """{name} (scope) AS (
     SELECT (SELECT min(scope) FROM {table} WHERE {where} scope > {name}.scope AND scope < :end)
     FROM {name} WHERE {name}.scope IS NOT NULL
 )"""  # by one index step each
-_ALL = f"""
+_FOUND = f"""
 WITH RECURSIVE {_SCOPES.format(name="told", table="events", where="retired_at IS NULL AND")},
 {_SCOPES.format(name="spoken", table="messages", where="")}, p (scope, last) AS (
     SELECT scope, (SELECT max(at) FROM (
@@ -42,13 +42,6 @@ WITH RECURSIVE {_SCOPES.format(name="told", table="events", where="retired_at IS
         SELECT scope FROM told WHERE scope IS NOT NULL UNION SELECT scope FROM spoken WHERE scope IS NOT NULL
     ) found
 )"""
-_AMONG_NEWEST = """
-WITH p (scope, last) AS (
-    SELECT scope, max(at_us) FROM (
-        SELECT * FROM (SELECT scope, at_us FROM events WHERE retired_at IS NULL ORDER BY seq DESC LIMIT :newest)
-        UNION ALL SELECT * FROM (SELECT scope, at_us FROM messages ORDER BY seq DESC LIMIT :newest)
-    ) WHERE scope >= :begin AND scope < :end GROUP BY scope
-)"""
 _NAME = """ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN (
     SELECT name FROM names n WHERE n.scope = p.scope ORDER BY n.last_us DESC LIMIT 1
 ) ELSE ifnull(nullif((
@@ -57,7 +50,7 @@ _NAME = """ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN (
     SELECT name FROM profiles WHERE agent = :agent AND entity_type = 'group'
     AND group_id = substr(p.scope, length(:group) + 1)
 )) END, '')"""
-_PAGE = f"""
+_PLACES = f"""{_FOUND}
 SELECT p.scope, p.last FROM p WHERE p.scope NOT IN (SELECT value FROM json_each(:without)) AND (
     :text = '' OR p.scope IN (SELECT value FROM json_each(:ids)) OR {_NAME} LIKE '%' || :like || '%' ESCAPE '\\'
 ) ORDER BY p.last DESC, p.scope LIMIT :limit OFFSET :offset"""
@@ -194,10 +187,9 @@ class OperatorLists(Table):
         Events and lines are counted only for the places of the returned page.
         """
         values = _place_values(agent, listing)
-        numbers = {"limit": bounded(limit), "offset": bounded(offset), "newest": bounded(listing.newest_rows)}
-        query = (_AMONG_NEWEST if listing.newest_rows else _ALL) + _PAGE
+        numbers = {"limit": bounded(limit), "offset": bounded(offset)}
         entries: list[PlaceEntry] = []
-        for key, last in connection.execute(query, {**values, **numbers}).fetchall():
+        for key, last in connection.execute(_PLACES, {**values, **numbers}).fetchall():
             name = connection.execute(f"SELECT {_NAME} FROM (SELECT :scope AS scope) p", {**values, "scope": key})
             counted = _COUNTS if listing.is_counted else ()
             counts = [connection.execute(count, (key,)).fetchone()[0] for count in counted]

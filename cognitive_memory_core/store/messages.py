@@ -19,7 +19,6 @@ from .search import words
 from .search.corpus import passages_around
 from .search.read_filter_sql import NOT_HIDDEN
 
-WEIGHED_TOGETHER = 20_000  # messages per read
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds
 APART = 2 * SECOND  # between the times that two sources tell for one line
@@ -200,19 +199,10 @@ class MessageLog(Table):
             shrunk += dropped
         return shrunk
 
-    async def _weight(self) -> int:
-        """Return the size of the log in bytes; it is read in slices, so that other reads wait for one slice at most."""
-        firsts = range(0, await self._last() + 1, WEIGHED_TOGETHER)
-        return sum([await self._weight_from(first) for first in firsts])
-
     @reads
-    def _last(self, connection: Connection) -> int:
-        return connection.execute("SELECT coalesce(max(seq), 0) FROM messages").fetchone()[0]
-
-    @reads
-    def _weight_from(self, connection: Connection, first: int) -> int:
-        query = f"SELECT coalesce(sum({_WEIGHT}), 0) FROM messages WHERE seq >= ? AND seq < ?"
-        return connection.execute(query, (first, first + WEIGHED_TOGETHER)).fetchone()[0]
+    def _weight(self, connection: Connection) -> int:
+        """Return the size of the log in bytes."""
+        return connection.execute(f"SELECT coalesce(sum({_WEIGHT}), 0) FROM messages").fetchone()[0]
 
     @writes
     def _shrink_some(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from .sessions import Session, Undo
 PAGE = 50  # rows of one page of a list
 MOST_PAGES = 10_000
 OFFERED = 40  # places of a form
-NEWEST = 4_000  # rows whose places are offered: many places are not gone through for each form
 QUICK = 0.05  # seconds for which a page waits before what stands above the awaited part is sent
 END = "<!--end-->"  # in a template, before the part that is awaited; stored text is escaped and cannot hold it
 ARRIVED = '<span class="arrived"></span>'  # the style sheet then hides that something is awaited
@@ -168,15 +167,10 @@ class Visit:
     async def latest_places(
         self, limit: int, *, kind: core.PlaceKind | None = None, is_counted: bool = False
     ) -> list[core.PlaceEntry]:
-        """Return the places with the latest events and lines.
-
-        All rows are searched only if the newest rows are of fewer than ``limit`` places.
-        """
-        listing = core.PlaceListing(kind=kind, is_counted=is_counted, newest_rows=NEWEST)
-        found = await self.memory.listings.places(self.scene(), listing, limit)
-        if len(found) == limit:
-            return found
-        return await self.memory.listings.places(self.scene(), replace(listing, newest_rows=0), limit)
+        """Return the places with the latest events and lines."""
+        return await self.memory.listings.places(
+            self.scene(), core.PlaceListing(kind=kind, is_counted=is_counted), limit
+        )
 
     async def names_of(self, places: Iterable[core.Scope]) -> dict[core.Scope, str]:
         """Return the latest names of places; "" for one without a name."""

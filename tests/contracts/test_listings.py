@@ -129,23 +129,6 @@ async def test_places_are_found_by_name_id_and_kind(ledger: Ledger) -> None:
     assert (chat.name, chat.events, chat.last_at) == ("阿棠", 0, NOON)
 
 
-async def test_only_places_of_the_newest_rows(ledger: Ledger) -> None:
-    """With a bound of rows, places are those of the active events and messages stored last, counted in full."""
-    first, last = an_event("一", GROUP, happened_at=NOON), an_event("二", PRIVATE, happened_at=later(hours=1))
-    gone = an_event("没了", OTHER_GROUP, happened_at=later(hours=2))
-    await ledger.events.commit(a_draft(first, last, gone))
-    await ledger.events.retire(gone.id, later(hours=3))
-    assert [one.scope for one in await ledger.listings.places(AGENT, PlaceListing(newest_rows=1), 9)] == [PRIVATE.scope]
-    await ledger.log.append([a_message("早", OTHER_GROUP, sent_at=later(hours=4))])
-    await ledger.log.append([a_message("晚", GROUP, sent_at=later(hours=5))])
-    books, chat = await ledger.listings.places(AGENT, PlaceListing(newest_rows=1), 9)
-    assert (books.scope, books.events, books.messages, books.last_at) == (GROUP.scope, 1, 1, later(hours=5))
-    assert chat.scope == PRIVATE.scope
-    assert await ledger.listings.places("another", PlaceListing(newest_rows=9), 9) == []
-    found = await ledger.listings.places(AGENT, PlaceListing(kind="private", newest_rows=9), 9)
-    assert [one.scope for one in found] == [PRIVATE.scope]
-
-
 async def test_people_are_listed_by_the_name_seen_last(ledger: Ledger) -> None:
     """People come with their latest name and are found by id or by a part of any name, signs of LIKE taken as text."""
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)

@@ -31,36 +31,26 @@ from ..search.corpora import Corpora
 from ..search.read_filter_sql import GONE, RESTS_ON_NOTHING
 from .row_deletion import Rewording, delete_events, delete_messages, seqs_of
 
-SPARE_STEPS = 8
-MERGED_TOGETHER = 1000  # index pages per transaction, which bounds how long writes wait behind a purge
 
-
-async def purge(database: Database, *, together: int = MERGED_TOGETHER) -> None:
+async def purge(database: Database) -> None:
     """Remove deleted bytes from the word index, the write-ahead log and the copies kept by migrations.
 
     `secure_delete` alone is not enough: when SQLite splits a page, copies of the moved rows stay in the free space and
     outlive the rows. Therefore the file is rewritten.
     """
-    await _tidy(database, together)
+
+    def remove_copies() -> None:
+        try:
+            for copy in migrations.copies_of(database.path):
+                copy.unlink(missing_ok=True)
+        except OSError as refused:
+            told = sentences.storage_errors.STORAGE_REFUSED.format(path=database.path, reason=refused)
+            raise StorageRefused(told) from refused
+
+    await database.write(words.tidy)
     await database.rewrite()
     await database.empty_log()
-    await asyncio.to_thread(_remove_copies, database.path)
-
-
-async def _tidy(database: Database, together: int) -> None:
-    pages = await database.write(words.begin_tidying, together)
-    for _ in range(2 * (pages // together) + SPARE_STEPS):
-        if not await database.write(words.tidy_some, together):
-            return
-    await database.write(words.tidy)  # concurrent writes kept the steps from finishing
-
-
-def _remove_copies(path: Path) -> None:
-    try:
-        for copy in migrations.copies_of(path):
-            copy.unlink(missing_ok=True)
-    except OSError as refused:
-        raise StorageRefused(sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
+    await asyncio.to_thread(remove_copies)
 
 
 @dataclass(frozen=True)

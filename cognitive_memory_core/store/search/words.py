@@ -34,7 +34,6 @@ _COLUMNS = ("rowid", "place", "voice", "body")
 KEPT = 64  # removals kept one by one; a cache that is further behind is rebuilt
 _SLOTS = 2 * KEPT  # twice as many, so that a slot being read is not overwritten
 _PUT_REMOVAL = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-_IDLE_CHANGES = 1  # total_changes of a merge without work
 Words = tuple[str, str, str]
 
 
@@ -58,30 +57,10 @@ def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -
     _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
 
 
-def begin_tidying(connection: Connection, pages: int) -> int:
-    """Begin to rewrite the index without the removed words; return how many pages the index has."""
-    for table in (EVENT_WORDS, MESSAGE_WORDS):
-        _merge(connection, table, -pages)  # negative: merge all segments into one
-    queries = (select("count(*)", f"{table}_data", "TRUE") for table in (EVENT_WORDS, MESSAGE_WORDS))
-    return sum(connection.execute(query).fetchone()[0] for query in queries)
-
-
-def tidy_some(connection: Connection, pages: int) -> bool:
-    """Continue the rewrite for this many pages; return whether there may be more to do."""
-    changes = [_merge(connection, table, pages) for table in (EVENT_WORDS, MESSAGE_WORDS)]
-    return any(changed > _IDLE_CHANGES for changed in changes)
-
-
 def tidy(connection: Connection) -> None:
     """Rewrite the whole index without the removed words."""
     for table in (EVENT_WORDS, MESSAGE_WORDS):
         connection.execute(insert(table, (table,)), ("optimize",))
-
-
-def _merge(connection: Connection, table: str, pages: int) -> int:
-    before = connection.total_changes
-    connection.execute(insert(table, (table, "rank")), ("merge", pages))
-    return connection.total_changes - before
 
 
 def event_words(event: Event) -> Words:

@@ -151,20 +151,6 @@ async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -
     assert residue(path.parent, planting.vectors) == []
 
 
-async def test_the_index_of_words_is_cleaned_in_small_steps(path: Path) -> None:
-    """The word index is cleaned completely in small steps between other writes."""
-    planting = Planting(2)
-    ledger = await Ledger.open(path)
-    await planting.plant(ledger, CANARIES)
-    await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
-    purging = asyncio.create_task(purge(ledger.database, together=20))
-    while not purging.done():
-        await ledger.log.append([a_message("还在聊", OTHER)])
-    await purging
-    await ledger.close()
-    assert residue(path.parent, planting.vectors) == []
-
-
 async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) -> None:
     """After a purge nothing of a forgotten place is left, except where others named it."""
     ledger = await Ledger.open(path)
