@@ -260,12 +260,7 @@ class Conversion:
 
     def _write_summaries(self, path: Path) -> None:
         newest: deque[tuple[str, _Fields]] = deque(maxlen=MEMOS)
-        for where, row in self._rows(path):
-            try:
-                memo = self._memo_fields(row)
-            except _UNREADABLE as refused:
-                self._report.leave_out(where, refused)
-                continue
+        for where, memo in self._rows(path, self._memo_fields):
             newest.append((where, memo))
             self._write(where, self._event_of_memo(memo))
         for where, memo in newest:
@@ -312,30 +307,32 @@ class Conversion:
         return self._destination.fields
 
     def _write_pins(self, path: Path) -> None:
-        for where, row in self._rows(path):
-            try:
-                fields = {"fact": row} if isinstance(row, str) else _object(row)
-                text, place = _text(fields.get("fact")).strip(), self._place(None)
-                at = _instant(fields["created_at"]) if fields.get("created_at") else self._file_time
-            except _UNREADABLE as refused:
-                self._report.leave_out(where, refused)
-                continue
-            made = self._destination.made("migrated pin", *place.values(), text)
-            owner = "" if place["place"] == "group" else place["place_id"]
-            line = {"type": "pin", "id": made, **place, "text": text, "owner_id": owner, "pinned_at": at.isoformat()}
-            self._write(where, line)
+        for where, pin in self._rows(path, self._pin_fields):
+            self._write(where, pin)
 
-    def _rows(self, path: Path) -> Iterator[tuple[str, object]]:
-        """Yield the rows of a list, each with its position in the file; count damaged rows in the report."""
+    def _pin_fields(self, row: object) -> _Fields:
+        fields = {"fact": row} if isinstance(row, str) else _object(row)
+        text, place = _text(fields.get("fact")).strip(), self._place(None)
+        at = _instant(fields["created_at"]) if fields.get("created_at") else self._file_time
+        made = self._destination.made("migrated pin", *place.values(), text)
+        owner = "" if place["place"] == "group" else place["place_id"]
+        return {"type": "pin", "id": made, **place, "text": text, "owner_id": owner, "pinned_at": at.isoformat()}
+
+    def _rows(self, path: Path, fields_of: Callable[[object], _Fields]) -> Iterator[tuple[str, _Fields]]:
+        """Yield the fields of the rows of a list, with their positions; rows that cannot be read go into the report."""
         name = self._layout.name(path)
         try:
             self._file_time = datetime.fromtimestamp(written_at(path, LARGEST_LIST), timezone.utc)
             for number, row in enumerate(rows_of(path), 1):
                 where = sentences.migration.ROW.format(name=name, number=number)
-                if row is DAMAGED:
-                    self._report.leave_out(where, sentences.migration.BROKEN_JSON)
+                try:
+                    if row is DAMAGED:
+                        raise BadArgument(sentences.migration.BROKEN_JSON)
+                    fields = fields_of(row)
+                except _UNREADABLE as refused:
+                    self._report.leave_out(where, refused)
                 else:
-                    yield where, row
+                    yield where, fields
         except (BadArgument, OSError) as refused:
             self._report.leave_out(name, refused)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date, tzinfo
 from html import escape
 from typing import Any, cast
@@ -65,97 +65,60 @@ def _escaped(text: str) -> str:
     return " ".join(text.split()).translate(_SIGNS)
 
 
-WIDTH, HEIGHT, EDGE, FOOT = 640, 180, 8, 40
 MOST_BARS = 60
-LABELLED = 16  # bars up to which each has its label; of more, some have
-ROOM = 0.8  # share of a bar's place that it fills
-GAP = 4
-LABEL_LENGTH, LABEL_TAIL = 8, 5  # characters; of a longer label the end is shown
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One bar: its label, its height, and how much of the height is highlighted."""
-
-    label: str
-    value: float
-    marked: float = 0.0
-
-
-def plots_of(report: QualityReport) -> dict[str, str]:
+def charts_of(report: QualityReport) -> dict[str, str]:
     """Return the charts of a report by :attr:`ReportSection.plot`; charts without a value are left out."""
     context = next((one for one in report.latencies if one.read == "context"), None)
     bars = {
-        "places": (
-            words.EVENTS_BY_PLACE,
-            [Bar(place_of(one.scope), one.events, one.events - one.absolute) for one in report.places[:LABELLED]],
-        ),
-        "calls": (words.CALLS_BY_DAY, [Bar(f"{day:%m-%d}", calls) for day, calls, _ in report.spent_by_day]),
+        "places": (words.EVENTS_BY_PLACE, [(place_of(one.scope), one.events) for one in report.places[:MOST_BARS]]),
+        "calls": (words.CALLS_BY_DAY, [(f"{day:%m-%d}", calls) for day, calls, _ in report.spent_by_day]),
         "latency": (
             words.LATENCIES,
-            [Bar(f"≤{bound}" if bound else "…", count) for bound, count in (context.counts if context else ())],
+            [(f"≤{bound}" if bound else "…", count) for bound, count in (context.counts if context else ())],
         ),
-        "retention": (words.GONE_BY_DAYS, [Bar(str(one.log_days), one.lines) for one in report.retention]),
+        "retention": (words.GONE_BY_DAYS, [(str(one.log_days), one.lines) for one in report.retention]),
     }
-    return {name: chart(title, drawn) for name, (title, drawn) in bars.items() if any(bar.value for bar in drawn)}
+    return {
+        name: _chart(title, drawn[-MOST_BARS:]) for name, (title, drawn) in bars.items() if any(v for _, v in drawn)
+    }
 
 
-def chart(title: str, bars: Sequence[Bar]) -> str:
-    """Return a bar chart as SVG; the highest bar fills the height, and each has its value as a tooltip."""
-    bars = bars[-MOST_BARS:]
-    top = max(bar.value for bar in bars) or 1.0
-    each = (WIDTH - 2 * EDGE) / len(bars)
-    step = -(-len(bars) // LABELLED)
-    drawn = [_bar(bar, EDGE + at * each, each, top, is_labelled=at % step == 0) for at, bar in enumerate(bars)]
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title, quote=True)}">'
-        f"<title>{escape(title)}</title>"
-        f'<text x="{EDGE}" y="12">{escape(words.CHART.format(title=title, top=f"{top:g}"))}</text>{"".join(drawn)}'
-        f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="{HEIGHT - FOOT}" y2="{HEIGHT - FOOT}"/></svg>'
+def _chart(title: str, bars: Sequence[tuple[str, int]]) -> str:
+    """Return a bar chart, a row for each bar with its value; the highest bar fills the width."""
+    top = max(value for _, value in bars)
+    rows = (
+        f'<tr><th>{escape(label)}</th><td><meter max="{top}" value="{value}"></meter></td><td>{value}</td></tr>'
+        for label, value in bars
     )
-
-
-def _bar(bar: Bar, left: float, each: float, top: float, *, is_labelled: bool) -> str:
-    foot, room = HEIGHT - FOOT, HEIGHT - FOOT - 2 * EDGE
-    tall, marked = room * bar.value / top, room * bar.marked / top
-    wide, start = each * ROOM, left + each * (1 - ROOM) / 2
-    parts = [f'<rect x="{start:.1f}" y="{foot - tall:.1f}" width="{wide:.1f}" height="{tall:.1f}"/>']
-    if bar.marked:
-        parts.append(
-            f'<rect class="marked" x="{start:.1f}" y="{foot - marked:.1f}" width="{wide:.1f}" height="{marked:.1f}"/>'
-        )
-    if is_labelled:
-        is_long = len(bar.label) > LABEL_LENGTH
-        label = escape(f"…{bar.label[-LABEL_TAIL:]}" if is_long else bar.label)
-        parts.append(f'<text x="{left + each / 2:.1f}" y="{foot + EDGE + GAP * 2}" text-anchor="middle">{label}</text>')
-    return f"<g><title>{escape(bar.label)}: {bar.value:g}</title>{''.join(parts)}</g>"
+    return f'<table class="chart"><caption>{escape(title)}</caption>{"".join(rows)}</table>'
 
 
 _STYLE = """
-:root { color-scheme: light dark; --ink: #222; --paper: #fff; --line: #ccc; --bar: #3a7ca5; --mark: #d1495b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #1b1b1b; --line: #555; --bar: #6fb1d6; } }
+:root { color-scheme: light dark; --ink: #222; --paper: #fff; --line: #ccc; }
+@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #1b1b1b; --line: #555; } }
 body { margin: 0 auto; padding: 1.5rem; max-width: 60rem; color: var(--ink); background: var(--paper);
   font: 16px/1.6 system-ui, "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.6rem; text-align: left; vertical-align: top; }
 .number { text-align: right; white-space: nowrap; }
-svg { width: 100%; max-width: 40rem; } rect { fill: var(--bar); } rect.marked { fill: var(--mark); }
-svg line { stroke: var(--line); } svg text { fill: var(--ink); font-size: 11px; }
+.chart { width: auto; margin-top: 1rem; } .chart th, .chart td { border: 0; padding: 0 0.6rem; text-align: right; }
+.chart caption { text-align: left; } meter { width: 18rem; max-width: 40vw; }
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def report_page(report: QualityReport, zone: tzinfo) -> str:
     """Return a report as an HTML page; quoted texts are escaped."""
-    plots = plots_of(report)
+    charts = charts_of(report)
     body = [f"<h1>{words.TITLE}</h1>", f"<p>{escape(heading(report, zone))}</p>"]
     for section in sections_of(report, zone):
         body.append(f"<h2>{escape(section.title)}</h2>")
         if section.lines:
             body += ["<ul>", *(f"<li>{escape(line)}</li>" for line in section.lines), "</ul>"]
-        if section.plot in plots:
-            body.append(plots[section.plot])
+        body.append(charts.get(section.plot, ""))
         if section.rows:
             rows = [_html_row(section, row, "td") for row in section.rows]
             body += [f'<div class="table"><table>{_html_row(section, section.head, "th")}', *rows, "</table></div>"]
