@@ -52,13 +52,18 @@ def _settings(url: str, seconds: float = DEADLINE, **groups: Mapping[str, object
 
 @asynccontextmanager
 async def _opened(
-    seconds: float = DEADLINE, clock: Clock | None = None, **groups: Mapping[str, object]
+    seconds: float = DEADLINE, clock: Clock | None = None, *, lender: str = "", **groups: Mapping[str, object]
 ) -> AsyncGenerator[tuple[ModelServer, core.CognitiveMemory], None]:
-    """Open a memory in a temporary folder with a model server of its own."""
+    """Open a memory in a temporary folder with a model server of its own, or with one that a ``lender`` lends."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         async with ModelServer() as server:
-            settings = _settings(server.url, seconds, **groups)
-            async with core.CognitiveMemory.open(settings, Path(folder) / "data", clock=clock) as memory:
+
+            async def lend() -> core.LentModel:
+                return core.LentModel(lender, server.url, "sk-lent", "m")
+
+            settings = _settings("" if lender else server.url, seconds, **groups)
+            data, lends = Path(folder) / "data", lend if lender else None
+            async with core.CognitiveMemory.open(settings, data, clock=clock, lend=lends) as memory:
                 yield server, memory
 
 
@@ -156,20 +161,24 @@ async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
 
 
 async def f36(extent: Extent) -> Row:
-    """Refuse key, account and model: the operator is told, jobs wait, and after a time the rules take them."""
+    """Refuse key, account and model, the memory's own and lent ones: jobs wait, and after a time the rules take them.
+
+    The operator is told, by the name of whose model it is.
+    """
     numbers, seconds = range(extent.of(20, 3)), float(extent.of(10, 2))
     total, told, made, hour = Counts(), list[float](), list[str](), rewriter.REFUSED_FOR
-    done_early = unmarked = 0
-    for code in (401, 403, 404):
-        async with _opened() as (server, memory):
+    done_early = unmarked = nameless = 0
+    for code, lender in product((401, 403, 404), ("", "llmchat")):
+        async with _opened(lender=lender) as (server, memory):
             server.chat, started = served.status(code), time.perf_counter()
             await turns.hand_in(memory, numbers)
-            while not (await memory.status()).refusal and time.perf_counter() < started + LONGEST_WISH:
+            while not (refusal := (await memory.status()).refusal) and time.perf_counter() < started + LONGEST_WISH:
                 await memory.drain(0.02)
             told.append(time.perf_counter() - started)
+            nameless += lender not in refusal
             await asyncio.sleep(seconds)
             done_early += len(await turns.listed(memory))
-            made.append(f"{code} {len(server.asked)}")
+            made.append(f"{code}{' lent' if lender else ''} {len(server.asked)}")
             rewriter.REFUSED_FOR = seconds
             counts, _ = await _mended(memory, numbers)
             rewriter.REFUSED_FOR = hour
@@ -177,10 +186,11 @@ async def f36(extent: Extent) -> Row:
             total += counts
     note = (
         f"{len(numbers)} turns each; an hour is {seconds:g} s here; calls made: {', '.join(made)}; stored before it "
-        f"was over {done_early}, unmarked {unmarked}; seconds: until the operator was told, of 60 allowed"
+        f"was over {done_early}, unmarked {unmarked}, told without the lender's name {nameless}; seconds: until the operator was "
+        "told, of 60 allowed"
     )
-    is_bad = bool(done_early or unmarked) or max(told) > LONGEST_WISH
-    return total.row(3 * len(numbers), max(told), note, failed=is_bad)
+    is_bad = bool(done_early or unmarked or nameless) or max(told) > LONGEST_WISH
+    return total.row(6 * len(numbers), max(told), note, failed=is_bad)
 
 
 def _in_three_seconds() -> str:
