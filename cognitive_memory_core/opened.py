@@ -68,8 +68,7 @@ class Opened:
     ) -> None:
         """Open the data directory as its only owner; the caller must call :meth:`close`, unless this raises."""
         try:
-            await self.open_stores(clock=clock, embedder=embedder, reranker=reranker)
-            self.lender = Lender(lend, is_new=await self.ledger.lending_mark.is_there()) if lend else None
+            await self.open_stores(clock=clock, embedder=embedder, reranker=reranker, lend=lend)
             self.compose()
             await self.consent.load()
             await self.memos.copy_latest()
@@ -78,7 +77,12 @@ class Opened:
             raise
 
     async def open_stores(
-        self, *, clock: Clock | None = None, embedder: Embedder | None = None, reranker: Reranker | None = None
+        self,
+        *,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+        lend: Lend | None = None,
     ) -> None:
         """Open what needs the disk or a model, in the order in which it must be closed the other way round."""
         settings, data_dir, stack = self.settings.current, self.data_dir, self.resources
@@ -96,13 +100,28 @@ class Opened:
         self.meter = SpendingMeter(ledger.accounts, clock, settings.zone)
         stack.push_async_callback(self.meter.flush)
         await self.meter.load()
+        self.lender = Lender(lend, is_new=await ledger.lending_mark.is_there()) if lend else None
+        models = await self.lender.beside(settings.models) if self.lender else settings.models
+        name = self.lender.last.lender if self.lender and self.lender.last else ""
         self.embedding = await embedding_of(
-            settings, ledger, self.meter, stack, clock=clock, data_dir=data_dir, given=embedder
+            models.embedding,
+            ledger,
+            self.meter,
+            stack,
+            clock=clock,
+            data_dir=data_dir,
+            given=embedder,
+            lender=name if models.embedding is not settings.models.embedding else "",
         )
         self.embedder = self.embedding.embedder
         ledger.corpora.follow(self.embedder.fingerprint)
         self.reranking = await reranking_of(
-            settings.models.rerank, self.meter, stack, data_dir=data_dir, given=reranker
+            models.rerank,
+            self.meter,
+            stack,
+            data_dir=data_dir,
+            given=reranker,
+            lender=name if models.rerank is not settings.models.rerank else "",
         )
         self.queue = await FileQueue.open(
             data_dir / "queues", settings.queue, clock, disk=self.disk, horizon=self.watch.horizon

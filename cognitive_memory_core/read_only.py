@@ -152,7 +152,7 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
         ledger = await Ledger.open(data_dir / LEDGER, read_only=True)
         stack.push_async_callback(ledger.close)
         embedding = await embedding_of(
-            settings, ledger, _Uncounted(), stack, clock=SystemClock(), data_dir=data_dir, given=None
+            settings.models.embedding, ledger, _Uncounted(), stack, clock=SystemClock(), data_dir=data_dir, given=None
         )
         ledger.corpora.follow(embedding.embedder.fingerprint)
         reader = MemoryReader(ledger, embedding, settings, data_dir)

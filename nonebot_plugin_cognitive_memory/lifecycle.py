@@ -162,7 +162,7 @@ class Lifetime:
         historian = replies.log.historian(
             self._setup.settings.models.historian, lent, lender_names(), borrows=memory.borrows
         )
-        started = replies.log.started(directory, self._setup.settings, historian, memory.embedder)
+        started = replies.log.started(directory, self._setup.settings, historian, memory.embedder, lent)
         logger.info(replies.log.logged(started + overridden))
         self._tell_refused()
 

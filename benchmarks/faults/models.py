@@ -186,8 +186,8 @@ async def f36(extent: Extent) -> Row:
             total += counts
     note = (
         f"{len(numbers)} turns each; an hour is {seconds:g} s here; calls made: {', '.join(made)}; stored before it "
-        f"was over {done_early}, unmarked {unmarked}, told without the lender's name {nameless}; seconds: until the operator was "
-        "told, of 60 allowed"
+        f"was over {done_early}, unmarked {unmarked}, told without the lender's name {nameless}; seconds: until "
+        "the operator was told, of 60 allowed"
     )
     is_bad = bool(done_early or unmarked or nameless) or max(told) > LONGEST_WISH
     return total.row(6 * len(numbers), max(told), note, failed=is_bad)

@@ -16,7 +16,7 @@ from .. import sentences
 from ..errors import BadAnswer
 from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Meter, Vector
-from ..settings import EmbeddingSettings, Live, Settings
+from ..settings import EmbeddingSettings, Live
 from ..store.ledger import Ledger
 from ..store.numpy_on_use import Scores, np
 from ..tasks import BackgroundLoop
@@ -44,7 +44,7 @@ class Embedding:
 
 
 async def embedding_of(
-    settings: Settings,
+    wanted: EmbeddingSettings,
     ledger: Ledger,
     meter: Meter,
     stack: AsyncExitStack,
@@ -52,18 +52,20 @@ async def embedding_of(
     clock: Clock,
     data_dir: Path,
     given: Embedder | None,
+    lender: str = "",
 ) -> Embedding:
     """Wrap the embedder in a queue; closing ``stack`` stops the queue and fails its waiting requests.
 
+    ``lender`` is the program whose model the settings name, for messages.
     A configured model is bound to the dimensions of its stored vectors. Its calibration is the stored one, or measured.
     """
-    wanted, breaker = settings.models.embedding, Breaker("embedding")
+    breaker = Breaker("embedding")
     batch_size, local = wanted.batch_size, None
     inner: Embedder
     if given is not None:
         inner = CallerEmbedder(given)
     elif wanted.model_name:
-        client = await asyncio.to_thread(ModelClient, wanted, "embedding", meter, limit=EMBEDDING_LIMIT)
+        client = await asyncio.to_thread(ModelClient, wanted, "embedding", meter, limit=EMBEDDING_LIMIT, lender=lender)
         stack.push_async_callback(client.close)
         fingerprint = OpenAIEmbedder(wanted, client).fingerprint
         inner = OpenAIEmbedder(wanted, client, dimensions=await ledger.vectors.dimensions(fingerprint))

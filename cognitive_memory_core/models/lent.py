@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from .. import sentences
-from ..settings import ModelSettings
+from ..settings import EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings
 from .caller_models import FAILURES
 
 log = logging.getLogger(__name__)
@@ -21,7 +23,8 @@ LONGEST_NAME, LONGEST_ADDRESS, LONGEST_KEY = 200, 2_000, 8_000  # characters
 class LentModel:
     """A chat model of another program, ``lender``, behind an OpenAI-compatible address; ``proxy`` "" means none.
 
-    Key and proxy are secrets: they are in no representation of this object.
+    With it may come the lender's models for ``embedding`` and ``rerank``. Key and proxy are secrets: they are in no
+    representation of this object.
     """
 
     lender: str
@@ -29,6 +32,8 @@ class LentModel:
     api_key: str = field(repr=False)
     model_name: str
     proxy: str = field(default="", repr=False)
+    embedding: LentModel | None = None
+    rerank: LentModel | None = None
 
     @property
     def is_usable(self) -> bool:
@@ -88,6 +93,24 @@ class Lender:
         if _shown(lent) != _shown(last):
             log.info("%s", sentences.models.lent(*_shown(lent)) if lent else sentences.models.LENT_NO_MORE)
         return lent
+
+    async def beside(self, models: ModelsSettings) -> ModelsSettings:
+        """Return settings with the embedding and the reranking model that are lent now, where none is chosen.
+
+        They are those of one opening: vectors are bound to a model.
+        """
+        lent = await self.model(models.historian) if self.lends_to(models.historian) else None
+        borrowed = models
+        for role in ("embedding", "rerank"):
+            own: EmbeddingSettings | RerankSettings = getattr(models, role)
+            theirs: LentModel | None = getattr(lent, role, None)
+            if isinstance(theirs, LentModel) and theirs.is_usable and not own.model_name and own.local in ("", "auto"):
+                parts = {"api_url": theirs.api_url, "api_key": SecretStr(theirs.api_key)}
+                filled = own.model_copy(update={**parts, "model_name": theirs.model_name})
+                borrowed = borrowed.model_copy(update={role: filled})
+                what = sentences.models.LENT_BESIDE[role]
+                log.info("%s", what.format(lender=theirs.lender, model=theirs.model_name, host=theirs.host))
+        return borrowed
 
 
 def _shown(lent: LentModel | None) -> tuple[str, str, str]:

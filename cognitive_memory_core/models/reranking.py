@@ -40,14 +40,23 @@ class Reranking:
 
 
 async def reranking_of(
-    wanted: RerankSettings, meter: Meter, stack: AsyncExitStack, *, data_dir: Path, given: Reranker | None
+    wanted: RerankSettings,
+    meter: Meter,
+    stack: AsyncExitStack,
+    *,
+    data_dir: Path,
+    given: Reranker | None,
+    lender: str = "",
 ) -> Reranking:
-    """Return the reranker; ``given`` takes precedence over the configured one, and that over one of this machine."""
+    """Return the reranker; ``given`` takes precedence over the configured one, and that over one of this machine.
+
+    ``lender`` is the program whose model the settings name, for messages.
+    """
     loop = None
     if given:
         inner: Reranker = CallerReranker(given)
     elif wanted.model_name:
-        client = await asyncio.to_thread(ModelClient, wanted, "rerank", meter)
+        client = await asyncio.to_thread(ModelClient, wanted, "rerank", meter, lender=lender)
         stack.push_async_callback(client.close)
         inner = HttpReranker(wanted, client)
     elif wanted.local:

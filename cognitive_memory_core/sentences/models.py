@@ -79,6 +79,12 @@ def lent(lender: str, model: str, host: str) -> str:
     return f"史官用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）"
 
 
+LENT_BESIDE = {
+    "embedding": "向量用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）",
+    "rerank": "重排用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）",
+}
+
+
 def summary_refused(ids: Iterable[str]) -> str:
     """Return the message that a summary has unknown ids, or gives an id to the wrong person."""
     return f"摘要里的 id 对不上（{'、'.join(shown(one) for one in ids)}）"

@@ -6,6 +6,7 @@ people, and a summary of the group.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from itertools import takewhile
 from typing import Any
@@ -18,6 +19,7 @@ from .shared import BridgedTurn, current, part_of, quietly, taking, turn_of
 
 MODULE = "nonebot_plugin_ai_groupmate"
 TRIED = {"nonebot-plugin-ai-groupmate": "==2.5.*"}
+_RERANKER = "BAAI/bge-reranker-v2-m3"  # what it always asks for
 _LINES = 6  # newest lines of the place among which the answer is
 
 
@@ -65,8 +67,20 @@ def _tool(kind: Any, turn: BridgedTurn, function: core.tools.Schema) -> Any:
 
 
 async def lent() -> core.LentModel | None:
-    """Return the model of summaries if the operator set one up, else that of the chat; never a group's own."""
+    """Return the model of summaries if the operator set one up, else that of the chat; never a group's own.
+
+    With it go the models for embedding and reranking, if they have keys.
+    """
     config = import_module(f"{MODULE}.runtime_config").get_runtime_config()
+    chat = _chat(config)
+    beside = {
+        "embedding": (config.embedding_base_url, config.embedding_api_key, config.embedding_model),
+        "rerank": (config.rerank_api_url, config.rerank_api_key, _RERANKER),
+    }
+    return chat and replace(chat, **{role: lending.lent(chat.lender, *parts) for role, parts in beside.items()})
+
+
+def _chat(config: Any) -> core.LentModel | None:
     key = config.llm_api_key or config.qwen_token
     fields = type(config).model_fields
     is_named = config.summary_model != fields["summary_model"].default

@@ -65,11 +65,13 @@ def logged(sentence: object) -> str:
     return f"{KEYWORD} {' '.join(str(sentence).split())}"
 
 
-def started(directory: Path, settings: core.Settings, historian: str, embedder: str) -> str:
+def started(
+    directory: Path, settings: core.Settings, historian: str, embedder: str, lent: core.LentModel | None = None
+) -> str:
     """Return the log line that says where the files are, what works, and what is recorded."""
     if not settings.enabled:
         return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
-    models = _models(settings.models, historian, embedder)
+    models = _models(settings.models, historian, embedder, lent)
     return f"已启动；数据目录 {directory}；{models}；{_recorded(settings.capture)}"
 
 
@@ -94,22 +96,24 @@ def historian(
     return "无模型：规则史官"
 
 
-def _models(models: core.ModelsSettings, historian: str, embedder: str) -> str:
+def _models(models: core.ModelsSettings, historian: str, embedder: str, lent: core.LentModel | None) -> str:
     """Return the names of the models in use, or what works instead of a missing one."""
     own = models.historian.model_name
     others = (("判断", models.triage), ("写侧写", models.merge), ("群记忆", models.evolution))
     named = [f"{what}用 {one.model_name}" for what, one in others if one.model_name not in ("", own)]
     parts = [
         "、".join([historian, *named]),
-        _embedding(models.embedding, embedder),
+        _embedding(models.embedding, embedder, lent),
         f"重排模型 {reranker}" if (reranker := models.rerank.model_name or models.rerank.local) else "",
     ]
     return "；".join(filter(None, parts))
 
 
-def _embedding(settings: core.EmbeddingSettings, embedder: str) -> str:
+def _embedding(settings: core.EmbeddingSettings, embedder: str, lent: core.LentModel | None) -> str:
     if embedder == "hash":
         return "不带模型的 hash 向量"
+    if lent and lent.embedding and not settings.model_name and embedder == lent.embedding.model_name:
+        return f"向量模型 {embedder}（{lent.lender} 的）"
     return f"{'' if settings.model_name else '本机的'}向量模型 {embedder}"
 
 

@@ -71,6 +71,11 @@ class Groupmate(BaseModel):
     base_model: str = ""
     qwen_token: str = ""
     tagging_api_key: str = "sk-tagging"
+    embedding_api_key: str = ""
+    embedding_base_url: str = ""
+    embedding_model: str = "default-embedding"
+    rerank_api_key: str = ""
+    rerank_api_url: str = ""
 
 
 def groupmate(**fields: str) -> Modules:
@@ -160,6 +165,20 @@ async def test_each_bridge_reads_what_the_operator_set_for_the_whole_bot(
     """Address, key, name and proxy come from the plugin's own settings, and nothing without a key."""
     loaded(modules)
     assert await lent_by(name)() == (said and core.LentModel(name, *said))
+
+
+async def test_ai_groupmate_lends_its_embedding_and_its_reranking_model_too(
+    loaded: Callable[[Modules], None],
+) -> None:
+    """They come with the chat model, each with an address and a key of its own; without a key neither does."""
+    keys = {"embedding_api_key": "sk-e", "rerank_api_key": "sk-r"}
+    loaded(groupmate(llm_api_key=KEY, embedding_base_url=URL, rerank_api_url=f"{URL}/rerank", **keys))
+    lent = await lent_by("ai-groupmate")()
+    assert lent.embedding == core.LentModel("ai-groupmate", URL, "sk-e", "default-embedding")
+    assert lent.rerank == core.LentModel("ai-groupmate", f"{URL}/rerank", "sk-r", "BAAI/bge-reranker-v2-m3")
+    loaded(groupmate(llm_api_key=KEY, embedding_base_url=URL, rerank_api_url=URL))
+    lent = await lent_by("ai-groupmate")()
+    assert (lent.embedding, lent.rerank) == (None, None)
 
 
 @pytest.fixture

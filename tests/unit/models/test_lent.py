@@ -131,6 +131,34 @@ async def test_a_model_of_ones_own_is_not_replaced(tmp_path: Path, server: Model
     assert not companion.asked
 
 
+@pytest.mark.parametrize("local", ["auto", "hash"])
+async def test_a_lent_embedding_model_makes_the_vectors_where_none_is_chosen(
+    tmp_path: Path, server: ModelServer, companion: Companion, local: str
+) -> None:
+    """What is stored goes to the lender's embedding model with its key, unless the operator chose "hash"."""
+    assert companion.model
+    theirs = replace(companion.model, api_key="sk-e", model_name="bge")
+    companion.model = replace(companion.model, embedding=theirs)
+    async with borrowing(tmp_path, companion, embedding={"local": local}) as memory:
+        await told(memory, 1)
+        await memory.search_events(READING, "读完了什么")
+        assert memory.embedder == ("bge" if local == "auto" else "hash")
+    keys = {asked.path.rpartition("/")[2]: asked.headers["authorization"] for asked in server.asked}
+    assert keys.get("embeddings") == ("Bearer sk-e" if local == "auto" else None)
+
+
+async def test_a_refused_key_of_a_lent_embedding_model_is_told_by_the_lenders_name(
+    tmp_path: Path, server: ModelServer, companion: Companion
+) -> None:
+    """Where the provider refuses it, memory goes on without vectors, and the status says whose key it is."""
+    assert companion.model
+    server.embeddings = status(401)
+    companion.model = replace(companion.model, embedding=companion.model)
+    async with borrowing(tmp_path, companion) as memory:
+        await memory.search_events(READING, "读完了什么")
+        assert "llmchat 的密钥" in (await memory.status()).last_error
+
+
 async def test_what_is_lent_is_read_at_each_call(
     tmp_path: Path, server: ModelServer, companion: Companion, caplog: pytest.LogCaptureFixture
 ) -> None:
