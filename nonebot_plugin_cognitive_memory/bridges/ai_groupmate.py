@@ -73,11 +73,13 @@ async def lent() -> core.LentModel | None:
     """
     config = import_module(f"{MODULE}.runtime_config").get_runtime_config()
     chat = _chat(config)
-    beside = {
-        "embedding": (config.embedding_base_url, config.embedding_api_key, config.embedding_model),
-        "rerank": (config.rerank_api_url, config.rerank_api_key, _RERANKER),
-    }
-    return chat and replace(chat, **{role: lending.lent(chat.lender, *parts) for role, parts in beside.items()})
+    return chat and replace(
+        chat,
+        embedding=lending.lent(
+            chat.lender, config.embedding_base_url, config.embedding_api_key, config.embedding_model
+        ),
+        rerank=lending.lent(chat.lender, config.rerank_api_url, config.rerank_api_key, _RERANKER),
+    )
 
 
 def _chat(config: Any) -> core.LentModel | None:
