@@ -74,7 +74,7 @@ async def taken(folder: Path, wanted: Sequence[tuple[str, str, str]], *, is_empt
                 page.until(lambda: page.all("h1"))
                 file = folder / f"console-{name}-{size}-{colour}.png"
                 page.picture(file, is_whole=wanted is not DOCUMENTED)
-                Image.open(file).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
+                Image.open(file).convert("RGB").quantize(256, kmeans=2).save(file, optimize=True)
 
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
