@@ -138,7 +138,7 @@ def drafted_by_rules(pattern: RecurringProblem) -> str:
     """Return a draft of one line in the words of the best experience, at most as long as a belief may be."""
     best = pattern.best
     steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
-    said = sentences.suggestions.draft(pattern.kind, best.pain, steps, best.outcome)
+    said = sentences.evolution.draft(pattern.kind, best.pain, steps, best.outcome)
     return one_line(said, STATEMENT_LENGTH)
 
 
@@ -246,7 +246,7 @@ class Suggesting:
 
     async def _word_draft(self, model: EvolverModel, pattern: RecurringProblem) -> None:
         """Let a model word a draft; if it adds to the experiences, use the rules' draft and do not ask again."""
-        kind, zone = sentences.suggestions.KINDS[pattern.kind], self.settings.current.zone
+        kind, zone = sentences.evolution.SUGGESTION_KINDS[pattern.kind], self.settings.current.zone
         quoted, erasures = pattern.events[-MOST_TOLD:], self._erasures
         ask = await asyncio.to_thread(model.prompts.suggest, kind, quoted, zone, max_chars=STATEMENT_LENGTH)
         try:
@@ -267,7 +267,7 @@ class Suggesting:
             known = (suggestion_of(scope, one, self._draft(one)) for one in open_ones)
             suggestion = next((one for one in known if one.id == suggestion_id), None)
             if suggestion is None:
-                raise UnknownSuggestion(sentences.suggestions.UNKNOWN_SUGGESTION)
+                raise UnknownSuggestion(sentences.evolution.UNKNOWN_SUGGESTION)
             by, now = scene.user_id or OPERATOR, self.clock.now()
             if accept:
                 await self._keep(suggestion, by)
@@ -285,9 +285,9 @@ class Suggesting:
             derived_id("accepted", suggestion.id),
             suggestion.scope,
             suggestion.draft,
-            tags=(sentences.suggestions.KINDS[suggestion.kind],),
+            tags=(sentences.evolution.SUGGESTION_KINDS[suggestion.kind],),
             strength=first_strength(len(suggestion.people)),
-            change_summary=sentences.suggestions.ACCEPTED,
+            change_summary=sentences.evolution.SUGGESTION_ACCEPTED,
             created_at=now,
             updated_at=now,
             weighed_at=now,
@@ -295,7 +295,7 @@ class Suggesting:
             event_ids=suggestion.event_ids,
             supporters=suggestion.people,
         )
-        change = logged("create", belief, None, sentences.suggestions.ACCEPTED, now, by=by)
+        change = logged("create", belief, None, sentences.evolution.SUGGESTION_ACCEPTED, now, by=by)
         await self.beliefs.commit([BeliefEdit(belief, None, change)])
         self.on_stored()
 

@@ -284,15 +284,15 @@ def _plain_forms(name: str) -> tuple[str, ...]:
 
 def feedback(verdict: Verdict) -> str:
     """Return the feedback for the model on what is wrong with its text."""
-    said = [sentences.feedback.FEEDBACK[fault] for fault in verdict.faults]
+    said = [sentences.models.FEEDBACK[fault] for fault in verdict.faults]
     for kind in dict.fromkeys(offence.kind for offence in verdict.offences):
         words = dict.fromkeys(offence.word for offence in verdict.offences if offence.kind == kind)
         quoted = "".join(f"「{word}」" for word in list(words)[:NAMED])
-        said.append(sentences.feedback.LEANING[kind].format(words=quoted))
+        said.append(sentences.models.FEEDBACK_LEANING[kind].format(words=quoted))
     if verdict.lost_ids:
-        said.append(sentences.feedback.LOST.format(ids="、".join(verdict.lost_ids[:NAMED])))
+        said.append(sentences.models.FEEDBACK_LOST.format(ids="、".join(verdict.lost_ids[:NAMED])))
     if verdict.foreign_ids:
-        said.append(sentences.feedback.FOREIGN.format(ids="、".join(verdict.foreign_ids[:NAMED])))
+        said.append(sentences.models.FEEDBACK_FOREIGN.format(ids="、".join(verdict.foreign_ids[:NAMED])))
     return "".join(said)
 
 

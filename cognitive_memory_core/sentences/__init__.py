@@ -1,8 +1,8 @@
 """Every sentence of the core that a person or a model can read, in Chinese: a module for each reader.
 
-* ``evolution``, ``suggestions``: who reads what became of a group's beliefs, and what could become one
+* ``evolution``: who reads what became of a group's beliefs, and what could become one
 * ``caller``: who calls the memory and made a mistake, or met a bound
-* ``settings``, ``storage_errors``, ``models``: who runs the bot
+* ``settings``, ``storage_errors``, ``models``: who runs the bot; ``models`` also the historian's model
 * ``log``: who reads the log
 * ``backfill``: who brings in what was said before
 * ``command_line``, ``doctor``, ``status``: who types ``cognitive-memory``
@@ -10,7 +10,6 @@
 * ``migration``: who moves an older memory here
 * ``context``: the model that answers
 * ``tools``: the model that calls the tools
-* ``feedback``: the historian's model
 * ``stored_text``: whoever reads stored profiles and statements later, the core included
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
         context,
         doctor,
         evolution,
-        feedback,
         log,
         migration,
         models,
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
         status,
         storage_errors,
         stored_text,
-        suggestions,
         tools,
     )
 
@@ -51,7 +48,6 @@ __all__ = [
     "context",
     "doctor",
     "evolution",
-    "feedback",
     "log",
     "migration",
     "models",
@@ -60,7 +56,6 @@ __all__ = [
     "status",
     "storage_errors",
     "stored_text",
-    "suggestions",
     "tools",
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shown_values import shown
+from .settings import shown
 
 NAIVE_INSTANT = "{what} 必须带时区（例如 datetime.now(timezone.utc)）"
 PLACE_NEEDED = "这个操作要落在一个地方：请用 Scene.operator(group_id=...)、群聊或私聊的场合"

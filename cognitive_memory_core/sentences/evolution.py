@@ -1,8 +1,8 @@
-"""Sentences on the evolution of a group's beliefs."""
+"""Sentences on the evolution of a group's beliefs, and on suggestions of what could become one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 ALREADY_RUNNING = "这个群的记忆正在演化，等它完成再试"
 ONLY_GROUPS = "群记忆只在群里有，请到群里来看"
@@ -34,6 +34,9 @@ REASONS: Mapping[str, str] = {
     "too_many_deletions": "一次淘汰太多",
     "changed_meanwhile": "期间被改过",
 }
+SUGGESTION_KINDS: Mapping[str, str] = {"faq": "常见问题", "workflow": "流程", "skill": "技能"}
+UNKNOWN_SUGGESTION = "没有这条建议：它已经处理过，或依据变了；请重新看一遍建议再决定"
+SUGGESTION_ACCEPTED = "管理员采纳了一条建议"
 
 
 def summary(kept: int, done: Mapping[str, int], rejected: Mapping[str, int], unread: int) -> str:
@@ -45,3 +48,17 @@ def summary(kept: int, done: Mapping[str, int], rejected: Mapping[str, int], unr
 
 
 STRENGTH_SET = "强度改为 {strength:g}"
+
+
+def draft(kind: str, problem: str, steps: Sequence[str], outcome: str) -> str:
+    """Return one line for a group to keep: the problem, what to do, and the outcome."""
+    said = problem.rstrip("。.！!？?，,；; ")
+    did = "；".join(f"{at}. {step}" for at, step in enumerate(steps, 1)) if len(steps) > 1 else "".join(steps)
+    came = f"（{outcome.rstrip('。. ')}）" if outcome else ""
+    match kind:
+        case "faq":
+            return f"遇到“{said}”：{did}{came}"
+        case "workflow":
+            return f"“{said}”的流程：{did}{came}"
+        case _:
+            return f"会处理“{said}”：{did}{came}"

@@ -1,11 +1,10 @@
-"""Messages for the operator about a model, its address or its answer."""
+"""Messages about a model, its address or its answer: for the operator, and for the historian's model itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .settings import model_setting
-from .shown_values import shown
+from .settings import model_setting, shown
 
 MODEL_TOO_SLOW = "模型（{role}）{seconds:g} 秒内没有答完，稍后再试"
 MODEL_AWAY = "模型（{role}）暂时不可用（HTTP {status}），稍后再试"
@@ -41,6 +40,20 @@ NO_CHAT_MODEL = "没有为这件事配置对话模型，由规则史官处理"
 LENDER_FAILED = "问不到能借的对话模型（{reason}），先由规则史官处理"
 LENT_NO_MORE = "没有可借的对话模型了，由规则史官处理"
 CANCELLED_BY_NOBODY = "调用从内部被取消了"
+FEEDBACK = {
+    "empty": "没有写出内容；每条观察都要写成一句陈述，不能说没有新信息，也不能拒绝。",
+    "too_long": "写得太长；只写这一条观察说了什么，一两句话。",
+    "unfounded": "写的不是这条观察的内容；只能写观察里说了的事。",
+    "figure": "数字、钟点或日期与原话不同；数字照原样写，日期从说话那天推算，推不出就不写。",
+    "quote": "引号里的话不在所依据的行里；引号里照原话写，或者不用引号。",
+}
+FEEDBACK_LEANING = {
+    "pronoun": "有人称代词{words}，换成 名字(id)。",
+    "time": "有相对时间{words}，按消息的时间换成日期；每周的写“每周六”，推不出的写“之前、以后”或省去，不编日期。",
+    "place": "有相对地点{words}，换成地点或群的名字。",
+}
+FEEDBACK_LOST = "丢了观察里的 id：{ids}；要写成 名字(id)。"
+FEEDBACK_FOREIGN = "写了没有给出的、或不属于那个名字的 id：{ids}；只能用给出的 id。"
 
 
 # of these, each names settings as .env has them: see told

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .shown_values import shown
-
+SHOWN = 60  # characters shown of a refused value
 TEMPLATE_UNREADABLE = "prompts/{name}.md 没有使用，先用自带的：它应是普通文件，UTF-8 编码，不空，最多 {limit} 个字符"
 TEMPLATE_WITHOUT_SEPARATOR = (
     "prompts/{name}.md 没有使用，先用自带的：请用单独一行 {separator} 隔开上面的指令和下面的内容，只写一次"
@@ -92,6 +91,12 @@ HIDDEN = "（已隐去）"
 def is_secret(key: str) -> bool:
     """Return whether a setting is a secret, or a group of settings with a secret in it."""
     return key.rpartition(".")[2] in _SECRET_WITHIN
+
+
+def shown(value: object) -> str:
+    """Return a refused value as text of limited length."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 
 def hidden(key: str, value: object) -> str:

@@ -1,9 +1,15 @@
-"""Characters: cached tables of their replacements, and folding to one form."""
+"""Characters folded to one form, and regular expressions, made when they are first used.
+
+Compiling all expressions at import would double the import time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from typing import cast
 
+_NAMED_GROUP = re.compile(r"\(\?P([<=])(\w+)")
 _REMEMBERED = 20_000  # more than a busy chat uses; bounds memory for text with very many distinct characters
 
 
@@ -38,3 +44,30 @@ _TABLE = {code: char.lower() for code, char in _WIDE.items()} | _PAIRS | _SMALL
 def folded(text: str) -> str:
     """Return the text, folded; its length does not change, so that a position in the result is one in the original."""
     return text.translate(_TABLE)
+
+
+def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a regular expression that is compiled when it is first used."""
+    return cast("re.Pattern[str]", _Lazy(source, flags))
+
+
+class _Lazy:
+    """Has the attributes of a compiled expression; each is looked up there once."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self.pattern = source
+        self.flags = flags
+
+    def __getattr__(self, name: str) -> object:
+        found: object = getattr(re.compile(self.pattern, self.flags), name)
+        setattr(self, name, found)
+        return found
+
+
+def any_of(patterns: Sequence[re.Pattern[str]]) -> re.Pattern[str]:
+    """Return a pattern that matches wherever one of the patterns does; their named groups are renamed.
+
+    The patterns must not refer to groups by number.
+    """
+    renamed = (_NAMED_GROUP.sub(rf"(?P\g<1>\g<2>_{number}", one.pattern) for number, one in enumerate(patterns))
+    return lazy("|".join(f"(?:{source})" for source in renamed))

@@ -14,8 +14,7 @@ from operator import add
 from threading import Lock
 
 from .caches import cleared_on_erasure
-from .characters import CharacterTable
-from .patterns import lazy
+from .characters import CharacterTable, lazy
 
 # Modern Chinese by descending frequency, with the particles of chat moved to the front.
 COMMON_CHARACTERS = (

@@ -21,7 +21,7 @@ QUOTED = re.compile(r"<!-- says ((?:sentences|replies)/\w+) -->(.*?)(?=<br>| \|)
 BLANK = re.compile(r"\{[^{}]*\}")
 NO_FAULTS = (  # patterns of names that are no fault; what the page explains is one all the same
     *("sentences/backfill.REASONS.*", "sentences/backfill.outcome", "sentences/backfill.[DR]*"),
-    *("sentences/context.*", "sentences/feedback.*", "sentences/report.*", "sentences/stored_text.*"),
+    *("sentences/context.*", "sentences/models.FEEDBACK*", "sentences/report.*", "sentences/stored_text.*"),
     *("replies/backfill.AL*", "replies/backfill.FORBIDDEN", "replies/backfill.[PSE]*"),
     "replies/backfill.NOTHING_TO_STOP",
     *("replies/cards.*", "replies/console_en.*", "replies/console_zh.*", "replies/http_guide.*", "replies/label.*"),
@@ -46,8 +46,8 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/migration.KINDS.*", "sentences/migration.READING", "sentences/migration.CHROMA_FOLDER"),
     *("sentences/migration.ROW", "sentences/migration.previewed", "sentences/migration.migrated"),
     "sentences/migration.taken_over",
-    *("sentences/settings.HIDDEN", "sentences/status.[A-Z]*", "sentences/suggestions.KINDS.*"),
-    *("sentences/suggestions.ACCEPTED", "sentences/suggestions.draft", "sentences/tools.TOOL_TEXTS.*"),
+    *("sentences/settings.HIDDEN", "sentences/status.[A-Z]*", "sentences/evolution.SUGGESTION_*"),
+    *("sentences/evolution.draft", "sentences/tools.TOOL_TEXTS.*"),
     *("sentences/tools.PROFILE_RESOURCES", "sentences/tools.AGENT_GUIDE"),
     *("replies/*.MOUNTED", "replies/beliefs.RETIRED", "replies/beliefs.RESTORED", "replies/beliefs.changes"),
     *("replies/bridges.ANY_PLUGIN", "replies/bridges.ATTACHED", "replies/bridges.MEMO", "replies/console.CODE"),

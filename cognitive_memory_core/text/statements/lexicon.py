@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Literal
 
 from ..caches import cleared_on_erasure
-from ..characters import folded
+from ..characters import folded, lazy
 from ..names_and_quotations import TextMask, named, quoted
-from ..patterns import lazy
 from ..time.time_words import READ, is_time, leaning
 
 Kind = Literal["pronoun", "time", "place"]

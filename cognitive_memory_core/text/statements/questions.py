@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..characters import folded
-from ..patterns import lazy
+from ..characters import folded, lazy
 
 _SENTENCE = re.compile(r"[^。！!？?\n]+[。！!？?\n]*")
 _ASKED = re.compile(r"[？?]\s*$")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from ..patterns import lazy
+from ..characters import lazy
 from .numerals import number
 from .time_rules import said
 from .time_spans import DAY, TimeSpan, hours_of

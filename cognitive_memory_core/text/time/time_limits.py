@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, time, timedelta, timezone
 
 from ...domain.interval import checked_zoned
-from ..characters import folded
-from ..patterns import lazy
+from ..characters import folded, lazy
 from .hours import clock_at_end, times_of
 from .instants import LATEST
 from .numerals import number

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from ..patterns import lazy
+from ..characters import lazy
 from .numerals import number, worth
 from .time_spans import DAY, WEEK, TimeSpan, day, days, moment, monday_of, month, shifted, weekend, written, year
 from .vocabulary import DAYS, MONTHS, ORDINALS, PARTS, QUARTERS, STEPS, UNITS, WEEKDAYS, YEARS, Unit

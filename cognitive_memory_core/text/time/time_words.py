@@ -10,9 +10,8 @@ from functools import lru_cache
 
 from ...domain.interval import Interval, checked_zoned
 from ..caches import cleared_on_erasure
-from ..characters import folded
+from ..characters import any_of, folded, lazy
 from ..names_and_quotations import TextMask, named, quoted
-from ..patterns import any_of, lazy
 from .chinese_time import CHINESE
 from .holidays import HOLIDAYS
 from .hours import hours_in, latest, narrowed
