@@ -3,78 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING
 
 from . import sentences
 from .arguments import checks_arguments
 from .configuration import with_hot
-from .domain.context import NOTHING, Hit
 from .domain.event import Event
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
-from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+from .domain.profile import Profile, ProfileKey
 from .domain.scope import Scene
-from .errors import BadArgument, NotPermitted, UnavailableError, UnknownEvent
+from .errors import BadArgument, NotPermitted
+from .reads import MOST_DAYS, Reads, checked_ids, reading
 from .settings import Live, Settings
-from .stopwatches import Durations, Stopwatches
+from .stopwatches import Durations
 from .tasks import completed
 
 if TYPE_CHECKING:
-    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing, Suggestion
-    from .domain.catch_up import CatchUp
-    from .domain.context import Context
+    from .domain.belief import Belief, Evolution, Suggestion
     from .domain.erasure import Erasure
     from .domain.figures import Activity
     from .domain.message import Backfill, Message
-    from .domain.note import Memo, Pin
+    from .domain.note import Pin
     from .domain.quality import QualityReport
     from .domain.scope import PlaceSwitch, Switch
     from .domain.turn import FailedJob, Turn
     from .learning import Learning
+    from .listings import Listings
     from .models.lent import Lend
     from .opened import Opened
     from .ports.clock import Clock
     from .ports.models import Chat, Embedder, Reranker
     from .prompts.preview import PromptPreview
-    from .reads import Listings, Reads
-    from .recall.trace import Explanation
     from .status import Status
 
-MAX_RESULTS = 200
-MAX_OFFSET = 1_000_000
-RECENT = 12  # messages, if no limit is given
-MAX_QUERY = 4000
-MOST_DAYS = 366
 TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "status", "storage_errors", "stored_text")
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
 LOADED_AGAIN = 1.0  # seconds after somebody cancelled the loading of what learns
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
-
-
-Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
-
-
-def _reading(nothing: Callable[[], object]) -> Callable[[Method], Method]:
-    """Decorate a method so that it returns ``nothing()`` while no memory is open."""
-
-    def decorated(method: Method) -> Method:
-        @functools.wraps(method)
-        async def call(self: CognitiveMemory, *args: object, **kwargs: object) -> object:
-            answering = method(self, *args, **kwargs)  # raises TypeError for arguments that the method does not take
-            if self._open is not None:  # pyright: ignore[reportPrivateUsage]  # this function is a method of the class
-                return await answering
-            answering.close()
-            return nothing()
-
-        return cast("Method", call)
-
-    return decorated
 
 
 @checks_arguments(
@@ -85,7 +56,7 @@ def _reading(nothing: Callable[[], object]) -> Callable[[Method], Method]:
         "Turn": "domain.turn",
     }
 )
-class CognitiveMemory:
+class CognitiveMemory(Reads):
     """The memory of bots. Created by :meth:`open`, or by :meth:`absent` as a stand-in without storage.
 
     Its methods must be called on one event loop. Reads return less while a component is unavailable.
@@ -95,14 +66,10 @@ class CognitiveMemory:
 
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
-        self._open: Opened | None = None  # None: it returns nothing, and stores nothing
-        self._reading: Reads | None = None
+        super().__init__(reason or sentences.caller.NOT_RUNNING)
         self._loading: asyncio.Future[Learning] | None = None
         self._chat: Chat | None = None
         self._is_in_background = False
-        self._settings = Live(Settings(enabled=False))
-        self._reason = reason or sentences.caller.NOT_RUNNING
-        self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
 
     @classmethod
     def absent(cls, reason: str = "") -> CognitiveMemory:
@@ -147,9 +114,7 @@ class CognitiveMemory:
 
     def _begin(self, opened: Opened, chat: Chat | None, *, background: bool) -> None:
         """Use what is open; in the ``background``, load what learns and start its loops."""
-        from .reads import Reads  # noqa: PLC0415  # loaded with an open memory
-
-        self._open, self._reading, self._settings, self._chat = opened, Reads(opened), opened.settings, chat
+        self._open, self._settings, self._chat = opened, opened.settings, chat
         self._is_in_background = background
         if background:
             self._load()
@@ -167,7 +132,7 @@ class CognitiveMemory:
 
     async def _end(self) -> None:
         """Close what is open."""
-        opened, self._open, self._reading = self._opened, None, None
+        opened, self._open = self._opened, None
         try:
             if self._loading and not self._loading.cancelled():
                 await (await self._loading).close()
@@ -245,133 +210,13 @@ class CognitiveMemory:
         """Remove a message withdrawn in the chat from log and waiting jobs; retire events that have no other source."""
         await self._opened.intake.withdraw(scene.scope, checked_id(message_id, "message_id"))
 
-    async def context(
-        self, scene: Scene, query: str, *, budget: int | None = None, shown: Sequence[str] | None = None
-    ) -> Context:
-        """Build the context block for the model; parts whose component fails are left out and named in ``degraded``.
-
-        ``shown`` are ids of messages of the place that the caller shows the model anyway; they are not quoted. None:
-        only the message being answered is not: the asker's own of the last two minutes with the words of the query.
-        """
-        known = None if shown is None else _checked_ids(shown)
-        with self._stopwatches.timed("context"):
-            if self._open is None:
-                return NOTHING
-            return await self._reads.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
-
-    async def search_events(
-        self,
-        scene: Scene,
-        query: str,
-        *,
-        user_id: str | None = None,
-        group_id: str | None = None,
-        kinds: Sequence[str] = (),
-        top_k: int | None = None,
-        time_from: datetime | str | None = None,
-        time_to: datetime | str | None = None,
-    ) -> list[Hit]:
-        """Search the events that the scene may read, best first; an empty ``kinds`` means every kind of event.
-
-        ``kinds=("message",)`` searches the raw log; with further kinds, both are searched. A target outside the scene
-        raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
-        date includes its day.
-        """
-        from .read_access import requested_filter  # noqa: PLC0415  # loaded with an open memory
-        from .text.time.instants import interval_of  # noqa: PLC0415  # the same
-
-        window = interval_of(time_from, time_to, self._settings.current.zone)
-        read_filter = requested_filter(scene, user_id, group_id, kinds, window)
-        limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
-        with self._stopwatches.timed("search_events"):
-            return await self._reads.hits(read_filter, query[:MAX_QUERY], top_k=limit) if self._open else []
-
-    @_reading(list)
-    async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
-        """Return the events that the scene may read, newest first."""
-        return await self._reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
-
-    @_reading(list)
-    async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
-        """Return the asker's own events that the asker forgot and can restore, the latest forgotten first."""
-        return await self._reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
-
-    async def find_event(self, scene: Scene, event_id: str) -> Event:
-        """Return an active event that the scene may read; raises UnknownEvent."""
-        checked_id(event_id, "event_id")
-        if self._open is None:
-            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        return await self._reads.event(scene, event_id)
-
-    @_reading(list)
-    async def recent_messages(
-        self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
-    ) -> list[Message]:
-        """Return the newest logged messages of the place, oldest first, without those of people who opted out."""
-        return await self._reads.recent_messages(scene, _count(limit, RECENT), until=until)
-
-    async def catch_up(self, scene: Scene, *, since: datetime | str | None = None) -> CatchUp:
-        """Return what was said in the place after ``since``, or after the asker's last line, by talk.
-
-        ``since`` is an aware datetime or ISO text, read in the configured zone if naive. The asker's lines of the last
-        ten minutes do not count as the last one. At most 2,000 lines are counted. Empty while the place is switched
-        off or not read. Raises UnavailableError.
-        """
-        from .domain.catch_up import CatchUp  # noqa: PLC0415  # few ask
-        from .text.time.instants import instant_of  # noqa: PLC0415  # as above
-
-        start = None if since is None else instant_of(since, self._settings.current.zone, "since")
-        if self._open is None:
-            return CatchUp(start or datetime.now(timezone.utc))
-        return await self._reads.catch_up(scene, start)
-
-    @_reading(list)
-    async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
-        """Return those of the given messages that are in the log of the scene's place, oldest first.
-
-        Messages of people who opted out are left out. Empty for a place that is switched off. Raises UnavailableError
-        if the log cannot be read.
-        """
-        return await self._reads.find_messages(scene, _checked_ids(message_ids))
-
-    @_reading(frozenset)
+    @reading(frozenset)
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
         """Return those of the given messages of the place that are in a job of any state, or sources of an event.
 
         A caller that restarts after a crash uses this to submit no message twice.
         """
-        return await self._opened.intake.learned(scene, _checked_ids(message_ids))
-
-    @_reading(list)
-    async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
-        """Return the newest memos of the place, newest last, including those of jobs that are still queued."""
-        wanted = _count(limit, self._settings.current.query.recent_end_summaries_inject_k)
-        return await self._reads.memos(scene, wanted)
-
-    async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
-        """Return a profile, or None if there is none.
-
-        In a group, "user" means the person's profile as a member, or the person's own if profiles are shared. Raises
-        NotPermitted for a profile that the scene may not read.
-        """
-        if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
-            raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
-        return await self._reads.profile(scene, entity_type, entity_id) if self._open else None
-
-    async def search_profiles(
-        self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
-    ) -> list[ProfileHit]:
-        """Search the profiles that the scene may read, best first."""
-        limit = max(_count(top_k, self._settings.current.query.profile_top_k), 1)
-        with self._stopwatches.timed("search_profiles"):
-            if self._open is None:
-                return []
-            return await self._reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
-
-    @_reading(list)
-    async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
-        """Return the past profiles of the asker or of the group, newest first; an operator may read all."""
-        return await self._reads.revisions(scene, key)
+        return await self._opened.intake.learned(scene, checked_ids(message_ids))
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.
@@ -379,7 +224,7 @@ class CognitiveMemory:
         People may restore their own profile, a group's scene the group's, and an operator any; others raise
         NotPermitted. Callers must check who in a group may do it, as with its pins. Raises UnknownRevision.
         """
-        return await self._reads.history.restore(scene, key, checked_id(revision_id, "revision_id"))
+        return await self._history.restore(scene, key, checked_id(revision_id, "revision_id"))
 
     async def edit_profile(self, scene: Scene, key: ProfileKey, line: str, text: str) -> Profile:
         """Replace a line of a profile that was written by hand, that is, rests on no event; return the new profile.
@@ -388,7 +233,7 @@ class CognitiveMemory:
         such lines. Permissions are those of :meth:`restore_profile`. Raises BadArgument if no such line is there.
         """
         text = self._admitted(text) if text.strip() else ""
-        return await self._reads.history.edit(scene, key, line, text)
+        return await self._history.edit(scene, key, line, text)
 
     async def prompts(self, tried: str = "", template: str = "") -> list[PromptPreview]:
         """Return the prompts in the data directory or, failing that, of this package, each filled with a sample.
@@ -451,20 +296,15 @@ class CognitiveMemory:
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
         """Store a pin; return the existing one for an exact duplicate; raise LimitReached over ``pins.max``."""
         limit = self._settings.current.pins.max
-        return await self._reads.pinboard.pin(scene, self._admitted(text), for_group=for_group, limit=limit)
+        return await self._pinboard.pin(scene, self._admitted(text), for_group=for_group, limit=limit)
 
     async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
         """Replace a pin's text; raises UnknownPin. An operator without a group may change any pin of their agent."""
-        return await self._reads.pinboard.update(scene, pin_id, self._admitted(text))
+        return await self._pinboard.update(scene, pin_id, self._admitted(text))
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
         """Delete a pin; raises UnknownPin if the id is unknown or the scene (place and asker) may not see the pin."""
-        await self._reads.pinboard.unpin(scene, pin_id)
-
-    @_reading(list)
-    async def pins(self, scene: Scene) -> list[Pin]:
-        """Return the pins of the scene's place, oldest first: the group's and the asker's own, for an operator all."""
-        return await self._reads.pins(scene)
+        await self._pinboard.unpin(scene, pin_id)
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once; what others said of them is redacted."""
@@ -547,36 +387,6 @@ class CognitiveMemory:
         learning = await self._learning()
         return await learning.evolution_rounds.run(within) if self.is_running else 0
 
-    async def beliefs(
-        self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
-    ) -> BeliefPage:
-        """Return the beliefs of the scene's group, strongest first: "active", "deprecated" or "all" of them."""
-        from .domain.belief import BeliefPage  # noqa: PLC0415  # loaded with an open memory
-
-        if self._open is None:
-            return BeliefPage((), 0)
-        return await self._reads.belief_page(scene, status, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
-
-    @_reading(list)
-    async def search_beliefs(
-        self, scene: Scene, query: str, *, limit: int = 5, threshold: float = 0.7
-    ) -> list[BeliefHit]:
-        """Search the active beliefs of the scene's group; scores are in [0, 1], best first."""
-        return await self._reads.belief_hits(scene, query[:MAX_QUERY], limit=_count(limit, 5), threshold=threshold)
-
-    @_reading(list)
-    async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
-        """Return all versions of a belief, oldest first, by the id of any version; raises UnknownBelief.
-
-        An operator without a group finds a belief of any group of their agent, also in the next three methods.
-        """
-        return await self._reads.belief_history(scene, checked_id(belief_id, "belief_id"))
-
-    @_reading(list)
-    async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
-        """Return the change log of the beliefs of the scene's group for the last ``days``, oldest first."""
-        return await self._reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
-
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
         """Retire a belief, which can be restored; evolution does not create it again.
 
@@ -595,7 +405,7 @@ class CognitiveMemory:
         """Set a belief's strength in [0, 1], else BadArgument; below 0.2 no model is shown it. Raises UnknownBelief."""
         return await self._opened.beliefs.set_strength(scene, checked_id(belief_id, "belief_id"), strength)
 
-    @_reading(list)
+    @reading(list)
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
         """Return what the group could keep about problems that several people met, or one person on several days.
 
@@ -628,20 +438,9 @@ class CognitiveMemory:
     @property
     def listings(self) -> Listings:
         """The paged lists for an operator; raises UnavailableError while no memory is open."""
-        return self._reads.listings
+        from .listings import Listings  # noqa: PLC0415  # loaded with an open memory
 
-    async def explain(
-        self, scene: Scene, query: str, *, budget: int | None = None, settings: Settings | None = None
-    ) -> Explanation:
-        """Build the context as :meth:`context` does, and return it with every candidate of its search of events.
-
-        ``settings`` replace the present settings for this call only. Nothing is stored.
-        """
-        from .recall.trace import Explanation  # noqa: PLC0415  # as above
-
-        if self._open is None:
-            return Explanation(NOTHING)
-        return await self._reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
+        return Listings(self._opened)
 
     async def status(self) -> Status:
         """Return the status; a failing store is named in it and raises no error."""
@@ -675,7 +474,7 @@ class CognitiveMemory:
             return Activity()
         return await collected_activity(self._open, scene, min(max(days, 1), MOST_DAYS))
 
-    @_reading(list)
+    @reading(list)
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""
         return await self._opened.queue.failed()
@@ -742,7 +541,7 @@ class CognitiveMemory:
             target,
             user_id=user_id,
             profiles=opened.profiles,
-            edited=self._reads.history.exported,
+            edited=self._history.exported,
         )
 
     async def discard_export(self, path: Path) -> None:
@@ -780,24 +579,9 @@ class CognitiveMemory:
         if self._loading is not None and self._loading.done():  # else it starts with these settings
             (await self._learning()).reconsider()
 
-    @property
-    def _opened(self) -> Opened:
-        if self._open is None:
-            raise UnavailableError(self._reason)
-        return self._open
-
-    @property
-    def _reads(self) -> Reads:
-        if self._reading is None:
-            raise UnavailableError(self._reason)
-        return self._reading
-
     async def _learning(self) -> Learning:
         """Return what learns, forgets and reports; the first call loads and composes it."""
         return await asyncio.shield(self._load())
-
-    async def _stored(self, scene: Scene, event_id: str) -> Event:
-        return await self._reads.stored_event(scene, checked_id(event_id, "event_id"))
 
     def _admitted(self, text: str) -> str:
         return self._opened.consent.hidden(checked_text(text, "text"))
@@ -844,12 +628,3 @@ def _transfer() -> ModuleType:
     from . import transfer  # noqa: PLC0415  # only needed for export, import and backup
 
     return transfer
-
-
-def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
-    """Return a count clamped to 0 … ``most``; None means the default."""
-    return min(default if value is None else max(value, 0), most)
-
-
-def _checked_ids(message_ids: Sequence[str]) -> frozenset[str]:
-    return frozenset(checked_id(message_id, "message_ids") for message_id in message_ids)

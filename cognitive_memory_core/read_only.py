@@ -17,12 +17,12 @@ from .domain.scope import PlaceSwitch
 from .domain.turn import FailedJob, QueueCounts
 from .lost_ledger import LEDGER
 from .models.embedding import Embedding, embedding_of
+from .pins_and_revisions import without_forgotten
 from .ports.clock import SystemClock
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
 from .queue.folder import counted_jobs, failed_jobs
 from .read_access import ReadAccess
-from .reads import without_forgotten
 from .recall.one_pass import Sources
 from .recall.recall import Recall
 from .settings import Live, Settings

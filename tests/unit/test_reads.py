@@ -20,6 +20,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
+from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.tally import Untallied
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
@@ -243,8 +244,8 @@ class LeakyTables:
         return self.leaky.own_pins()
 
 
-async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, Consent]:
-    """Build the reads over sources that leak; one person has opted out."""
+async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[CognitiveMemory, Consent]:
+    """Build a memory over sources that leak; one person has opted out."""
     live, ledger = Live(Settings(**settings)), a_ledger()
     consent = Consent(ledger.consent, ledger.names)
     await ledger.names.note(HIDDEN.scope, HIDDEN.user_id, "豆沙", NOON)
@@ -272,7 +273,9 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
             events=leaky, eraser=leaky, notes=leaky, listings=None, log=None, missed=None, quality=None
         ),
     )
-    return Reads(opened), consent
+    memory = CognitiveMemory()
+    memory._open, memory._settings = opened, live
+    return memory, consent
 
 
 def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Suggesting:
@@ -287,24 +290,24 @@ def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Sugge
     )  # type: ignore[arg-type]  # leaks
 
 
-READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
-    "context": lambda reads: reads.context(GROUP, "？", budget=None, shown=None),
-    "explained": lambda reads: reads.explained(GROUP, "？", budget=None, settings=None),
-    "hits": lambda reads: reads.hits(ReadFilter(GROUP, kinds=("event", "message")), "自己的事", top_k=9),
-    "events": lambda reads: reads.events(GROUP, 9, 0),
-    "forgotten": lambda reads: reads.forgotten(GROUP, 9, 0),
-    "catch_up": lambda reads: reads.catch_up(GROUP, NOON - timedelta(days=1)),
-    "recent_messages": lambda reads: reads.recent_messages(GROUP, 9, until=None),
-    "find_messages": lambda reads: reads.find_messages(GROUP, ["1"]),
-    "memos": lambda reads: reads.memos(GROUP, 9),
-    "profile": lambda reads: reads.profile(GROUP, "user", GROUP.user_id),
-    "profiles": lambda reads: reads.profiles(GROUP, "？", entity_type=None, top_k=9),
-    "revisions": lambda reads: reads.revisions(GROUP, key_of(GROUP)),
-    "pins": lambda reads: reads.pins(GROUP),
-    "belief_page": lambda reads: reads.belief_page(GROUP, "all", 9, 0),
-    "belief_hits": lambda reads: reads.belief_hits(GROUP, "自己", limit=9, threshold=0.0),
-    "belief_history": lambda reads: reads.belief_history(GROUP, "0"),
-    "belief_changes": lambda reads: reads.belief_changes(GROUP, 7),
+READS: dict[str, Callable[[CognitiveMemory], Awaitable[Any]]] = {
+    "context": lambda memory: memory.context(GROUP, "？"),
+    "explain": lambda memory: memory.explain(GROUP, "？"),
+    "search_events": lambda memory: memory.search_events(GROUP, "自己的事", kinds=("event", "message"), top_k=9),
+    "events": lambda memory: memory.events(GROUP, limit=9),
+    "forgotten_events": lambda memory: memory.forgotten_events(GROUP, limit=9),
+    "catch_up": lambda memory: memory.catch_up(GROUP, since=NOON - timedelta(days=1)),
+    "recent_messages": lambda memory: memory.recent_messages(GROUP, 9),
+    "find_messages": lambda memory: memory.find_messages(GROUP, ["1"]),
+    "memos": lambda memory: memory.memos(GROUP, 9),
+    "get_profile": lambda memory: memory.get_profile(GROUP, "user", GROUP.user_id),
+    "search_profiles": lambda memory: memory.search_profiles(GROUP, "？", top_k=9),
+    "profile_revisions": lambda memory: memory.profile_revisions(GROUP, key_of(GROUP)),
+    "pins": lambda memory: memory.pins(GROUP),
+    "beliefs": lambda memory: memory.beliefs(GROUP, status="all", limit=9),
+    "search_beliefs": lambda memory: memory.search_beliefs(GROUP, "自己", limit=9, threshold=0.0),
+    "belief_history": lambda memory: memory.belief_history(GROUP, "0"),
+    "belief_changes": lambda memory: memory.belief_changes(GROUP, days=7),
 }
 
 
@@ -323,7 +326,7 @@ async def test_a_foreign_experience_makes_no_suggestion(scene: Scene) -> None:
 def test_every_read_is_listed_here() -> None:
     """A read that is added is checked by the tests of this file, too."""
     known = {name for name, _ in inspect.getmembers(Reads, inspect.iscoroutinefunction)}
-    assert READS.keys() == known - {"stored_event", "event"}  # refused if foreign
+    assert READS.keys() == known - {"_stored", "find_event", "_worded"}  # the first two refuse what is foreign
 
 
 @pytest.mark.parametrize("scene", FOREIGN, ids=["other group", "opted out", "other agent", "private"])
@@ -338,14 +341,14 @@ async def test_a_foreign_row_does_not_leave(read: str, scene: Scene) -> None:
 async def test_a_foreign_line_does_not_leave_beside_a_hit(scene: Scene) -> None:
     """Of the lines around a hit those are left out that the scene may not read."""
     reads, _ = await reads_of(GROUP, scene, told=SECRET)
-    (hit,) = await reads.hits(ReadFilter(GROUP, kinds=("message",)), "自己的事", top_k=9)
+    (hit,) = await reads.search_events(GROUP, "自己的事", kinds=("message",), top_k=9)
     assert [line.scene for line in hit.neighbours] == [GROUP]
 
 
 async def test_a_score_is_at_most_one() -> None:
     """Age and people may raise a score above 1; callers are told 1, as they are promised."""
     reads, _ = await reads_of(GROUP, told=SECRET)
-    (hit,) = await reads.hits(ReadFilter(GROUP, kinds=("message",)), "自己的事", top_k=9)
+    (hit,) = await reads.search_events(GROUP, "自己的事", kinds=("message",), top_k=9)
     assert hit.score == 1.0
 
 
@@ -360,12 +363,12 @@ async def test_a_foreign_event_is_not_changed(scene: Scene) -> None:
             return foreign
 
     ledger: Any = Holding()
-    reads.event_ledger = ledger
+    reads._opened.ledger.events = ledger
     with pytest.raises(UnknownEvent):
-        await reads.stored_event(GROUP, foreign.id)
-    assert await reads.stored_event(scene, foreign.id) == foreign
+        await reads._stored(GROUP, foreign.id)
+    assert await reads._stored(scene, foreign.id) == foreign
     with pytest.raises(UnknownEvent):
-        await reads.event(GROUP, foreign.id)
+        await reads.find_event(GROUP, foreign.id)
 
 
 @pytest.mark.parametrize("read", READS)
@@ -394,7 +397,7 @@ async def test_a_disabled_memory_still_lists() -> None:
     """With enabled=false nothing is searched; lists, windows, memos and pins are given."""
     reads, _ = await reads_of(GROUP, told=SECRET, enabled=False)
     given = {read for read in READS if SECRET in str(await READS[read](reads))}
-    listed = {"belief_page", "belief_history", "belief_changes"}
-    listed |= {"events", "forgotten", "recent_messages", "catch_up", "find_messages", "memos", "pins"}
+    listed = {"beliefs", "belief_history", "belief_changes"}
+    listed |= {"events", "forgotten_events", "recent_messages", "catch_up", "find_messages", "memos", "pins"}
     assert given == {"context", *listed}
-    assert (await reads.context(GROUP, "？", budget=None, shown=None)).degraded == ("disabled",)
+    assert (await reads.context(GROUP, "？")).degraded == ("disabled",)
