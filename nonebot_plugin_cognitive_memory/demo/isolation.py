@@ -16,6 +16,7 @@ import cognitive_memory_core as core
 
 T = TypeVar("T")
 PROBES = 20  # events and lines of other places asked for in each place
+TELLING = 8  # characters; a shorter line may stand in anybody's context
 
 
 @dataclass
@@ -29,64 +30,43 @@ class PlaceResult:
     leaks: list[str] = field(default_factory=list[str])
 
 
-class IsolationCheck:
-    """Queries a memory after a transcript was played to it."""
+async def checked(memory: core.CognitiveMemory, transcript: Transcript) -> list[PlaceResult]:
+    """Query a memory, into which the transcript was played, in every place."""
+    events: list[core.Event] = []
+    while found := await memory.events(core.Scene.operator(), limit=200, offset=len(events)):
+        events += found
+    return [await _checked_in(place, memory, transcript, events) for place in transcript.places]
 
-    def __init__(self, memory: core.CognitiveMemory, transcript: Transcript) -> None:
-        """Prepare to ask a memory, into which the transcript was played."""
-        self._memory = memory
-        self._transcript = transcript
-        self._said_in = {str(line.number): line for line in transcript.lines}
 
-    async def run(self) -> list[PlaceResult]:
-        """Check every place."""
-        events: list[core.Event] = []
-        while found := await self._memory.events(core.Scene.operator(), limit=200, offset=len(events)):
-            events += found
-        return [await self._checked(place, events) for place in self._transcript.places]
-
-    async def _checked(self, place: Place, events: Sequence[core.Event]) -> PlaceResult:
-        result = PlaceResult(place)
-        speaker = next((line.user for line in self._transcript.lines if line.place == place), place.number)
-        scene = scene_in(place, speaker)
-        foreign = [event.text for event in events if not _may_see_event(place, event)]
-        lines = [line.text for line in self._transcript.lines if not may_see(place, line)]
-        for text in (*spread(foreign, PROBES), *spread(lines, PROBES)):
-            await self._probe(result, scene, text)
-        await self._secrets(result, scene)
-        await self._named(result, scene)
-        return result
-
-    async def _probe(self, result: PlaceResult, scene: core.Scene, text: str) -> str:
-        """Search for a text in events, in the log and through a context; return everything that was shown."""
-        hits = await self._memory.search_events(scene, text, kinds=("message",), top_k=20)
-        hits += await self._memory.search_events(scene, text, top_k=20)
-        context = (await self._memory.context(scene, text)).text
+async def _checked_in(
+    place: Place, memory: core.CognitiveMemory, transcript: Transcript, events: Sequence[core.Event]
+) -> PlaceResult:
+    """Search in a place for events and lines of others, and in every other group by its number, as a model might."""
+    result, said_in = PlaceResult(place), {str(line.number): line for line in transcript.lines}
+    scene = scene_in(place, next((line.user for line in transcript.lines if line.place == place), place.number))
+    own = "\n".join(line.text for line in transcript.lines if may_see(place, line))
+    foreign = [line.text for line in transcript.lines if not may_see(place, line)]
+    telling = [text for text in foreign if len(text) >= TELLING and text not in own]
+    elsewhere = [event.text for event in events if not _may_see_event(place, event)]
+    for text in (*spread(elsewhere, PROBES), *spread(foreign, PROBES)):
+        hits = await memory.search_events(scene, text, kinds=("message",), top_k=20)
+        hits += await memory.search_events(scene, text, top_k=20)
+        context = (await memory.context(scene, text)).text
         result.asked += 3
         result.shown += len(hits)
-        result.leaks += [hit.event.text for hit in hits if not self._may_see_hit(result.place, hit.event)]
-        return "\n".join((context, *(hit.event.text for hit in hits)))
-
-    async def _secrets(self, result: PlaceResult, scene: core.Scene) -> None:
-        own = "\n".join(line.text for line in self._transcript.lines if may_see(result.place, line))
-        for place, words in self._transcript.secrets:
-            if place != result.place:
-                shown = await self._probe(result, scene, " ".join(words))
-                result.leaks += [word for word in words if word in shown and word not in own]
-
-    async def _named(self, result: PlaceResult, scene: core.Scene) -> None:
-        """Search in every other group by its number, as a model might; count refusals, and report any other answer."""
-        for place in self._transcript.places:
-            if place.kind == "group" and result.place.kind == "group" and place != result.place:
-                try:
-                    await self._memory.search_events(scene, "最近", group_id=str(place.number))
-                    result.leaks.append(f"没有拒绝对 {place.number} 的点名搜索")
-                except core.NotPermitted:
-                    result.refused += 1
-
-    def _may_see_hit(self, place: Place, event: core.Event) -> bool:
-        said = [self._said_in[number] for number in event.message_ids if number in self._said_in]
-        return _may_see_event(place, event) and all(may_see(place, line) for line in said)
+        result.leaks += [line for line in telling if line in context]
+        for event in (hit.event for hit in hits):
+            said = [said_in[number] for number in event.message_ids if number in said_in]
+            if not (_may_see_event(place, event) and all(may_see(place, line) for line in said)):
+                result.leaks.append(event.text)
+    for other in transcript.places:
+        if other.kind == place.kind == "group" and other != place:
+            try:
+                await memory.search_events(scene, "最近", group_id=str(other.number))
+                result.leaks.append(f"没有拒绝对 {other.number} 的点名搜索")
+            except core.NotPermitted:
+                result.refused += 1
+    return result
 
 
 def scene_in(place: Place, user: int) -> core.Scene:

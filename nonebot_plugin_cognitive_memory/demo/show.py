@@ -13,7 +13,7 @@ from statistics import median, quantiles
 
 import companion
 from client import OneBotClient
-from isolation import IsolationCheck, scene_in, spread
+from isolation import checked, scene_in, spread
 from nonebot.message import event_postprocessor
 from stage import Stage, hush
 from transcript import Place, Transcript, TranscriptLine, TranscriptQuestion
@@ -132,7 +132,7 @@ class Show:
 
     async def _isolation(self) -> bool:
         print("6. 隔离：在每个地方拿别处说过的话去搜、去要上下文")
-        results = await IsolationCheck(get_memory(), self._transcript).run()
+        results = await checked(get_memory(), self._transcript)
         for result in results:
             refused = f"，点名别的群被拒 {result.refused} 次" if result.refused else ""
             told = f"问了 {result.asked} 次，看到 {result.shown} 条，泄漏 {len(result.leaks)} 条{refused}"

@@ -2,7 +2,7 @@
 
 Format of the shipped sample: ``bot`` {user_id, name}, ``places`` [{id, kind "group" | "private", group_id or user_id,
 name}], ``messages`` [{id, place, user_id, name, time, text, reply_to}], and optionally ``questions`` [{place, asker,
-question}], ``searches`` [{place, asker, query}], ``secrets`` [{place, words}].
+question}] and ``searches`` [{place, asker, query}].
 
 Format of a work group's log: ``session_meta`` {name, group_id}, ``conversation_list`` [{message_id, create_time,
 sender, sender_name, content}].
@@ -70,7 +70,6 @@ class Transcript:
     by_bot: tuple[TranscriptLine, ...] = ()
     questions: tuple[TranscriptQuestion, ...] = ()
     searches: tuple[TranscriptQuestion, ...] = ()
-    secrets: tuple[tuple[Place, tuple[str, ...]], ...] = ()  # words that were said in one place only
 
 
 def numbers_of(ids: Iterable[str]) -> dict[str, int]:
@@ -132,11 +131,6 @@ class _Question(BaseModel):
     text: str = Field(validation_alias=AliasChoices("question", "query"))
 
 
-class _Secret(BaseModel):
-    place: str
-    words: tuple[str, ...]
-
-
 class _Sheet(BaseModel):
     """A conversation in the format of the shipped sample; the log of a work group is read as one with one place."""
 
@@ -146,7 +140,6 @@ class _Sheet(BaseModel):
     messages: list[_Message]
     questions: list[_Question] = []
     searches: list[_Question] = []
-    secrets: list[_Secret] = []
 
     @model_validator(mode="before")
     @classmethod
@@ -195,5 +188,4 @@ def _transcript(sheet: _Sheet) -> Transcript:
         by_bot=tuple(line for line in lines if line.user == users[bot_id]),
         questions=tuple(questions[: len(sheet.questions)]),
         searches=tuple(questions[len(sheet.questions) :]),
-        secrets=tuple((places[one.place], one.words) for one in sheet.secrets),
     )

@@ -116,14 +116,6 @@ def test_the_sample_is_what_it_is_said_to_be(script: Any) -> None:
     assert len(sample.questions) == 3
 
 
-def test_the_samples_secrets_are_said_in_their_place_only(script: Any) -> None:
-    """Each word that must not leave a place occurs in a line of that place and in no other line."""
-    sample = script("transcript").read_transcript(DEMO / "sample.json")
-    for place, words in sample.secrets:
-        for word in words:
-            assert {line.place for line in sample.lines if word in line.text} == {place}
-
-
 @pytest.mark.parametrize("leaky", [False, True])
 async def test_the_isolation_check_sees_a_leak(script: Any, tmp_path: Path, leaky: bool) -> None:
     """The check counts no leak for an isolating memory, and some for a memory that treats all groups as one."""
@@ -132,7 +124,7 @@ async def test_the_isolation_check_sees_a_leak(script: Any, tmp_path: Path, leak
         await tell(memory, READING_MILI, "读书会在青石巷咖啡馆，读《边城》，米粒对花生过敏")
         await tell(memory, GAMES_DOUSHA, "桌游在胜利路，豆沙带《卡坦岛》")
         asked = _Leaky(memory) if leaky else memory
-        findings = await script("isolation").IsolationCheck(asked, sample).run()
+        findings = await script("isolation").checked(asked, sample)
     assert bool(sum(len(finding.leaks) for finding in findings)) is leaky
     assert all(finding.asked for finding in findings)
 
