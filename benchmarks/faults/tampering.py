@@ -52,7 +52,7 @@ def a29(extent: Extent) -> Row:
     """Flip one to eight bytes of a file, open the directory, read and do everything."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        seen = tampered(Path(scratch), extent.of(250, 6), extent.seed)
+        seen = tampered(Path(scratch), extent.of(200, 6), extent.seed)
     note = (
         f"{', '.join(f'{kind} {count}' for kind, count in seen.mutants.items())}; crashes {len(seen.crashes)}, hung "
         f"{seen.hung}; refused {seen.refused}, reported {seen.reported}, without effect {seen.same}; other words in a "

@@ -9,6 +9,7 @@ from sqlite3 import Connection
 from ..domain.erasure import Tombstones, covered_until
 from ..domain.scope import Incognito, PlaceSwitch, Scene, Scope
 from .database.rows import Row, bound, instant_of, micros
+from .database.statements import always_kept
 from .database.table import Table, reads, writes
 
 
@@ -80,7 +81,7 @@ def known_since(connection: Connection, scenes: Iterable[Scene]) -> dict[Scene, 
 
 
 def _key(connection: Connection) -> bytes:
-    return bytes.fromhex(connection.execute("SELECT value FROM meta WHERE key = 'erasure_key'").fetchone()[0])
+    return bytes.fromhex(always_kept(connection, "erasure_key"))
 
 
 class ConsentBook(Table):

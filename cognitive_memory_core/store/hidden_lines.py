@@ -16,7 +16,7 @@ from ..domain.scope import Scene
 from ..text.statements.withdrawn_claims import retells, statement_of
 from . import event_rows
 from .database.rows import EVENT, MESSAGE, bound, bytes_replaced
-from .database.statements import LISTED, listed
+from .database.statements import LISTED, always_kept, listed
 from .search import words
 from .search.read_filter_sql import NOT_HIDDEN, ON_REQUEST
 
@@ -87,7 +87,7 @@ def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
 
 def refresh(connection: Connection) -> None:
     """Apply the rule by which lines retell an event to all lines again, if the rule changed with a new release."""
-    known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
+    known = always_kept(connection, "veils")
     if known != FORM:
         with bytes_replaced(connection):
             for row in connection.execute(f"SELECT seq FROM forgotten f WHERE {ON_REQUEST}").fetchall():

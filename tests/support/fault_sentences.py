@@ -32,7 +32,12 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/command_line.*DOWNLOADED", "sentences/command_line.IMPORTED", "sentences/command_line.reindexed"),
     *("sentences/doctor.MARKS.*", "sentences/doctor.PROBE", "sentences/doctor.*_READ", "sentences/doctor.WRITABLE"),
     *("sentences/doctor.HASHING", "sentences/doctor.ENCODER", "sentences/doctor.LOCAL_MODEL"),
-    *("sentences/doctor.BORROWED", "sentences/models.lent", "sentences/models.LENT_NO_MORE"),
+    *(
+        "sentences/doctor.BORROWED",
+        "sentences/models.lent",
+        "sentences/models.LENT_NO_MORE",
+        "sentences/models.LENT_BESIDE.*",
+    ),
     *("sentences/doctor.OFFLINE", "sentences/doctor.*_ANSWERS", "sentences/doctor.PACKAGES_FIT"),
     *("sentences/doctor.FONT_FOUND", "sentences/doctor.summary"),
     *("sentences/evolution.*_BY_HAND", "sentences/evolution.REASONS.*", "sentences/evolution.summary"),

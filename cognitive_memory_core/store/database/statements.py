@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from sqlite3 import Connection, Cursor
-from typing import cast
+from sqlite3 import Connection, Cursor, DataError
+from typing import Any, cast
 
 MOST = 1_000_000  # maximum rows of one call
 LISTED = "(SELECT value FROM json_each(?))"  # any number of values as one parameter
@@ -40,7 +40,15 @@ def escaped(text: str) -> str:
 def next_revision(connection: Connection) -> int:
     """Increment the ledger's revision and return it; rows of one transaction may share it."""
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'revision'")
-    return connection.execute("SELECT value FROM meta WHERE key = 'revision'").fetchone()[0]
+    return always_kept(connection, "revision")
+
+
+def always_kept(connection: Connection, key: str) -> Any:
+    """Return a value that every ledger keeps in ``meta``; raises sqlite3.DataError if the file was damaged there."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        raise DataError(f"meta: {key}")
+    return row[0]
 
 
 def new_seq(inserted: Cursor) -> int:

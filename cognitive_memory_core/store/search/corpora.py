@@ -26,7 +26,7 @@ from ...ports.models import Vector
 from ..database.database import Database
 from ..database.rows import Row, bound, micros
 from ..database.snapshots import catch_up, rows_read
-from ..database.statements import LISTED, bounded, listed, select
+from ..database.statements import LISTED, always_kept, bounded, listed, select
 from ..numpy_on_use import Array, Vectors, np
 from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surround
 from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines, scored_lines
@@ -82,7 +82,7 @@ class Place:
         catch_up(connection, self.changed_at)
         table, words, before = self.corpus.table, self.corpus.words, (self._last, self._removal, self._revision)
         removal = latest_removal(connection, words)
-        revision = connection.execute("SELECT value FROM meta WHERE key = 'revision'").fetchone()[0]
+        revision = always_kept(connection, "revision")
         gone = removed_between(connection, words, self._removal, removal) if self._last else set[int]()
         if gone is None or not self._last:
             self._begin(removal, revision)

@@ -25,7 +25,7 @@ from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scope
 from ...text.terms import SEARCHED, TERMS_VERSION, forms_version, index_terms, indexed_text, telling
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bytes_replaced, event_of, message_of
-from ..database.statements import insert, listed, select
+from ..database.statements import always_kept, insert, listed, select
 
 EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"
@@ -88,7 +88,7 @@ def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
 
 def refresh(connection: Connection) -> None:
     """Rebuild the index if :data:`FORM` changed; damaged rows, which no read returns, are left out."""
-    known = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()[0]
+    known = always_kept(connection, "terms")
     if known == FORM:
         return
     with bytes_replaced(connection):

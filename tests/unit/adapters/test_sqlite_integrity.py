@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,19 @@ async def test_a_row_that_cannot_be_read_stops_no_start(data: Path, damage: str)
             await memory.context(scene, "乌龙茶，小棠怎么样")
         await memory.remember(core.Turn(fill.PRIVATE, memo="聊了天气", observations=["阿棠(2000001) 喜欢观星"]))
         assert "聊了天气" in (await memory.context(fill.PRIVATE, "天气")).text
+
+
+@pytest.mark.parametrize("key", ["veils", "terms", "revision", "erasure_key"])
+async def test_a_value_of_the_ledger_that_damage_took_is_refused_in_a_sentence(data: Path, key: str) -> None:
+    """Without a value that every ledger keeps, opening or using the memory refuses as for a broken disk."""
+    with closing(sqlite3.connect(data / "ledger.db")) as ledger:
+        ledger.execute("DELETE FROM meta WHERE key = ?", (key,))
+        ledger.commit()
+
+    async def used() -> None:
+        async with core.CognitiveMemory.open(SETTINGS, data, background=False) as memory:
+            await memory.context(fill.GROUP, "乌龙茶")
+            await memory.forget_user(core.Scene.operator(), "2000001")
+
+    with pytest.raises(core.UnavailableError):
+        await used()
