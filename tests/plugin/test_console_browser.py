@@ -94,6 +94,19 @@ async def test_every_page_in_a_browser(shown: Console) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+async def test_every_empty_page_in_a_browser(app: App, tmp_path: Path) -> None:
+    """The pages of a memory that has nothing yet are as free of errors as those of one that has something."""
+
+    def driven(address: str) -> list[str]:
+        with browser(address) as page:
+            log_in(page)
+            return [wrong for name, path in PAGES.items() for wrong in checked(page, name, path)]
+
+    async with console(tmp_path / "data") as empty:
+        wrong = await asyncio.to_thread(driven, empty.address)
+    assert not wrong, "\n".join(wrong)
+
+
 async def test_the_console_by_keyboard_alone(shown: Console) -> None:
     """A memory is found, opened, corrected and put back with the keyboard alone, and the navigation can be skipped."""
 

@@ -106,8 +106,8 @@ async def test_raw_lines_are_taken_apart(shown: Console) -> None:
     asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
     async with shown.visited() as visitor:
         page = await visitor.look("/question", **asked)
-        lines = page.split("<h2>原话 ", 1)[1].split("</section>")[0]
-        assert "自己的字词" in lines.split("新的在保险柜里", 1)[1]
+        line = page.split("<h2>原话 ", 1)[1].split("新的在保险柜里", 1)[1].split("</li>")[0]
+        assert "自己的字词" in line
 
 
 async def test_why_something_was_not_recalled(shown: Console) -> None:
