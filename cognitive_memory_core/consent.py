@@ -17,9 +17,7 @@ from .domain.note import Memo, Pin
 from .domain.profile import Profile
 from .domain.scope import Incognito, PlaceSwitch, Scene, Scope, Switch
 from .domain.turn import Dialogue, Turn
-from .store.consent import ConsentBook, IncognitoBook
-from .store.erasure.eraser import Eraser
-from .store.names import NameBook
+from .store.ledger import Ledger
 from .text.safety.redaction import Redaction
 
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
@@ -31,26 +29,16 @@ Redactable = TypeVar("Redactable", Event, Message, Memo, Pin)
 class Consent:
     """Answers permission checks without I/O; every change is stored before it takes effect."""
 
-    def __init__(
-        self,
-        book: ConsentBook,
-        names: NameBook,
-        eraser: Eraser | None = None,
-        incognito: IncognitoBook | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
-    ) -> None:
-        """Start without restrictions, until :meth:`load` reads the books and the eraser's tombstones.
+    def __init__(self, ledger: Ledger, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
+        """Start without restrictions, until :meth:`load` reads those of a ledger, with its tombstones.
 
         ``now`` returns the current time, which tells whether a switch has ended.
         """
-        self._book = book
-        self._incognito = incognito
-        self._periods: dict[tuple[Scope, str], list[Incognito]] = {}
-        self._names = names
-        self._eraser = eraser
-        self._tombstones = Tombstones()
-        self._changing = asyncio.Lock()  # loading and changing must not overlap
+        self._ledger = ledger
         self._now = now
+        self._changing = asyncio.Lock()  # loading and changing must not overlap
+        self._tombstones = Tombstones()
+        self._periods: dict[tuple[Scope, str], list[Incognito]] = {}
         self._switches: dict[Scope, PlaceSwitch] = {}
         self.opted_out: frozenset[str] = frozenset()
         self.shared: frozenset[str] = frozenset()
@@ -59,12 +47,11 @@ class Consent:
     async def load(self) -> None:
         """Read switches, sharing, incognito periods, opt-outs and tombstones; never overlaps with a change."""
         async with self._changing:
-            if self._eraser is not None:
-                self._tombstones = await self._eraser.tombstones()
-            self._switches = {one.scope: one for one in await self._book.switches()}
-            self.shared = await self._book.shared()
-            self._periods = _by_person(await self._incognito.periods() if self._incognito else ())
-            await self._leave_out(await self._book.opted_out())
+            self._tombstones = await self._ledger.eraser.tombstones()
+            self._switches = {one.scope: one for one in await self._ledger.consent.switches()}
+            self.shared = await self._ledger.consent.shared()
+            self._periods = _by_person(await self._ledger.incognito.periods())
+            await self._leave_out(await self._ledger.consent.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
         """Return which recording and recall the switch of a place permits now; "on" by default."""
@@ -112,13 +99,13 @@ class Consent:
     async def opt_out(self, user_id: str, at: datetime) -> None:
         """Stop recording a person everywhere, and redact the person in what others said."""
         async with self._changing:
-            await self._book.opt_out(user_id, at)
+            await self._ledger.consent.opt_out(user_id, at)
             await self._leave_out(self.opted_out | {user_id})
 
     async def opt_in(self, user_id: str) -> None:
         """Undo :meth:`opt_out`."""
         async with self._changing:
-            await self._book.opt_in(user_id, self._now())
+            await self._ledger.consent.opt_in(user_id, self._now())
             await self._leave_out(self.opted_out - {user_id})
 
     async def go_incognito(self, scene: Scene, at: datetime, ends_at: datetime) -> None:
@@ -126,20 +113,18 @@ class Consent:
 
         A period that is running at ``at`` ends then. If ``ends_at`` is not after ``at``, no other period begins.
         """
-        if self._incognito is None:
-            return
         async with self._changing:
             running = [one for one in self._periods.get((scene.scope, scene.user_id), ()) if one.covers(at)]
             ended = [replace(one, ends_at=at) for one in running]
             begun = [Incognito(scene.scope, scene.user_id, at, ends_at)] if ends_at > at else []
             for period in (*ended, *begun):
-                await self._incognito.keep(period)
-            await self._incognito.drop(at - KEPT_PERIODS)
-            self._periods = _by_person(await self._incognito.periods())
+                await self._ledger.incognito.keep(period)
+            await self._ledger.incognito.drop(at - KEPT_PERIODS)
+            self._periods = _by_person(await self._ledger.incognito.periods())
 
     async def erase_ended(self, at: datetime) -> None:
         """Erase the periods of erased people and places that ended by ``at``; until its end a period is needed."""
-        if not self._periods or self._incognito is None:
+        if not self._periods:
             return
         async with self._changing:
             known = [one for periods in self._periods.values() for one in periods]
@@ -149,19 +134,19 @@ class Consent:
                 if one.ends_at <= at and is_covered(self._tombstones, one.scope, (one.user_id,), one.starts_at)
             ]
             if over:
-                await self._incognito.erase(over, at)
-                self._periods = _by_person(await self._incognito.periods())
+                await self._ledger.incognito.erase(over, at)
+                self._periods = _by_person(await self._ledger.incognito.periods())
 
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
         """Share a person's own profile with every place, or stop sharing it."""
         async with self._changing:
-            await self._book.set_sharing(user_id, shared=shared, at=at)
+            await self._ledger.consent.set_sharing(user_id, shared=shared, at=at)
             self.shared = self.shared | {user_id} if shared else self.shared - {user_id}
 
     async def set_switch(self, switch: PlaceSwitch) -> None:
         """Store the switch of a place, then let it take effect."""
         async with self._changing:
-            await self._book.set_switch(switch, self._now())
+            await self._ledger.consent.set_switch(switch, self._now())
             self._switches[switch.scope] = switch
 
     async def drop_ended_switches(self) -> None:
@@ -190,54 +175,38 @@ class Consent:
 
         Left out are lines of people who opted out, erased lines, and lines said incognito.
         """
-        work = self._not_erased(work)
-        if not self.opted_out:
+        if not (self.opted_out or self._tombstones.marks or self._periods):
             return work
-        return self._turn(work) if isinstance(work, Turn) else self._dialogue(work)
-
-    def _not_erased(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        if not self._tombstones.marks and not self._periods:
-            return work
-        if isinstance(work, Turn):
-            return replace(work, recent_messages=tuple(filter(self._is_kept, work.recent_messages)))
-        return replace(work, messages=tuple(filter(self._is_kept, work.messages)))
-
-    def _is_kept(self, line: Message | str) -> bool:
-        if isinstance(line, str):
-            return True
-        return not self.is_erased(line.scene, line.sent_at) and not self.is_incognito(line.scene, line.sent_at)
-
-    def _turn(self, turn: Turn) -> Turn:
-        hide = self._hiding(turn.recent_messages)
-        return replace(
-            turn,
-            memo=hide(turn.memo),
-            observations=tuple(hide(text) for text in turn.observations),
-            source_message=hide(turn.source_message),
-            recent_messages=tuple(
-                hide(line) if isinstance(line, str) else replace(line, text=hide(line.text))
-                for line in turn.recent_messages
-                if isinstance(line, str) or line.scene.user_id not in self.opted_out
-            ),
-        )
-
-    def _dialogue(self, dialogue: Dialogue) -> Dialogue:
-        hide = self._hiding(dialogue.messages)
-        kept = (line for line in dialogue.messages if line.scene.user_id not in self.opted_out)
-        return replace(dialogue, messages=tuple(replace(line, text=hide(line.text)) for line in kept))
-
-    def _hiding(self, lines: Iterable[Message | str]) -> Redaction:
-        """Return the redaction, which also hides the names that people who opted out have in these lines."""
+        lines = work.recent_messages if isinstance(work, Turn) else work.messages
         scenes = [line.scene for line in lines if isinstance(line, Message)]
         used_names = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
-        return self._hide.knowing(used_names) if used_names else self._hide
+        hide = self._hide.knowing(used_names) if used_names else self._hide
+        shown = tuple(
+            hide(line) if isinstance(line, str) else replace(line, text=hide(line.text))
+            for line in lines
+            if isinstance(line, str) or self._is_kept(line)
+        )
+        if not isinstance(work, Turn):
+            return replace(work, messages=shown)
+        return replace(
+            work,
+            memo=hide(work.memo),
+            observations=tuple(hide(text) for text in work.observations),
+            source_message=hide(work.source_message),
+            recent_messages=shown,
+        )
+
+    def _is_kept(self, line: Message) -> bool:
+        is_left_out = line.scene.user_id in self.opted_out or self.is_erased(line.scene, line.sent_at)
+        return not is_left_out and not self.is_incognito(line.scene, line.sent_at)
 
     async def _leave_out(self, user_ids: frozenset[str]) -> None:
-        self.opted_out, self._hide = (
-            user_ids,
-            self._hide.hiding(user_ids),
-        )  # takes effect even if reading the names fails
-        names, shared = await self._names.names_of(user_ids), await self._names.shared(user_ids, with_words=True)
+        self.opted_out = user_ids
+        self._hide = self._hide.hiding(user_ids)  # takes effect even if reading the names fails
+        names, shared = (
+            await self._ledger.names.names_of(user_ids),
+            await self._ledger.names.shared(user_ids, with_words=True),
+        )
         if len(user_ids) + len(names) > HANDFUL:
             known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)
         else:

@@ -25,6 +25,7 @@ from .end_summaries import EndSummaries
 from .errors import CognitiveMemoryError, NotPermitted, UnknownEvent
 from .historian.messages import MessageBuffer
 from .historian.pipeline import group_fact, own_key
+from .historian.upkeep import ClockWatch
 from .ports.clock import Clock
 from .ports.vectors import EmbeddedEvent
 from .profiles.files import FileProfiles
@@ -61,9 +62,7 @@ class Purge:
         self._running = asyncio.Lock()
         self._turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
         self._erasures = 0
-        self._apart: tuple[int, datetime] | None = (
-            None  # number of erasures, and time, of the last purge of the ledger alone
-        )
+        self._apart: tuple[int, datetime] | None = None  # erasures and time at the last purge of the ledger alone
         self._task: asyncio.Task[bool] | None = None
 
     @asynccontextmanager
@@ -154,35 +153,29 @@ class Purge:
 
 
 @dataclass(frozen=True)
-class ErasureSurroundings:
-    """The components that every erasure involves besides the ledger.
+class Forgetting:
+    """Erases persons and places, forgets events, and erases these after the restore period.
 
-    While ``suspended`` is entered, no job or merge writes. ``remove_from_index`` removes events from the vector
-    index. ``refresh`` updates index and caches for changed profiles.
+    An erasure can be interrupted anywhere and repeated: the ledger has the names and memo ids needed to clean the other
+    stores, so it is cleaned last, in one transaction. Stores that may have been written meanwhile are cleaned again.
+
+    While ``suspended`` is entered, no job or merge writes. ``remove_from_index`` removes events from the vector index.
+    ``refresh`` updates index and caches for changed profiles. ``on_changed`` is called after :meth:`forget` and
+    :meth:`restore`.
     """
 
+    ledger: Ledger
     buffer: MessageBuffer
+    queue: FileQueue
+    mirror: EndSummaries
     profiles: FileProfiles
+    consent: Consent
+    clock: ClockWatch
     purge: Purge
     suspended: Callable[[], AbstractAsyncContextManager[None]]
     remove_from_index: Callable[[Sequence[str]], Awaitable[None]]
     refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]]
-
-
-@dataclass(frozen=True)
-class PermanentErasure:
-    """Erases persons and places in an order that can be interrupted anywhere and repeated.
-
-    The ledger has the names and memo ids needed to clean the other stores, so it is cleaned last, in one transaction.
-    Stores that may have been written during the erasure are cleaned once more afterwards.
-    """
-
-    ledger: Ledger
-    around: ErasureSurroundings
-    queue: FileQueue
-    mirror: EndSummaries
-    consent: Consent
-    clock: Clock
+    on_changed: Callable[[], None] = lambda: None
 
     async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:
         """Erase a person everywhere, for every agent; raise NotPermitted unless the person or an operator asks.
@@ -191,22 +184,22 @@ class PermanentErasure:
         """
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.caller.OTHERS_STAY)
-        around, place = self.around, _chat_with(user_id)
-        async with around.purge.erasing():
-            await around.buffer.flush()
+        place = _chat_with(user_id)
+        async with self.purge.erasing():
+            await self.buffer.flush()
             memo_ids = await self.ledger.notes.memo_ids(user_id)
             hide = await self._hiding(scene, user_id, names)
-            async with around.suspended():
-                await around.buffer.erase_person(user_id, hide)
+            async with self.suspended():
+                await self.buffer.erase_person(user_id, hide)
                 jobs = await self.queue.erase_person(user_id, hide)
                 await self.mirror.erase(memo_ids, place, hide)
-                keys = await self._erase_profiles(around.profiles.erase_person(user_id, hide))
+                keys = await self._erase_profiles(self.profiles.erase_person(user_id, hide))
                 wiped = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
                 await self.consent.load()
                 await self.mirror.erase(wiped.memo_ids, place, hide)
-                keys |= await self._erase_profiles(around.profiles.erase_person(user_id, hide))
-                await around.buffer.erase_person(user_id, hide)
-            await around.remove_from_index(wiped.event_ids)
+                keys |= await self._erase_profiles(self.profiles.erase_person(user_id, hide))
+                await self.buffer.erase_person(user_id, hide)
+            await self.remove_from_index(wiped.event_ids)
         own = sum(key.user_id == user_id for key in keys)
         return await self._erasure(wiped, jobs=jobs, profiles=own, reworded=wiped.reworded + len(keys) - own)
 
@@ -215,10 +208,10 @@ class PermanentErasure:
 
         The caller must check who may erase a group, which is not checked here.
         """
-        around, scope = self.around, scene.scope
-        async with around.purge.erasing():
-            async with around.suspended():
-                await around.buffer.erase_place(scope)
+        scope = scene.scope
+        async with self.purge.erasing():
+            async with self.suspended():
+                await self.buffer.erase_place(scope)
                 jobs = await self.queue.erase_place(scope)
                 fed = await self.ledger.facts.keys_with_facts_of(scope)
                 keys = await self._erase_profiles_of(scope, fed)
@@ -226,8 +219,8 @@ class PermanentErasure:
                 await self.consent.load()
                 await self.mirror.erase(wiped.memo_ids, scope, str)
                 keys |= await self._erase_profiles_of(scope, fed)
-                await around.buffer.erase_place(scope)
-            await around.remove_from_index(wiped.event_ids)
+                await self.buffer.erase_place(scope)
+            await self.remove_from_index(wiped.event_ids)
         return await self._erasure(wiped, jobs=jobs, profiles=len(keys), reworded=wiped.reworded)
 
     async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
@@ -235,12 +228,12 @@ class PermanentErasure:
 
         Later merges rebuild the profiles of people from their facts of other places.
         """
-        keys = await self._erase_profiles(self.around.profiles.erase_place(scope))
-        return keys | await self._erase_profiles(self.around.profiles.erase(fed))
+        keys = await self._erase_profiles(self.profiles.erase_place(scope))
+        return keys | await self._erase_profiles(self.profiles.erase(fed))
 
     async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
         keys = await erasing
-        await self.around.refresh(keys)
+        await self.refresh(keys)
         return set(keys)
 
     async def _hiding(self, scene: Scene, user_id: str, names: Collection[str]) -> Redaction:
@@ -249,7 +242,7 @@ class PermanentErasure:
         Names that only the buffer, the queue or the caller knows are stored first, so that a crash does not lose them.
         """
         known = await self.ledger.names.names_of([user_id])
-        waiting = self.around.buffer.names_of(user_id) | await self.queue.names_of(user_id)
+        waiting = self.buffer.names_of(user_id) | await self.queue.names_of(user_id)
         asking = [scene.user_name] if scene.user_id == user_id else []
         found = dict.fromkeys((*asking, *names, *known, *sorted(waiting), *await self._names_borne(user_id)))
         used_names = list(found)[:MOST_NAMES]
@@ -275,8 +268,8 @@ class PermanentErasure:
 
     async def _erasure(self, wiped: ErasedRows, *, jobs: int, profiles: int, reworded: int) -> Erasure:
         copies = await self.ledger.eraser.copies()
-        state = await self.around.purge.state()
-        self.around.purge.begin(state)
+        state = await self.purge.state()
+        self.purge.begin(state)
         return Erasure(
             events=wiped.events,
             messages=wiped.messages,
@@ -291,40 +284,13 @@ class PermanentErasure:
             copies=tuple(copy.path for copy in copies),
         )
 
-
-def _chat_with(user_id: str) -> Scope:
-    """Return the private chat with a person; its agent does not matter, because an erasure covers all agents."""
-    return Scope(DEFAULT_AGENT, "private", user_id)
-
-
-async def _of_instant(events: EventLedger, event: Event) -> list[Event]:
-    """Return the active events of the instant of an event, which its corrections keep."""
-    instant = Interval(event.happened_at, event.happened_at + timedelta(microseconds=1))
-    return await events.recent(ReadFilter(Scene.operator(event.agent), window=instant), MOST_DATED)
-
-
-@dataclass(frozen=True)
-class EventForgetting:
-    """Forgets events, and erases them after the restore period.
-
-    ``horizon`` returns an instant that has certainly passed, even if the clock is wrong. ``on_changed`` is called after
-    :meth:`forget` and :meth:`restore`.
-    """
-
-    events: EventLedger
-    eraser: Eraser
-    around: ErasureSurroundings
-    clock: Clock
-    horizon: Callable[[], datetime]
-    on_changed: Callable[[], None]
-
     async def forget(self, scene: Scene, event: Event) -> None:
         """Retire an event and hide the lines that repeat it, including lines that are still in the message buffer."""
         if event.retired_at is None:
-            await self.around.buffer.flush()
+            await self.buffer.flush()
             theirs = (event.person, event.user_id if event.request_type == "private" else "")
             by_author = scene.kind != "operator" and scene.user_id in theirs
-            await self.eraser.forget(event.id, self.clock.now(), "author" if by_author else "other")
+            await self.ledger.eraser.forget(event.id, self.clock.now(), "author" if by_author else "other")
             self.on_changed()
 
     async def restore(self, event: Event) -> Event:
@@ -333,7 +299,7 @@ class EventForgetting:
         Raises UnknownEvent if the event was forgotten over 30 days ago, is erased, or its messages were withdrawn.
         """
         is_over = event.retired_at is not None and event.retired_at < self.clock.now() - RESTORABLE
-        restored = None if is_over else await self.events.restore(event.id)
+        restored = None if is_over else await self.ledger.events.restore(event.id)
         if restored is None:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         self.on_changed()
@@ -345,15 +311,15 @@ class EventForgetting:
         If a store is unavailable, return 0; the next call continues.
         """
         try:
-            expired = await self.eraser.expired(self.horizon() - RESTORABLE)
+            expired = await self.ledger.eraser.expired(self.clock.horizon() - RESTORABLE)
             if not expired:
                 return 0
-            async with self.around.purge.erasing():
-                async with self.around.suspended():
-                    await self.around.refresh(await self._reworded(expired))
-                    erased = await self.eraser.erase([event.id for event in expired], self.clock.now())  # last
-                await self.around.remove_from_index(erased.event_ids)
-            self.around.purge.begin(await self.around.purge.state())
+            async with self.purge.erasing():
+                async with self.suspended():
+                    await self.refresh(await self._reworded(expired))
+                    erased = await self.ledger.eraser.erase([event.id for event in expired], self.clock.now())  # last
+                await self.remove_from_index(erased.event_ids)
+            self.purge.begin(await self.purge.state())
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return 0
@@ -366,7 +332,7 @@ class EventForgetting:
         for event in expired:
             for key in keys_of(event):
                 events_by_key.setdefault(key, []).append(event)
-        reword = self.around.profiles.reword
+        reword = self.profiles.reword
         return [
             key
             for key, events in events_by_key.items()
@@ -375,8 +341,19 @@ class EventForgetting:
 
     async def _active_corrections(self, old: Event) -> list[Event]:
         """Return the active events that replaced this one by corrections: they have its date, speaker and sources."""
-        alike, dated = (old.scope, old.sender_id, old.message_ids), await _of_instant(self.events, old)
+        alike, dated = (old.scope, old.sender_id, old.message_ids), await _of_instant(self.ledger.events, old)
         return [event for event in dated if (event.scope, event.sender_id, event.message_ids) == alike]
+
+
+def _chat_with(user_id: str) -> Scope:
+    """Return the private chat with a person; its agent does not matter, because an erasure covers all agents."""
+    return Scope(DEFAULT_AGENT, "private", user_id)
+
+
+async def _of_instant(events: EventLedger, event: Event) -> list[Event]:
+    """Return the active events of the instant of an event, which its corrections keep."""
+    instant = Interval(event.happened_at, event.happened_at + timedelta(microseconds=1))
+    return await events.recent(ReadFilter(Scene.operator(event.agent), window=instant), MOST_DATED)
 
 
 @dataclass(frozen=True)

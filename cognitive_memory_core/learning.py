@@ -13,7 +13,7 @@ from .domain.profile import ProfileKey
 from .errors import UnavailableError
 from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
 from .evolution.suggesting import Suggesting
-from .forgetting import ErasureSurroundings, EventCorrecting, EventForgetting, PermanentErasure, Purge
+from .forgetting import EventCorrecting, Forgetting, Purge
 from .historian.backlog import Backlog
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
@@ -88,113 +88,14 @@ class Learning:
 
     def compose(self) -> None:
         """Build the use cases; where one must react to another's work, a callback connects them here."""
-        opened = self.opened
-        live, settings, ledger, clock = opened.settings, opened.settings.current, opened.ledger, opened.clock
-        embedder, reconciler = opened.embedder, opened.reconciler
-        self.indexer = event_indexer(
-            embedder,
-            ledger.vectors,
-            on_stored=reconciler.nudge if reconciler else lambda: None,
-            batch=settings.models.embedding.batch_size,
-        )
-        self.profile_indexer = ProfileIndexer(opened.profiles, ledger.profiles, embedder)
-        self.belief_indexer = belief_indexer(embedder, ledger.beliefs)
-        self.evolver = Evolver(
-            model=self.evolver_model,
-            ledger=ledger,
-            consent=opened.consent,
-            settings=live,
-            clock=clock,
-            flush=opened.buffer.flush,
-            on_stored=self.belief_indexer.nudge,
-        )
-        self.evolution_rounds = EvolutionRounds(
-            evolver=self.evolver,
-            book=ledger.beliefs,
-            consent=opened.consent,
-            settings=live,
-            clock=clock,
-            may_call=self._may_evolve,
-        )
-        self.suggesting = Suggesting(
-            events=ledger.events,
-            decisions=ledger.decisions,
-            beliefs=ledger.beliefs,
-            embedder=embedder,
-            access=opened.access,
-            settings=live,
-            clock=clock,
-            named=opened.names.of_events,
-            on_stored=self.belief_indexer.nudge,
-            model=self.evolver_model,
-        )
-        self.merging = ProfileMerging(
-            EntityMerge(
-                merger=self.merger,
-                store=opened.profiles,
-                ledger=ledger,
-                settings=live,
-                clock=clock,
-                name_of=self._name_of,
-                is_left_out=lambda key: key.user_id in opened.consent.opted_out,
-                on_written=self._note_profile_written,
-            ),
-            is_learning=lambda: opened.queue.counts().pending > 0,
-        )
-        self.worker = HistorianWorker(
-            opened.queue,
-            Pipeline(
-                historian=self.historian,
-                events=ledger.events,
-                memos=opened.memos,
-                name_observer=opened.name_observer,
-                consent=opened.consent,
-                reader=JobReader(ledger, opened.consent, live, asks_model=bool(self.chat_breakers)),
-                settings=live,
-            ),
-            live,
-            on_stored=self.note_stored,
-        )
-        self.backlog = Backlog(
-            ledger.log,
-            opened.intake,
-            live,
-            counts=opened.queue.counts,
-            may_call=lambda: not self.chat_breakers or self.budget.leaves_half,
-        )
+        self._build_indexers()
+        self._build_historian()
+        self._build_evolution()
+        self._build_forgetting()
+        opened, ledger, live = self.opened, self.opened.ledger, self.opened.settings
         self.takeover = SummaryTakeover(
-            opened.data_dir,
-            None if settings.isolate_bots else settings.agent,
-            self.import_file,
-            opened.disk,
+            opened.data_dir, None if live.current.isolate_bots else live.current.agent, self.import_file, opened.disk
         )
-        self.purge = Purge(ledger.eraser, clock, self._rebuild_afresh)
-        around = ErasureSurroundings(
-            buffer=opened.buffer,
-            profiles=opened.profiles,
-            purge=self.purge,
-            suspended=self._suspended,
-            remove_from_index=self._unindex,
-            refresh=self._refresh_profiles,
-        )
-        self.forgetting = PermanentErasure(
-            ledger=ledger,
-            around=around,
-            queue=opened.queue,
-            mirror=opened.mirror,
-            consent=opened.consent,
-            clock=opened.watch,
-        )
-        self.event_forgetting = EventForgetting(
-            events=ledger.events,
-            eraser=ledger.eraser,
-            around=around,
-            clock=clock,
-            horizon=opened.watch.horizon,
-            on_changed=self.merging.nudge,
-        )
-        self.event_correcting = EventCorrecting(ledger.events, opened.consent, live)
-        self.upkeep = LogPruning(ledger.log, live, opened.watch.horizon, self._erase_due)
         self.integrity = IntegrityWatch(ledger.examine)
         self.reporting = Reporting(
             ledger=ledger.quality,
@@ -202,7 +103,7 @@ class Learning:
             facts=ledger.facts,
             consent=opened.consent,
             settings=live,
-            clock=clock,
+            clock=opened.clock,
             counts=opened.queue.counts,
             lag=self.index_lag,
             missed=ledger.missed,
@@ -214,6 +115,83 @@ class Learning:
         if opened.embedding.local:
             opened.embedding.local.on_replaced = self._note_embedder
             self._note_embedder()  # a query may have come before
+
+    def _build_indexers(self) -> None:
+        opened, ledger, embedder = self.opened, self.opened.ledger, self.opened.embedder
+        on_stored = opened.reconciler.nudge if opened.reconciler else lambda: None
+        size = opened.settings.current.models.embedding.batch_size
+        self.indexer = event_indexer(embedder, ledger.vectors, on_stored=on_stored, batch=size)
+        self.profile_indexer = ProfileIndexer(opened.profiles, ledger.profiles, embedder)
+        self.belief_indexer = belief_indexer(embedder, ledger.beliefs)
+
+    def _build_historian(self) -> None:
+        opened, live, ledger = self.opened, self.opened.settings, self.opened.ledger
+        entity = EntityMerge(
+            self.merger,
+            opened.profiles,
+            ledger,
+            live,
+            opened.clock,
+            name_of=self._name_of,
+            is_left_out=lambda key: key.user_id in opened.consent.opted_out,
+            on_written=self._note_profile_written,
+        )
+        self.merging = ProfileMerging(entity, is_learning=lambda: opened.queue.counts().pending > 0)
+        pipeline = Pipeline(
+            historian=self.historian,
+            events=ledger.events,
+            memos=opened.memos,
+            name_observer=opened.name_observer,
+            consent=opened.consent,
+            reader=JobReader(ledger, opened.consent, live, asks_model=bool(self.chat_breakers)),
+            settings=live,
+        )
+        self.worker = HistorianWorker(opened.queue, pipeline, live, on_stored=self.note_stored)
+        self.backlog = Backlog(
+            ledger.log,
+            opened.intake,
+            live,
+            counts=opened.queue.counts,
+            may_call=lambda: not self.chat_breakers or self.budget.leaves_half,
+        )
+
+    def _build_evolution(self) -> None:
+        opened, live, ledger, clock = self.opened, self.opened.settings, self.opened.ledger, self.opened.clock
+        on_stored, model = self.belief_indexer.nudge, self.evolver_model
+        self.evolver = Evolver(model, ledger, opened.consent, live, clock, opened.buffer.flush, on_stored)
+        self.evolution_rounds = EvolutionRounds(self.evolver, self._may_evolve)
+        self.suggesting = Suggesting(
+            ledger.events,
+            ledger.decisions,
+            ledger.beliefs,
+            opened.embedder,
+            opened.access,
+            live,
+            clock,
+            opened.names.of_events,
+            on_stored,
+            model,
+        )
+
+    def _build_forgetting(self) -> None:
+        opened, live, ledger = self.opened, self.opened.settings, self.opened.ledger
+        self.purge = Purge(ledger.eraser, opened.clock, self._rebuild_afresh)
+        self.forgetting = Forgetting(
+            ledger,
+            opened.buffer,
+            opened.queue,
+            opened.mirror,
+            opened.profiles,
+            opened.consent,
+            opened.watch,
+            self.purge,
+            suspended=self._suspended,
+            remove_from_index=self._unindex,
+            refresh=self._refresh_profiles,
+            on_changed=self.merging.nudge,
+        )
+        self.event_correcting = EventCorrecting(ledger.events, opened.consent, live)
+        self.upkeep = LogPruning(ledger.log, live, opened.watch.horizon, self._erase_due)
 
     def _note_embedder(self) -> None:
         """Follow the vectors of the embedder in use: hashing, where a model of this machine could not be loaded."""
@@ -395,7 +373,7 @@ class Learning:
             await self.opened.reconciler.rebuild(afresh=True)
 
     async def _erase_due(self) -> None:
-        await self.event_forgetting.erase_expired()
+        await self.forgetting.erase_expired()
         await self.opened.consent.erase_ended(self.opened.clock.now())
         await self.purge.run_if_due()
 

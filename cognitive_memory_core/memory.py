@@ -265,7 +265,7 @@ class CognitiveMemory(Reads):
         event and these lines are erased.
         """
         event = await self._stored(scene, event_id)
-        await (await self._learning()).event_forgetting.forget(scene, event)
+        await (await self._learning()).forgetting.forget(scene, event)
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
         """Make a forgotten event active again and return it.
@@ -273,7 +273,7 @@ class CognitiveMemory(Reads):
         Raises UnknownEvent if the id is unknown, or if the event was forgotten over 30 days ago.
         """
         event = await self._stored(scene, event_id)
-        return await (await self._learning()).event_forgetting.restore(event)
+        return await (await self._learning()).forgetting.restore(event)
 
     async def forget_user(self, scene: Scene, user_id: str, *, names: Sequence[str] = ()) -> Erasure:
         """Erase a person everywhere; when this returns, nothing of theirs can be found or restored.

@@ -174,7 +174,7 @@ class Opened:
     def compose(self) -> None:
         """Build what takes in and reads; what learns is told by the callbacks, which it sets there."""
         live, ledger, clock, embedder = self.settings, self.ledger, self.clock, self.embedder
-        self.consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito, clock.now)
+        self.consent = Consent(ledger, clock.now)
         self.watch.on_brought_back = self.consent.load
         self.access = ReadAccess(self.consent, live)
         self.names = CurrentNames(ledger.names)

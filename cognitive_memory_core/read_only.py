@@ -63,7 +63,7 @@ class MemoryReader:
         self._settings = Live(settings)
         self._data_dir = data_dir
         self._clock = SystemClock()
-        self._consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
+        self._consent = Consent(ledger)
         self._access = ReadAccess(self._consent, self._settings)
 
     async def load(self) -> None:

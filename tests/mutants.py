@@ -60,7 +60,7 @@ class Mutant:
 MUTANTS = (
     Mutant(
         "queue: two jobs of one scope run at once",
-        (Edit(" and line not in self._claimed:", ":"),),
+        (Edit("if is_ready and line not in busy:", "if is_ready:"),),
         "tests/promises/test_model_trouble_loses_nothing.py",
         "tests/contracts/test_queue.py",
     ),

@@ -27,7 +27,7 @@ from ..ports.models import Chat
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..store.beliefs import BeliefBook, GroupActivity
+from ..store.beliefs import GroupActivity
 from ..store.ledger import Ledger
 from ..tasks import completed
 from ..text.names import clean_name, described
@@ -319,10 +319,6 @@ class EvolutionRounds:
     """
 
     evolver: Evolver
-    book: BeliefBook
-    consent: Consent
-    settings: Live[Settings]
-    clock: Clock
     may_call: Callable[[], bool]
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -332,10 +328,13 @@ class EvolutionRounds:
 
         Returns 0 while another round runs, or if evolution is disabled. Raises UnavailableError, StorageRefused.
         """
-        if self._turn.locked() or not self.settings.current.evolution.enabled:
+        settings, consent = self.evolver.settings.current.evolution, self.evolver.consent
+        if self._turn.locked() or not settings.enabled:
             return 0
         async with self._turn:
-            due = await self._due()
+            least = max(settings.min_messages, 1)
+            unread = await self.evolver.ledger.beliefs.unread()
+            due = [one for one in unread if one.messages >= least and consent.is_recorded(one.scope)]
             done = 0
             for number, activity in enumerate(due):
                 if not self.may_call():
@@ -346,17 +345,9 @@ class EvolutionRounds:
                 done += await self._evolved(activity)
             return done
 
-    async def _due(self) -> list[GroupActivity]:
-        least = self.settings.current.evolution.min_messages
-        return [one for one in await self.book.unread() if self._is_due(one, least)]
-
-    def _is_due(self, activity: GroupActivity, least: int) -> bool:
-        is_enough = activity.messages >= max(least, 1)
-        return is_enough and self.consent.is_recorded(activity.scope)
-
     async def _evolved(self, activity: GroupActivity) -> bool:
         scope = activity.scope
-        since = max(activity.since, self.clock.now() - OLDEST_LINE)
+        since = max(activity.since, self.evolver.clock.now() - OLDEST_LINE)
         try:
             evolution = await self.evolver.evolve(Scene.operator(scope.agent, group_id=scope.place_id), since)
         except AlreadyEvolving:

@@ -27,7 +27,7 @@ from . import erasure
 from . import format as codec
 from .folder import PENDING, JobFiles
 from .format import INSTANT_WIDTH, JobName, is_job_id, microseconds, parsed
-from .order import JobEntry, JobState, ScheduleIndex
+from .order import ON_DISK, JobEntry, JobState, ScheduleIndex
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,29 +50,20 @@ class Claim:
 
 
 def step(
-    blocking: Callable[Concatenate[FileQueue, P], T],
+    blocking: Callable[Concatenate[FileQueue, P], T], *, after_arrivals: bool = False
 ) -> Callable[Concatenate[FileQueue, P], Coroutine[Any, Any, T]]:
-    """Make a step awaitable. Steps run in one thread, in turn, each to its end even if its caller is cancelled."""
+    """Make a step awaitable. Steps run in one thread, in turn, each to its end even if its caller is cancelled.
+
+    ``after_arrivals``: it begins when the jobs that are being written now are on disk.
+    """
 
     @wraps(blocking)
     async def awaited(self: FileQueue, *args: P.args, **kwargs: P.kwargs) -> T:
+        if after_arrivals:
+            await self.all_arrived()
         return await self.run(self.steps, partial(blocking, self, *args, **kwargs))
 
     return awaited
-
-
-def step_after_arrivals(
-    blocking: Callable[Concatenate[FileQueue, P], T],
-) -> Callable[Concatenate[FileQueue, P], Coroutine[Any, Any, T]]:
-    """Make a step awaitable that begins when the jobs that are being written now are on disk."""
-    awaited = step(blocking)
-
-    @wraps(blocking)
-    async def later(self: FileQueue, *args: P.args, **kwargs: P.kwargs) -> T:
-        await self.all_arrived()
-        return await awaited(self, *args, **kwargs)
-
-    return later
 
 
 class FileQueue:
@@ -149,19 +140,19 @@ class FileQueue:
         name = JobName(self._next_instant(), job.id, 0)
         entry = JobEntry(name.instant, job.id, 0, PENDING, str(name), len(data), JobState.ARRIVING)
         entry.scope, entry.memo = job.scope, codec.memo_of(job)
-        self._order.admit(entry)
+        self._order.move(entry, JobState.ARRIVING)
         self._arriving[job.id] = arriving = asyncio.ensure_future(self._arrive(entry, data))
         arriving.add_done_callback(seen)  # its caller may be gone
         await asyncio.shield(arriving)
 
     async def _arrive(self, entry: JobEntry, data: bytes) -> None:
-        is_durable = False
+        state = None
         try:
             async with self._arrival_locks.of(entry.scope):
                 await self.run(self.writers, partial(self._files.arrive, entry, data))
-            is_durable = True
+            state = JobState.WAITING
         finally:
-            (self._order.settle if is_durable else self._order.drop)(entry)
+            self._order.move(entry, state)
             del self._arriving[entry.job_id]
 
     async def claim(self) -> Claim | None:
@@ -189,9 +180,9 @@ class FileQueue:
                     log.warning("HistorianWorker job=%s: %s", entry.job_id, unreadable, extra=told)
                     self._bury(entry, str(unreadable))
             except Vanished:
-                self._order.drop(entry)
+                self._order.move(entry, None)
             except (StorageRefused, OSError, MemoryError):
-                self._order.put_back(entry)
+                self._order.move(entry, JobState.WAITING)
                 raise
         self._claims += len(claims)
         every = self._settings.failed_cleanup_interval
@@ -207,7 +198,7 @@ class FileQueue:
         """Delete a job whose effects are stored; does nothing if the claim has already ended."""
         if (entry := self._entry_of_claim(claim)) is not None:
             self._files.forget(entry)
-            self._order.drop(entry)
+            self._order.move(entry, None)
 
     @step
     def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
@@ -251,16 +242,15 @@ class FileQueue:
     def revive(self, job_id: str | None = None) -> int:
         """Move one failed job, or all, back to pending with zero attempts; return how many."""
         revived = 0
-        for entry in self._order.failed():
+        for entry in self._order.all(JobState.FAILED):
             if job_id in (None, entry.job_id):
                 try:
                     self._files.revive(entry, self._next_instant())
                 except Vanished:
-                    self._order.drop(entry)
+                    self._order.move(entry, None)
                     continue
-                self._order.drop(entry)
-                entry.state, entry.failed_at = JobState.WAITING, None
-                self._order.admit(entry)
+                entry.failed_at = None
+                self._order.move(entry, JobState.WAITING)
                 revived += 1
         if job_id is None:
             self._order.end_pauses()
@@ -271,7 +261,7 @@ class FileQueue:
         entry = self._order.find(job_id)
         return entry is not None and entry.state is not JobState.ARRIVING
 
-    @step_after_arrivals
+    @partial(step, after_arrivals=True)
     def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
         """Return those of the messages of a scope that are input of a job, in any state.
 
@@ -291,7 +281,7 @@ class FileQueue:
     @step
     def failed(self) -> list[FailedJob]:
         """Return the failed jobs, oldest first, including unreadable ones."""
-        return sorted(self._files.reports(self._order.failed()), key=lambda failed: failed.failed_at)
+        return sorted(self._files.reports(self._order.all(JobState.FAILED)), key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
         """Remove a withdrawn message from the jobs that contain it, in every state, and from disk.
@@ -320,12 +310,12 @@ class FileQueue:
     def _sync(self) -> None:
         self._files.sync()
 
-    @step_after_arrivals
+    @partial(step, after_arrivals=True)
     def names_of(self, user_id: str) -> set[str]:
         """Return the names that a person has in jobs; the ledger may not have them yet."""
-        return self._files.names_of(self._entries_on_disk(), user_id)
+        return self._files.names_of(self._order.all(*ON_DISK), user_id)
 
-    @step_after_arrivals
+    @partial(step, after_arrivals=True)
     def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
         """Remove a person from all jobs, of every agent; return how many changed.
 
@@ -333,12 +323,12 @@ class FileQueue:
         said to them, and are deleted if no person's line remains; other turns lose their recent lines. In all other
         texts and in errors ``hide`` removes the person. An unreadable job that mentions them is deleted.
         """
-        return self._erase(partial(erasure.without_person, user_id=user_id, hide=hide), self._entries_on_disk())
+        return self._erase(partial(erasure.without_person, user_id=user_id, hide=hide), self._order.all(*ON_DISK))
 
-    @step_after_arrivals
+    @partial(step, after_arrivals=True)
     def erase_place(self, scope: Scope) -> int:
         """Delete all jobs of a place, and unreadable ones that mention it; return how many."""
-        meant = [entry for entry in self._entries_on_disk() if entry.scope in (None, scope)]
+        meant = [entry for entry in self._order.all(*ON_DISK) if entry.scope in (None, scope)]
         return self._erase(partial(erasure.without_place, scope=scope), meant)
 
     @step
@@ -376,11 +366,11 @@ class FileQueue:
     def _index(self) -> None:
         for entry in self._files.survey(self._clock.now()):
             self._admit(entry)
-        self._orphaned = self._order.claimed()
+        self._orphaned = self._order.all(JobState.CLAIMED)
 
     def _admit(self, entry: JobEntry) -> None:
         self._last_instant = max(self._last_instant, entry.instant)
-        self._order.admit(entry)
+        self._order.move(entry, entry.state)
 
     def _next_instant(self) -> int:
         self._last_instant = max(microseconds(self._clock.now()), self._last_instant + 1)
@@ -411,20 +401,20 @@ class FileQueue:
     def _put_back(self, entry: JobEntry, attempts: int, paused_until: float | None = None) -> None:
         try:
             self._files.put_back(entry, attempts=attempts)
-            self._order.put_back(entry, paused_until)
+            self._order.move(entry, JobState.WAITING)
+            if paused_until is not None:
+                self._order.pause(entry.line, paused_until)
         except Vanished:
-            self._order.drop(entry)
+            self._order.move(entry, None)
 
     def _bury(self, entry: JobEntry, error: str) -> None:
         now = self._clock.now()
         try:
             self._files.bury(entry, error, now)
-            self._order.fail(entry, now)
+            entry.failed_at, entry.is_crash_suspect = now, False
+            self._order.move(entry, JobState.FAILED)
         except Vanished:
-            self._order.drop(entry)
-
-    def _entries_on_disk(self) -> list[JobEntry]:
-        return [entry for entry in self._order.all() if entry.state is not JobState.ARRIVING]
+            self._order.move(entry, None)
 
     def _erase(self, cleaning: Cleaning, entries: list[JobEntry]) -> int:
         changed = sum(self._is_cleaned(entry, cleaning) for entry in entries)
@@ -432,7 +422,7 @@ class FileQueue:
             self._files.listed(),
             set[tuple[str, str]](),
         )  # listed first: an arriving job has its entry before
-        for entry in self._order.all():
+        for entry in self._order.all(*JobState):
             is_arriving = entry.state is JobState.ARRIVING
             known |= {(entry.folder, entry.name), (entry.folder, entry.name + TEMP * is_arriving)}
         changed += self._files.clean_files([file for file in listed if file not in known], cleaning)
@@ -451,7 +441,7 @@ class FileQueue:
         if is_gone and entry.state is JobState.CLAIMED:
             entry.memo = None
         elif is_gone:
-            self._order.drop(entry)
+            self._order.move(entry, None)
         elif rest:
             self._order.resize(entry, len(rest))
         return rest is not None
@@ -463,7 +453,7 @@ class FileQueue:
         for entry in self._order.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):
             with contextlib.suppress(StorageRefused):
                 self._files.forget(entry)
-                self._order.drop(entry)
+                self._order.move(entry, None)
                 gone.append(entry.job_id)
         self._removed += len(gone)
         if gone:
@@ -482,7 +472,7 @@ class FileQueue:
         if twin is not None:
             if twin.state is not JobState.FAILED or self._files.is_there(twin):
                 return
-            self._order.drop(twin)  # somebody moved it out of failed by hand
+            self._order.move(twin, None)  # somebody moved it out of failed by hand
         with contextlib.suppress(Vanished):
             entry = self._files.adopt(
                 PENDING, found, self._clock.now(), lambda job_id: self._order.find(job_id) is not None

@@ -24,6 +24,10 @@ class JobState(Enum):
     FAILED = auto()
 
 
+OPEN = (JobState.ARRIVING, JobState.WAITING)
+ON_DISK = (JobState.WAITING, JobState.CLAIMED, JobState.FAILED)
+
+
 @dataclass(eq=False, slots=True)
 class JobEntry:
     """One job in the index: where its file is, and the fields that are needed without reading the file.
@@ -63,11 +67,9 @@ class ScheduleIndex:
     def __init__(self) -> None:
         """Initialise an empty index."""
         self._entries: dict[str, JobEntry] = {}
-        self._failed: dict[str, JobEntry] = {}
-        self._waiting: dict[Scope | str, list[JobEntry]] = {}  # also arriving ones; the scope claimed last is the last
-        self._claimed: dict[Scope | str, list[JobEntry]] = {}
+        self._of: dict[JobState, dict[str, JobEntry]] = {state: {} for state in JobState}
+        self._lines: dict[Scope | str, list[JobEntry]] = {}  # of open jobs; the scope claimed last is the last
         self._paused: dict[Scope | str, float] = {}  # until when, in seconds of a monotonic clock
-        self._numbers = dict.fromkeys(JobState, 0)
         self._bytes = 0
         self._mutex = threading.RLock()
 
@@ -75,14 +77,22 @@ class ScheduleIndex:
         """Return the job of an id in any state, or None."""
         return self._entries.get(job_id)
 
-    def failed(self) -> list[JobEntry]:
-        """Return the buried jobs in order of arrival."""
+    def all(self, *states: JobState) -> list[JobEntry]:
+        """Return the jobs in these states, in order of arrival."""
         with self._mutex:
-            return sorted(self._failed.values(), key=lambda entry: entry.place)
+            found = [entry for state in states for entry in self._of[state].values()]
+        return sorted(found, key=lambda entry: entry.place)
+
+    def of_scope(self, scope: Scope) -> list[JobEntry]:
+        """Return the jobs of a scope: waiting, claimed or failed, not those being written."""
+        with self._mutex:
+            others = (*self._of[JobState.CLAIMED].values(), *self._of[JobState.FAILED].values())
+            found = (*self._lines.get(scope, ()), *(entry for entry in others if entry.scope == scope))
+            return [entry for entry in found if entry.state is not JobState.ARRIVING]
 
     def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[JobEntry]:
         """Return the buried jobs beyond an age (days) or a number, the longest buried first; 0 means no limit."""
-        failed = sorted(self.failed(), key=lambda entry: entry.failed_at or now)
+        failed = sorted(self.all(JobState.FAILED), key=lambda entry: entry.failed_at or now)
         excess = len(failed) - max_files if max_files else 0
         oldest = now - timedelta(days=min(max_age_days, _CENTURY)) if max_age_days else None
         return [
@@ -91,56 +101,48 @@ class ScheduleIndex:
             if rank < excess or (oldest is not None and (entry.failed_at or now) < oldest)
         ]
 
-    def claimed(self) -> list[JobEntry]:
-        """Return the claimed jobs, in order of arrival."""
-        with self._mutex:
-            claimed = [entry for entries in self._claimed.values() for entry in entries]
-            return sorted(claimed, key=lambda entry: entry.place)
-
-    def of_scope(self, scope: Scope) -> list[JobEntry]:
-        """Return the jobs of a scope: claimed, waiting or failed, not those being written."""
-        with self._mutex:
-            failed = [entry for entry in self._failed.values() if entry.scope == scope]
-            return [*self._open_in(scope), *failed]
-
-    def all(self) -> list[JobEntry]:
-        """Return every job in any state, including those whose file is being written."""
-        with self._mutex:
-            return list(self._entries.values())
-
     def memos(self, scope: Scope) -> list[Memo]:
         """Return the memos of claimed and waiting jobs, oldest first."""
         with self._mutex:
-            return [entry.memo for entry in self._open_in(scope) if entry.memo is not None]
+            claimed = [entry for entry in self._of[JobState.CLAIMED].values() if entry.line == scope]
+            waiting = [entry for entry in self._lines.get(scope, ()) if entry.state is JobState.WAITING]
+        return [entry.memo for entry in (*claimed, *waiting) if entry.memo is not None]
 
     def counts(self) -> QueueCounts:
-        """Return the number of jobs by state, and their bytes."""
-        with self._mutex:
-            waiting, claimed = self._numbers[JobState.WAITING], self._numbers[JobState.CLAIMED]
-            return QueueCounts(waiting, claimed, self._numbers[JobState.FAILED], self._bytes)
+        """Return the number of jobs by state, and the bytes of those that wait or are being written."""
+        waiting, claimed, failed = (len(self._of[state]) for state in ON_DISK)
+        return QueueCounts(waiting, claimed, failed, self._bytes)
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
         """Return how many jobs wait or are being written, in all and in the scope, and the bytes of all of them."""
-        with self._mutex:
-            total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
-            return total, len(self._waiting.get(scope, ())), self._bytes
+        total = sum(len(self._of[state]) for state in OPEN)
+        return total, len(self._lines.get(scope, ())), self._bytes
 
-    def admit(self, entry: JobEntry) -> None:
-        """Add a job in any state.
+    def move(self, entry: JobEntry, state: JobState | None) -> None:
+        """Put a job into a state, or for None remove it, which a second call does not do again.
 
         The file of an arriving job is still being written: the job already has its place in the order and is included
-        in what :meth:`load` returns, but cannot be claimed until :meth:`settle`.
+        in what :meth:`load` returns, but cannot be claimed until it waits.
         """
         with self._mutex:
-            self._entries[entry.job_id] = entry
-            self._enter(entry, entry.state)
-
-    def settle(self, entry: JobEntry) -> None:
-        """Change a job from arriving to waiting, so that it can be claimed; to be called once its file is durable."""
-        with self._mutex:
-            self._count(entry, -1)
-            entry.state = JobState.WAITING
-            self._count(entry, 1)
+            is_known = self._entries.get(entry.job_id) is entry
+            was_open, is_open = is_known and entry.state in OPEN, state in OPEN
+            if is_known:
+                del self._of[entry.state][entry.job_id]
+            if was_open and not is_open:
+                self._bytes -= entry.size
+                self._lines[entry.line].remove(entry)
+                if not self._lines[entry.line]:
+                    del self._lines[entry.line]
+            if state is None:
+                if is_known:
+                    del self._entries[entry.job_id]
+                return
+            entry.state = state
+            self._entries[entry.job_id] = self._of[state][entry.job_id] = entry
+            if is_open and not was_open:
+                self._bytes += entry.size
+                bisect.insort(self._lines.setdefault(entry.line, []), entry, key=lambda one: one.place)
 
     def take(self, elapsed: float) -> JobEntry | None:
         """Claim the next job, rotating through the scopes; None if no job may be claimed now.
@@ -148,86 +150,34 @@ class ScheduleIndex:
         A crash suspect waits until no other job is running, and other jobs wait until the suspect is done.
         """
         with self._mutex:
-            running = [entry for entries in self._claimed.values() for entry in entries]
+            running = self._of[JobState.CLAIMED].values()
+            busy = {entry.line for entry in running}
             if any(entry.is_crash_suspect for entry in running):
                 return None
-            for line, waiting in self._waiting.items():
-                if self._paused.get(line, elapsed) <= elapsed:
+            for line, waiting in self._lines.items():
+                first = waiting[0]
+                is_ready = first.state is JobState.WAITING and self._paused.get(line, elapsed) <= elapsed
+                if is_ready and line not in busy:
+                    if first.is_crash_suspect and running:
+                        return None
                     self._paused.pop(line, None)
-                    if waiting[0].state is JobState.WAITING and line not in self._claimed:
-                        return None if waiting[0].is_crash_suspect and running else self._taken(waiting[0])
+                    self.move(first, JobState.CLAIMED)
+                    if line in self._lines:
+                        self._lines[line] = self._lines.pop(line)  # the other scopes come first
+                    return first
             return None
 
-    def _taken(self, entry: JobEntry) -> JobEntry:
-        self._leave(entry)
-        self._enter(entry, JobState.CLAIMED)
-        if entry.line in self._waiting:
-            self._waiting[entry.line] = self._waiting.pop(entry.line)  # the other scopes come first
-        return entry
-
-    def put_back(self, entry: JobEntry, paused_until: float | None = None) -> None:
-        """Make a claimed job wait again at its place in the order.
-
-        No job of its scope is claimed before ``paused_until`` (monotonic seconds), if given.
-        """
-        with self._mutex:
-            self._leave(entry)
-            self._enter(entry, JobState.WAITING)
-            if paused_until is not None:
-                self._paused[entry.line] = paused_until
-
-    def fail(self, entry: JobEntry, at: datetime) -> None:
-        """Mark a claimed job as failed."""
-        with self._mutex:
-            self._leave(entry)
-            entry.failed_at, entry.is_crash_suspect = at, False
-            self._enter(entry, JobState.FAILED)
-
-    def drop(self, entry: JobEntry) -> None:
-        """Remove a job in any state; a second call does nothing."""
-        with self._mutex:
-            if self._entries.get(entry.job_id) is entry:
-                del self._entries[entry.job_id]
-                self._leave(entry)
+    def pause(self, line: Scope | str, until: float) -> None:
+        """Let no job of a scope be claimed before ``until`` (monotonic seconds)."""
+        self._paused[line] = until
 
     def resize(self, entry: JobEntry, size: int) -> None:
         """Record the new size of a job's file."""
         with self._mutex:
-            self._count(entry, -1)
+            if entry.state in OPEN:
+                self._bytes += size - entry.size
             entry.size = size
-            self._count(entry, 1)
 
     def end_pauses(self) -> None:
         """Let jobs of every scope be claimed again."""
-        with self._mutex:
-            self._paused.clear()
-
-    def _open_in(self, scope: Scope) -> list[JobEntry]:
-        """Return the claimed jobs of a scope, then the waiting ones, each in order."""
-        claimed = sorted(self._claimed.get(scope, ()), key=lambda entry: entry.place)
-        return [*claimed, *(entry for entry in self._waiting.get(scope, ()) if entry.state is JobState.WAITING)]
-
-    def _enter(self, entry: JobEntry, state: JobState) -> None:
-        entry.state = state
-        self._count(entry, 1)
-        if state is JobState.FAILED:
-            self._failed[entry.job_id] = entry
-        elif state is JobState.CLAIMED:
-            self._claimed.setdefault(entry.line, []).append(entry)
-        else:
-            bisect.insort(self._waiting.setdefault(entry.line, []), entry, key=lambda one: one.place)
-
-    def _leave(self, entry: JobEntry) -> None:
-        self._count(entry, -1)
-        if entry.state is JobState.FAILED:
-            del self._failed[entry.job_id]
-            return
-        places = self._claimed if entry.state is JobState.CLAIMED else self._waiting
-        places[entry.line].remove(entry)
-        if not places[entry.line]:
-            del places[entry.line]
-
-    def _count(self, entry: JobEntry, sign: int) -> None:
-        self._numbers[entry.state] += sign
-        if entry.state in (JobState.ARRIVING, JobState.WAITING):
-            self._bytes += sign * entry.size
+        self._paused.clear()

@@ -55,7 +55,7 @@ class EvolvingGroup:
         """Build a group over a ledger; the model answers at once."""
         clock, chat = FrozenClock(), WaitingChat()
         chat.gate.set()
-        consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
+        consent = Consent(ledger)
         await consent.load()
 
         async def summarise(_: Sequence[Message], __: int) -> str:

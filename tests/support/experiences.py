@@ -51,7 +51,7 @@ class SuggestingGroup:
         """Build a group that has these experiences."""
         ledger = ledger or a_ledger()
         await committed(ledger, *events)
-        consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
+        consent = Consent(ledger)
         await consent.load()
         settings = Live(Settings())
 

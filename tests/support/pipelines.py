@@ -17,7 +17,7 @@ from .sightings import sightings_of
 
 def a_pipeline(ledger: Ledger, historian: Any, **parts: Any) -> Pipeline:
     """Return a pipeline over a ledger; ``parts`` replace its own ones."""
-    consent = parts.pop("consent", None) or Consent(ledger.consent, ledger.names)
+    consent = parts.pop("consent", None) or Consent(ledger)
     settings = Live(Settings(timezone="Asia/Shanghai"))
     own = {
         "events": ledger.events,

@@ -225,7 +225,7 @@ def a_recall(
     tables = {name: getattr(ledger, name) for name in ("events", "notes", "names", "database")}
     replaced = SimpleNamespace(**(tables | {name: table for name, table in given.items() if table is not None}))
     settings = settings or Live(Settings())
-    access = ReadAccess(consent or Consent(ledger.consent, ledger.names), settings)
+    access = ReadAccess(consent or Consent(ledger), settings)
     of_sources = {name: parts.pop(name, None) for name in ("profiles", "beliefs", "wide", "reranker")}
     sources = Sources(cast("Ledger", replaced), embedder or CountingEmbedder(), clock, access, **of_sources)
     return Recall(sources, settings, **parts)

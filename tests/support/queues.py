@@ -10,6 +10,7 @@ from typing import TypeVar
 from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.job_queue import FileQueue
+from cognitive_memory_core.queue.order import JobState
 from cognitive_memory_core.settings import QueueSettings
 
 from .clock import FrozenClock
@@ -30,5 +31,5 @@ async def a_queue(kind: type[Queue], settings: QueueSettings | None = None, cloc
 
 def jobs_of(queue: FileQueue) -> list[Job]:
     """Return the jobs of a queue in every state, as they stand in their files."""
-    entries = queue._order.all()
+    entries = queue._order.all(*JobState)
     return [codec.job_of(queue._files._body(entry), entry.job_id, queue._clock.now()) for entry in entries]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from copy import copy
 from datetime import timedelta
 from typing import Any
 
@@ -28,7 +29,8 @@ class UnreadableNames:
 async def test_a_wish_that_is_written_down_is_in_force() -> None:
     """An opt-out takes effect at once, even if the person's names cannot be looked up."""
     ledger = a_ledger()
-    consent = Consent(ledger.consent, UnreadableNames())  # type: ignore[arg-type]
+    ledger.names = UnreadableNames()  # type: ignore[assignment]
+    consent = Consent(ledger)
     with pytest.raises(UnavailableError):
         await consent.opt_out("2000001", NOON)
     assert not consent.may_record(GROUP)
@@ -38,7 +40,7 @@ async def test_a_wish_that_is_written_down_is_in_force() -> None:
 async def test_names_borne_in_the_lines_at_hand_are_hidden_too() -> None:
     """A name that is not stored yet is hidden if its owner's own message is part of the input."""
     ledger = a_ledger()
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await consent.opt_out("2000001", NOON)
     other = type(GROUP).group("10001", "2000009")
     turn = consent.admitted(Turn(other, observations=["阿棠怕狗"], recent_messages=[a_message("我怕狗")]))
@@ -52,7 +54,7 @@ async def test_every_name_somebody_had_is_hidden() -> None:
     ledger = a_ledger()
     await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
     await ledger.names.note(type(GROUP).group("10002", "2000001").scope, "2000001", "阿棠", NOON)
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await consent.opt_out("2000001", NOON)
     assert consent.hidden("海棠未眠就是阿棠") == "某位成员就是某位成员"
     await consent.opt_in("2000001")
@@ -63,7 +65,7 @@ async def test_every_text_of_an_experience_is_redacted() -> None:
     """Problem, solution and outcome of an experience name nobody who opted out."""
     ledger = a_ledger()
     await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await consent.opt_out("2000001", NOON)
     told = an_event(
         "海棠未眠修好了灯",
@@ -81,7 +83,7 @@ async def test_a_namesake_is_not_hidden() -> None:
     ledger = a_ledger()
     for person in ("2000001", "2000009"):
         await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await consent.opt_out("2000001", NOON)
     assert consent.hidden("阿棠(2000001)和阿棠(2000009)，阿棠") == "某位成员和阿棠(2000009)，阿棠"
 
@@ -91,7 +93,7 @@ async def test_thousands_who_opted_out_are_hidden() -> None:
     ledger = a_ledger()
     await asyncio.gather(*[ledger.consent.opt_out(f"20{number:05d}", NOON) for number in range(HANDFUL)])
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await consent.load()
     assert consent.hidden("阿棠和2000002") == "某位成员和某位成员"
 
@@ -99,7 +101,7 @@ async def test_thousands_who_opted_out_are_hidden() -> None:
 async def test_sharing_is_the_persons_own_wish() -> None:
     """A person's choice to share their profile holds, also after a restart, until they end it."""
     ledger = a_ledger()
-    consent, later = (Consent(ledger.consent, ledger.names) for _ in range(2))
+    consent, later = (Consent(ledger) for _ in range(2))
     assert consent.shared == frozenset()
     for user_id in ("2000001", "2000002", "2000001"):
         await consent.set_sharing(user_id, True, NOON)
@@ -120,7 +122,9 @@ class FullBook:
 
 async def test_sharing_that_is_not_written_down_is_not_in_force() -> None:
     """A profile is shared only after the choice was stored."""
-    consent = Consent(FullBook(), UnreadableNames())  # type: ignore[arg-type]
+    ledger = a_ledger()
+    ledger.consent = FullBook()  # type: ignore[assignment]
+    consent = Consent(ledger)
     with pytest.raises(StorageRefused):
         await consent.set_sharing("2000001", True, NOON)
     assert consent.shared == frozenset()
@@ -150,7 +154,9 @@ async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> 
     """Reloading the consents during an import or an erasure never undoes a choice made meanwhile."""
     ledger = a_ledger()
     for waited in range(50):
-        consent = Consent(SlowBook(ledger.consent), ledger.names)  # type: ignore[arg-type]
+        slow = copy(ledger)
+        slow.consent = SlowBook(ledger.consent)  # type: ignore[assignment]
+        consent = Consent(slow)
         await ledger.consent.opt_in("2000001")
         await ledger.consent.opt_out("2000009", NOON)
         await ledger.consent.set_switch(PlaceSwitch(GROUP.scope))
@@ -175,11 +181,11 @@ async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> 
 async def test_a_switch_ends_by_itself() -> None:
     """A switch with an end holds up to it and no longer, without a write; a clock that is set back is no error."""
     ledger, clock = a_ledger(), FrozenClock()
-    consent = Consent(ledger.consent, ledger.names, now=clock.now)
+    consent = Consent(ledger, now=clock.now)
     until = clock.now() + timedelta(hours=2)
     stored = PlaceSwitch(GROUP.scope, "off", until)
     await consent.set_switch(stored)
-    later = Consent(ledger.consent, ledger.names, now=clock.now)
+    later = Consent(ledger, now=clock.now)
     await later.load()
     for each in (consent, later):
         assert each.place_switch(GROUP.scope) == stored
@@ -198,7 +204,7 @@ async def test_a_switch_ends_by_itself() -> None:
 async def test_ended_switches_make_room_for_an_import() -> None:
     """Only switches whose time is over are deleted."""
     ledger, clock = a_ledger(), FrozenClock()
-    consent = Consent(ledger.consent, ledger.names, now=clock.now)
+    consent = Consent(ledger, now=clock.now)
     lasting = PlaceSwitch(OTHER_GROUP.scope, "record_only", clock.now() + timedelta(minutes=2))
     await consent.set_switch(PlaceSwitch(GROUP.scope, "off", clock.now() + timedelta(minutes=1)))
     await consent.set_switch(lasting)
@@ -210,13 +216,13 @@ async def test_ended_switches_make_room_for_an_import() -> None:
 async def test_lines_said_incognito_are_left_out_for_good() -> None:
     """Incognito covers its person, scope and time, even for a dialogue that is submitted much later."""
     ledger = a_ledger()
-    consent = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
+    consent = Consent(ledger)
     await consent.go_incognito(GROUP, NOON, NOON + timedelta(minutes=30))
     assert consent.is_incognito(GROUP, NOON)
     assert not consent.is_incognito(GROUP, NOON + timedelta(minutes=30))
     assert not consent.is_incognito(OTHER_GROUP, NOON)
     assert not consent.is_incognito(type(GROUP).group("10001", "2000009"), NOON)
-    reopened = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
+    reopened = Consent(ledger)
     await reopened.load()
     lines = [a_message("悄悄话", sent_at=NOON + timedelta(minutes=1)), a_message("大声话", sent_at=NOON - timedelta(1))]
     kept = reopened.admitted(Dialogue(GROUP, lines))
@@ -227,7 +233,7 @@ async def test_lines_said_incognito_are_left_out_for_good() -> None:
 async def test_incognito_ends_when_asked() -> None:
     """Ending incognito ends it now, and what was said during it stays unrecorded."""
     ledger = a_ledger()
-    consent = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
+    consent = Consent(ledger)
     await consent.go_incognito(GROUP, NOON, NOON + timedelta(hours=8))
     await consent.go_incognito(GROUP, NOON + timedelta(minutes=5), NOON)
     assert consent.is_incognito(GROUP, NOON + timedelta(minutes=4))
@@ -237,7 +243,7 @@ async def test_incognito_ends_when_asked() -> None:
 async def test_a_stretch_of_somebody_forgotten_ends_before_it_is_erased() -> None:
     """Whoever is forgotten while incognito stays unrecorded until the end; then nothing of the period is left."""
     ledger = a_ledger()
-    consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
+    consent = Consent(ledger)
     other = type(GROUP).group("10001", "2000009")
     for scene in (GROUP, other):
         await consent.go_incognito(scene, NOON, NOON + timedelta(minutes=30))

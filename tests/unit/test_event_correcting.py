@@ -23,7 +23,7 @@ STRANGER = Scene.group("10001", "2000009")
 
 def correcting(ledger: Ledger) -> EventCorrecting:
     """Return the correction service over a ledger."""
-    return EventCorrecting(ledger.events, Consent(ledger.consent, ledger.names), Live(Settings()))
+    return EventCorrecting(ledger.events, Consent(ledger), Live(Settings()))
 
 
 async def told(ledger: Ledger, **fields: object) -> Event:

@@ -19,10 +19,11 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import BadArgument, StorageRefused, UnavailableError
-from cognitive_memory_core.forgetting import ErasureSurroundings, PermanentErasure, Purge
+from cognitive_memory_core.forgetting import Forgetting, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
 from cognitive_memory_core.historian.messages import MessageBuffer
 from cognitive_memory_core.historian.names import NameObserver
+from cognitive_memory_core.historian.upkeep import ClockWatch
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
@@ -70,7 +71,7 @@ class World:
         self.profiles = TemporaryProfiles(5, self.clock)
         self.sightings = NameObserver(self.ledger.names, self.profiles, self.ledger.profiles, self.clock)
         self.journal = MessageBuffer(self.ledger.log, self.sightings)
-        self.consent = Consent(self.ledger.consent, self.ledger.names, self.ledger.eraser)
+        self.consent = Consent(self.ledger)
         self.mirror = ListedMirror()
         self.steps: list[str] = []
         self.unindexed: list[str] = []
@@ -81,20 +82,18 @@ class World:
         ledger = copy(self.ledger)
         ledger.eraser = Step(self.ledger.eraser, self, "ledger")  # type: ignore[assignment]
         self.purge = Purge(self.ledger.eraser, self.clock, self.rebuild)
-        self.forgetting = PermanentErasure(
+        self.forgetting = Forgetting(
             ledger,
-            ErasureSurroundings(
-                self.journal,
-                Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
-                self.purge,
-                self.suspended,
-                self.remove_from_index,
-                self.unportray,
-            ),
+            self.journal,
             Step(self.queue, self, "queue"),  # type: ignore[arg-type]
             Step(self.mirror, self, "mirror"),  # type: ignore[arg-type]
+            Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
             self.consent,
-            self.clock,
+            ClockWatch(self.clock, ledger.clock_book),
+            self.purge,
+            self.suspended,
+            self.remove_from_index,
+            self.unportray,
         )
 
     @property

@@ -247,7 +247,7 @@ class LeakyTables:
 async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[CognitiveMemory, Consent]:
     """Build a memory over sources that leak; one person has opted out."""
     live, ledger = Live(Settings(**settings)), a_ledger()
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await ledger.names.note(HIDDEN.scope, HIDDEN.user_id, "豆沙", NOON)
     await consent.opt_out(HIDDEN.user_id, NOON)
     access: Any = ReadAccess(consent, live)

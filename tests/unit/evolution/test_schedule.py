@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cognitive_memory_core as core
@@ -26,9 +27,14 @@ GROUPS, DAYS, CALLS = 200, 7, 100
 class CountedEvolver:
     """Stands in for the evolver: counts the runs of each group, and marks its lines as read."""
 
-    def __init__(self, book: Any) -> None:
+    def __init__(self, book: Any, clock: FrozenClock | None = None, live: Live[Settings] | None = None) -> None:
         """Note runs in a book."""
+        ledger = a_ledger()
         self.book = book
+        self.ledger = SimpleNamespace(beliefs=book)
+        self.consent = Consent(ledger)
+        self.clock = clock or FrozenClock()
+        self.settings = live or Live(Settings())
         self.runs: dict[str, list[datetime]] = {}
         self.today = 0
 
@@ -65,17 +71,14 @@ class UnreadBook:
 
 async def test_nobody_starves() -> None:
     """Of 200 groups that all talk, each is evolved in a week in which 50 of 100 daily calls are evolution's."""
-    book, clock, ledger, slept = UnreadBook(GROUPS), FrozenClock(), a_ledger(), list[float]()
-    evolver: Any = CountedEvolver(book)
+    book, clock, slept = UnreadBook(GROUPS), FrozenClock(), list[float]()
+    evolver: Any = CountedEvolver(book, clock)
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
         clock.advance(seconds=seconds)
 
-    live = Live(Settings(daily_calls=CALLS))
-    rounds = EvolutionRounds(
-        evolver, book, Consent(ledger.consent, ledger.names), live, clock, lambda: evolver.today < CALLS // 2, sleep
-    )
+    rounds = EvolutionRounds(evolver, lambda: evolver.today < CALLS // 2, sleep)
     for _ in range(DAYS):
         evolver.today = 0
         for group in book.unread_lines:
@@ -91,14 +94,12 @@ async def test_nobody_starves() -> None:
 
 async def test_a_quiet_group_costs_nothing() -> None:
     """A group with too few new lines, or one that is not recorded, is not evolved; nor is any while it is disabled."""
-    book, clock, ledger = UnreadBook(3), FrozenClock(), a_ledger()
+    book, live = UnreadBook(3), Live(Settings())
     quiet, off, loud = book.unread_lines
     book.unread_lines.update({quiet: 29, off: 300, loud: 30})
-    evolver: Any = CountedEvolver(book)
-    consent = Consent(ledger.consent, ledger.names)
-    await consent.set_switch(PlaceSwitch(Scope("default", "group", off), "off"))
-    live = Live(Settings())
-    rounds = EvolutionRounds(evolver, book, consent, live, clock, lambda: True)
+    evolver: Any = CountedEvolver(book, live=live)
+    await evolver.consent.set_switch(PlaceSwitch(Scope("default", "group", off), "off"))
+    rounds = EvolutionRounds(evolver, lambda: True)
     assert await rounds.run(0.0) == 1
     assert list(evolver.runs) == [loud]
     assert evolver.runs[loud] == [NOON]
@@ -109,13 +110,10 @@ async def test_a_quiet_group_costs_nothing() -> None:
 
 async def test_how_many_lines_make_a_group_due_moves() -> None:
     """`evolution.min_messages`, changed while the bot runs, decides from the next round on."""
-    book, ledger = UnreadBook(1), a_ledger()
+    book, live = UnreadBook(1), Live(Settings())
     [group] = book.unread_lines
     book.unread_lines[group] = 20
-    evolver: Any = CountedEvolver(book)
-    live = Live(Settings())
-    consent = Consent(ledger.consent, ledger.names)
-    rounds = EvolutionRounds(evolver, book, consent, live, FrozenClock(), lambda: True)
+    rounds = EvolutionRounds(CountedEvolver(book, live=live), lambda: True)  # type: ignore[arg-type]  # stands in
     assert await rounds.run(0.0) == 0
     live.replace(Settings(evolution=EvolutionSettings(min_messages=20)))
     assert await rounds.run(0.0) == 1

@@ -30,7 +30,7 @@ def at(minutes: float, text: str, scene: Scene = GROUP, **fields: Any) -> Messag
 
 async def around(ledger: Ledger, *window: Message) -> JobContext:
     """Look round a window."""
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await consent.load()
     job = Job("job", Dialogue(GROUP, window), window[-1].sent_at)
     return (await JobReader(ledger, consent, Live(Settings())).surroundings(job)).job_context
@@ -87,7 +87,7 @@ async def test_a_turn_stands_beside_what_its_speaker_said_before() -> None:
     mine = an_event("阿棠(2000001)周二去成都出差")
     await ledger.events.commit(a_draft(mine, an_event("老齐(2000002)去广州出差", OTHER)))
     turn = Turn(GROUP, observations=("改成周三到周五了",), source_message="我出差改了，变成周三到周五")
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await consent.load()
     found = await JobReader(ledger, consent, Live(Settings())).surroundings(Job("job", turn, NOON))
     assert [event.id for event in found.job_context.neighbours] == [mine.id]

@@ -26,7 +26,7 @@ async def around(ledger: Ledger, work: Turn | Dialogue, *names: str) -> Surround
     """Read what surrounds a job in a place where somebody has these names."""
     for number, name in enumerate(names):
         await ledger.names.note(work.scene.scope, f"800000{number}", name, NOON)
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     await consent.load()
     return await JobReader(ledger, consent, Live(Settings())).surroundings(Job("job", work, NOON))
 

@@ -115,7 +115,7 @@ async def at_work(
         queue=QueueSettings(job_max_retries=retries),
     )
     queue, ledger = await a_queue(make, settings.queue), a_ledger()
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     pipeline = a_pipeline(
         ledger,
         historian,

@@ -92,7 +92,7 @@ def a_builder(
 async def without_people(*scenes):
     """Return a consent in which the people of these scenes opted out."""
     ledger = a_ledger()
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     for scene in scenes:
         await ledger.names.note(scene.scope, scene.user_id, scene.user_name, NOON)
         await consent.opt_out(scene.user_id, NOON)
@@ -274,7 +274,7 @@ OWN = a_listed(ProfileKey.user("2000001"), "在找工作。")
 async def portraits_of(*held, store=None):
     """Return profiles over a store that holds these profiles."""
     ledger, live = a_ledger(), Live(Settings())
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     store = store or ListedProfiles(*held)
     parts = (store, ListedIndex(*held), CountingEmbedder(), ReadAccess(consent, live), live)
     return ProfileReader(*parts, facts=ListedWithdrawals(), names=CurrentNames(ledger.names)), consent

@@ -104,7 +104,7 @@ def a_builder(*, hangs=False, **parts):
     """Return a recall with something in every section; ``parts`` replace those of the same name."""
     live, ledger = Live(Settings()), a_ledger()
     embedder = parts.get("embedder", CountingEmbedder())
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     profiles = ProfileReader(
         parts.get("profiles", ListedProfiles(PERSON, READING)),
         ListedIndex(PERSON, READING),

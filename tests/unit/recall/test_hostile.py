@@ -83,7 +83,7 @@ def context_with(text, name, *, budget=1_000_000):
         a_listed(ProfileKey.member("10001", "2000001"), f"{said}\n\n## {said}\n- {said}", name=name, tags=(said, text)),
         a_listed(ProfileKey.group("10001"), said, name=name, tags=(text,)),
     ]
-    consent, embedder = Consent(ledger.consent, ledger.names), CountingEmbedder()
+    consent, embedder = Consent(ledger), CountingEmbedder()
     drawn = ProfileReader(
         ListedProfiles(*profiles),
         ListedIndex(*profiles),

@@ -59,7 +59,7 @@ class World:
 async def a_world(*held: Profile, **fields: Any) -> World:
     """Return a world with these profiles, some of whose people are ``shared``."""
     ledger = a_ledger()
-    consent = Consent(ledger.consent, ledger.names)
+    consent = Consent(ledger)
     for user_id in fields.pop("shared", ()):
         await consent.set_sharing(user_id, True, NOON)
     index = fields.pop("index", None) or ListedIndex(*held, known=[("10001", "2000001"), ("10001", "2000002")])
@@ -160,7 +160,7 @@ async def test_others_who_opted_out_are_hidden() -> None:
     """People who opted out are hidden in other profiles and in the group's, and nobody is found by their name."""
     summary, key = "和小北(2000002)一起打球。", MEMBER
     world = await a_world(a_listed(key, summary, tags=("小北的搭档",), name="小北的朋友"))
-    await world.consent._names.note(GROUP.scope, "2000002", "小北", NOON)
+    await world.consent._ledger.names.note(GROUP.scope, "2000002", "小北", NOON)
     assert await world.profiles.search(GROUP, "小北")
     await world.consent.opt_out("2000002", NOON)
     found = await world.profiles.find(GROUP, key)
