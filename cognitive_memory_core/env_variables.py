@@ -20,7 +20,13 @@ def nested_settings(variables: Mapping[str, str | None]) -> dict[str, Any]:
         if name == FIELD and isinstance(whole := decoded(value), dict):
             found.update(cast("dict[str, Any]", whole))
         elif name.startswith(_NESTED):
-            _put(found, name.removeprefix(_NESTED).split("__"), decoded(value))
+            *parents, key = name.removeprefix(_NESTED).split("__")
+            group = found
+            for parent in parents:
+                if not isinstance(group.get(parent), dict):
+                    group[parent] = {}
+                group = cast("dict[str, Any]", group[parent])
+            group[key] = decoded(value)
     return found
 
 
@@ -42,13 +48,3 @@ def decoded(value: str) -> object:
         return json.loads(value.strip())
     except (ValueError, RecursionError):
         return value
-
-
-def _put(group: dict[str, Any], path: list[str], value: object) -> None:
-    *parents, key = path
-    for parent in parents:
-        child = group.get(parent)
-        if not isinstance(child, dict):
-            child = group[parent] = {}
-        group = cast("dict[str, Any]", child)
-    group[key] = value

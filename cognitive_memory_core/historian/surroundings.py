@@ -31,7 +31,7 @@ from ..text.callnames import MYSELF
 from ..text.characters import folded
 from ..text.names import clean_name
 from ..text.names_and_quotations import TextMask, named
-from ..text.statements.lexicon import is_leaning_word, sightings
+from ..text.statements.lexicon import is_leaning_word, offences_in
 from ..text.terms import query_terms
 from ..text.time.time_words import mentions
 from .checks import called
@@ -235,8 +235,8 @@ def is_timeless(text: str, names: Collection[str] = ()) -> bool:
     """Return whether the same words of the same person mean the same on any day, even as a quotation."""
     if any(mention.kind == "yearless" for mention in mentions(text)):  # recurs every year
         return False
-    found = sightings(text, TextMask(len(text), named(text, names, is_leaning_word)))
-    return all(folded(sighting.offence.word) in MYSELF for sighting in found)
+    mask = TextMask(len(text), named(text, names, is_leaning_word))
+    return all(folded(one.word) in MYSELF for one in offences_in(text, mask, with_group=True))
 
 
 def _content(text: str, names: Collection[str]) -> str:

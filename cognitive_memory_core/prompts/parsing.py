@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import cast
+from typing import cast, get_args
 
 from json_repair import repair_json
 
@@ -273,11 +273,7 @@ MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG = 4, 20
 MOST_CITED = 60
 NOTHING = "none"
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-_ACTIONS: Mapping[str, ProposedAction] = {
-    "keep": "keep",
-    "update": "update",
-    "create": "create",
-    "delete": "delete",
+_ACTIONS: Mapping[str, ProposedAction] = {action: action for action in get_args(ProposedAction)} | {
     "add": "create",
     "new": "create",
     "remove": "delete",

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from .names_and_quotations import is_whole
+from .names_and_quotations import TextMask, is_whole
 from .statements.figures import numbers_in
+from .time.time_words import mentions
 
 BARE_ID = 5  # characters; an id of at least this length is recognised without a name
 _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
@@ -36,7 +37,8 @@ def foreign_ids(text: str, source: str, ids_by_name: Mapping[str, Collection[str
     ``source`` is the whole input; it has a number also with gaps or in thousands (1.2万). ``ids_by_name`` maps each
     name to the ids of all who have or had it; the longest name that ends at a bracket counts.
     """
-    long = [match[0] for match in _NUMBER.finditer(text) if len(_GAP.sub("", match[0])) >= BARE_ID]
+    undated = TextMask(len(text), ((one.start, one.stop) for one in mentions(text))).blanked(text)
+    long = [match[0] for match in _NUMBER.finditer(undated) if len(_GAP.sub("", match[0])) >= BARE_ID]
     known = {*ids}
     if long:
         known |= {f"{value:.0f}" for _, value in numbers_in(source)}

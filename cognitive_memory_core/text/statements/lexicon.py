@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -22,15 +22,6 @@ class Offence:
 
     kind: Kind
     word: str
-
-
-@dataclass(frozen=True)
-class Sighting:
-    """An offence with its position, from ``start`` up to ``stop``."""
-
-    start: int
-    stop: int
-    offence: Offence
 
 
 # --- Chinese -----------------------------------------------------------------------------------------------------
@@ -81,7 +72,7 @@ _ENGLISH_PLACES = f"{_WORD}(?:here|there(?! (?:is|are|was|were|will|has|have|had
 _PERSON = lazy(f"{_PERSONS}|{_ENGLISH_PERSONS}")
 _PLACE = lazy(f"{_PLACES}|{_ENGLISH_PLACES}")
 _GROUP = lazy(_GROUP_NOUN)
-_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("pronoun", _PERSON), ("place", _PLACE))
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("pronoun", _PERSON), ("place", _PLACE), ("place", _GROUP))
 _FINE = lazy(f"{_NOBODY}|{_ENGLISH_NOBODY}")
 _TALK = lazy("[我你您咱俺]|本人|(?:i|me|my|mine|myself|you|yours?|yourself|we|us|ours?)(?![a-z])")
 
@@ -103,18 +94,8 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=256)  # the gate reads a statement once for its answer and once for the event
 def _offences(text: str, names: tuple[str, ...]) -> tuple[Offence, ...]:
-    return tuple(sighting.offence for sighting in _offending(text, mask_of(text, names)))
-
-
-def sightings(text: str, mask: TextMask) -> list[Sighting]:
-    """Return the offences, and words such as 群里 ("in the group"), outside the mask spans, in textual order."""
-    found = [*_offending(text, mask), *_words(text, mask, (("place", _GROUP),))]
-    return sorted(found, key=lambda sighting: sighting.start)
-
-
-def mask_of(text: str, names: Collection[str] = ()) -> TextMask:
-    """Return the spans that are not read as words: known names, titles and quotations."""
-    return TextMask(len(text), [*quoted(text), *named(text, names, is_leaning_word)])
+    mask = TextMask(len(text), [*quoted(text), *named(text, names, is_leaning_word)])
+    return tuple(offences_in(text, mask))
 
 
 @cleared_on_erasure
@@ -124,28 +105,19 @@ def is_leaning_word(word: str) -> bool:
     return any(pattern.fullmatch(word) for pattern in (_PERSON, _PLACE, _GROUP)) or is_time(word)
 
 
-def _offending(text: str, mask: TextMask) -> list[Sighting]:
-    found = [*_words(text, mask, _PATTERNS), *_times(text, mask)]
-    return sorted(found, key=lambda sighting: sighting.start)
-
-
-def _words(text: str, mask: TextMask, patterns: Iterable[tuple[Kind, re.Pattern[str]]]) -> Iterator[Sighting]:
-    found = folded(text[:READ])
-    fine = TextMask(len(found), (match.span() for match in _FINE.finditer(found)))
-    for kind, pattern in patterns:
-        for match in pattern.finditer(found):
+def offences_in(text: str, mask: TextMask, *, with_group: bool = False) -> list[Offence]:
+    """Return the offences outside the mask, in textual order; with ``with_group`` also words such as 群里."""
+    read, found = folded(text[:READ]), list[tuple[int, Offence]]()
+    fine = TextMask(len(read), (match.span() for match in _FINE.finditer(read)))
+    for kind, pattern in _PATTERNS if with_group else _PATTERNS[:-1]:
+        for match in pattern.finditer(read):
             start, stop = match.span()
-            if not (mask.touches(start, stop) or fine.touches(start, stop) or _is_acronym(text, start, stop)):
-                yield Sighting(start, stop, Offence(kind, text[start:stop]))
-
-
-def _times(text: str, mask: TextMask) -> Iterator[Sighting]:
+            word = text[start:stop]
+            # US, ME and MY are acronyms in a text that is not all upper case
+            is_acronym = word.isascii() and word.isupper() and len(word) > 1 and not text.isupper()
+            if not (mask.touches(start, stop) or fine.touches(start, stop) or is_acronym):
+                found.append((start, Offence(kind, word)))
     for mention in leaning(text):
         if not mask.touches(mention.start, mention.stop):
-            yield Sighting(mention.start, mention.stop, Offence("time", text[mention.start : mention.stop]))
-
-
-def _is_acronym(text: str, start: int, stop: int) -> bool:
-    """Return whether a match is an acronym (US, ME, MY) in a text that is not all upper case."""
-    word = text[start:stop]
-    return word.isascii() and word.isupper() and len(word) > 1 and not text.isupper()
+            found.append((mention.start, Offence("time", text[mention.start : mention.stop])))
+    return [offence for _, offence in sorted(found, key=lambda one: one[0])]

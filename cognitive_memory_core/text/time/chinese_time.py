@@ -31,7 +31,7 @@ from .time_rules import (
     whole_year,
     years_from_now,
 )
-from .time_spans import DAY, WEEK, TimeSpan, day, days, monday_of, month, week, weekend, written
+from .time_spans import DAY, WEEK, TimeSpan, day, days, monday_of, month, weekend, written
 from .vocabulary import PARTS_OF_DAY, STEPS, UNITS, WEEKDAYS
 
 # each piece of a pattern repeats within bounds, so that a text costs what it is long
@@ -120,23 +120,13 @@ def _week(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     monday = monday_of(frame.today) + STEPS[match["which"]] * WEEK
     if match["end"]:
         return weekend(monday)
-    return day(monday + WEEKDAYS[match["on"]] * DAY, part_of(match)) if match["on"] else week(monday)
+    return day(monday + WEEKDAYS[match["on"]] * DAY, part_of(match)) if match["on"] else days(monday, monday + 6 * DAY)
 
 
 def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 周一到周五."""
     first = open_weekday(WEEKDAYS[match["on"]], frame)
     return days(first, first + (WEEKDAYS[match["till"]] - WEEKDAYS[match["on"]]) % 7 * DAY)
-
-
-def _a_or_b(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 两三天前."""
-    return some(number(match["b"]), number(match["a"]), UNITS[match["unit"]], frame)
-
-
-def _so_far(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 目前, 至今."""
-    return replace(day(frame.today), text=f"截至{written(frame.today)}")
 
 
 CHINESE: tuple[Rule, ...] = (
@@ -184,7 +174,11 @@ CHINESE: tuple[Rule, ...] = (
     rule("relative", "(?P<which>上上|上|这|本|下下|下)一?个?季度(?!会员|卡)", stepped_quarter),
     rule("yearless", "(?:(?<![0-9零一二三四五六七八九十百每几两个])|(?=第))第?(?P<q>[一二三四1-4])季度", quarter),
     rule("open", f"(?<![0-9第#.a-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", numbered_day),
-    rule("relative", f"{_A_OR_B}{_BEFORE}", _a_or_b),
+    rule(
+        "relative",
+        f"{_A_OR_B}{_BEFORE}",
+        lambda match, frame: some(number(match["b"]), number(match["a"]), UNITS[match["unit"]], frame),
+    ),
     rule("relative", f"{_AMOUNT}{_BEFORE}", ago),
     rule("relative", f"(?:再过)?{_AMOUNT}{_AFTER}", ahead),
     rule("relative", f"再过{_AMOUNT}", ahead),
@@ -204,7 +198,7 @@ CHINESE: tuple[Rule, ...] = (
     rule("relative", f"(?:未来|接下来|今后|往后)的?{_FEW}", between(-5, 0)),
     rule("relative", "刚才|刚刚|方才", just_now),
     rule("now", "现在|此刻|此时此刻", today),
-    rule("now", _SO_FAR, _so_far),
+    rule("now", _SO_FAR, lambda _, frame: replace(day(frame.today), text=f"截至{written(frame.today)}")),
     rule("vague", f"{_LATELY}|{_SOON}"),
     rule("vague", _SOON_HERE),
     rule("decoy", f"{_OTHER_WORDS}|{_LOOK_ALIKES}|{_EVERY}"),

@@ -12,26 +12,20 @@ from .hours import clock_at_end, times_of
 from .instants import LATEST
 from .numerals import number
 from .time_rules import Lean
-from .time_spans import DAY
+from .time_spans import DAY, WEEK
 from .time_words import Mention, mentions
+from .vocabulary import meaning
 
 LONGEST = 40  # characters
-_UNITS = {
-    "分": timedelta(minutes=1),
-    "m": timedelta(minutes=1),
-    "小": timedelta(hours=1),
-    "钟": timedelta(hours=1),
-    "时": timedelta(hours=1),
-    "h": timedelta(hours=1),
-    "天": DAY,
-    "日": DAY,
-    "d": DAY,
-    "周": 7 * DAY,
-    "星": 7 * DAY,
-    "礼": 7 * DAY,
-    "w": 7 * DAY,
-    "月": 30 * DAY,
-}
+_UNITS = meaning(  # by the first character
+    {
+        timedelta(minutes=1): "分|m",
+        timedelta(hours=1): "小|钟|时|h",
+        DAY: "天|日|d",
+        WEEK: "周|星|礼|w",
+        30 * DAY: "月",
+    }
+)
 _AMOUNT = (
     "(?P<n>[0-9]{1,4}(?:\\.5)?|[零一二两三四五六七八九十百]{1,5}|半) ?个?(?P<half>半?)"
     "(?P<unit>分钟?|小时|钟头|时|天|日|周|星期|礼拜|月|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?P<more>半?)"

@@ -68,11 +68,6 @@ def days(first: date, last: date) -> TimeSpan:
     return TimeSpan(start, stop, written(first) if first == last else f"{written(first)}至{end}")
 
 
-def week(monday: date) -> TimeSpan:
-    """Return the week that begins on a Monday."""
-    return days(monday, monday + 6 * DAY)
-
-
 def weekend(monday: date) -> TimeSpan:
     """Return Saturday and Sunday of the week that begins on a Monday."""
     return days(monday + 5 * DAY, monday + 6 * DAY)

@@ -31,7 +31,7 @@ from .time_rules import (
     whole_year,
     year_of,
 )
-from .time_spans import DAY, WEEK, TimeSpan, day, monday_of, month, shifted, week, weekend, year
+from .time_spans import DAY, WEEK, TimeSpan, day, days, monday_of, month, shifted, weekend, year
 from .vocabulary import (
     ENGLISH_DAYS,
     ENGLISH_STEPS,
@@ -82,7 +82,7 @@ def _step(unit: str, step: int, frame: TimeFrame) -> TimeSpan:
     if unit in _A_WEEKEND.split("|"):
         return some_weekend(None, frame) if step < 0 else weekend(monday)
     if UNITS[unit] == "week":
-        return week(monday)
+        return days(monday, monday + 6 * DAY)
     if UNITS[unit] == "month":
         return month(shifted(frame.today.replace(day=1), step))
     return year(frame.today.year + step)

@@ -119,6 +119,7 @@ def test_known_ids_must_survive(text: str, original: str, lost: tuple[str, ...])
         ("阿棠(2000001)一起吃饭花了12000", ()),
         ("阿棠(2000001)一起吃饭，电话13800138000", ()),
         ("阿棠(2000001)一起吃饭，房间301 402 503", ()),
+        ("阿棠(2000001)和人一起吃饭时升到4.4，2026年3月8日吃完", ()),
     ],
 )
 def test_no_id_comes_from_nowhere(text: str, foreign: tuple[str, ...]) -> None:
