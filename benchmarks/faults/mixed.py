@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -36,7 +36,7 @@ from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.search.corpora import Corpora
 from cognitive_memory_core.vectors import reconciler
-from cognitive_memory_core.vectors.chroma.process import ChildProcess
+from cognitive_memory_core.vectors.chroma import process as chroma_process
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.puppet import Puppet
 
@@ -214,15 +214,15 @@ class Faults:
         """Use the store for every row and search, and let its requests fail."""
         reconciler.ROWS_BEHIND = 1
         Corpora.is_wide = lambda *_: True  # type: ignore[assignment]
-        exchange = ChildProcess.exchange
+        exchange = chroma_process.answer_of
 
-        def exchanging(child: ChildProcess, *request: Any) -> dict[str, Any]:
+        def exchanging(child: chroma_process.Child, request: Mapping[str, Any]) -> dict[str, Any] | None:
             kind = self.choice(STORE_KINDS)
             match kind if self.strikes(f"vector store {kind}", STORE_SHARE) else "":
                 case "killed":
                     os.kill(child.pid, signal.SIGKILL)
                 case "refuses":
-                    return {"failed": ("failed", "refused"), "resident": None}
+                    return {"failed": ("failed", "refused")}
                 case "slow":
                     time.sleep(SLOW)
                 case "disk full":
@@ -233,9 +233,9 @@ class Faults:
                     there_is_room.start()
                 case _:
                     pass
-            return exchange(child, *request)
+            return exchange(child, request)
 
-        ChildProcess.exchange = exchanging  # type: ignore[method-assign]
+        chroma_process.answer_of = exchanging
 
     @staticmethod
     def _spoilt(work: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ def serve() -> None:
     while line := requests.readline():
         request = orjson.loads(line)
         name, told = request["name"], request["arguments"]
-        said: dict[str, object] = {"number": request["number"]}
+        said: dict[str, object] = {"answer": None}
         if name == "start" and told["place"]["database"]:
             said["failed"] = (told["place"]["database"], "chromadb")
         elif name == "sleep":

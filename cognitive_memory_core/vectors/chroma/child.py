@@ -56,22 +56,22 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     while not is_over and (line := requests.readline()).endswith(b"\n"):  # a line that was cut off is no request
         request = orjson.loads(line)
         arguments = request["arguments"]
-        said: dict[str, Any] = {"number": request["number"]}
+        said: dict[str, Any] = {"answer": None}
         try:
             if generations is None:
                 place = Place(**arguments["place"])
                 lock = _locked(place, arguments["patience"])  # held until the process ends
                 held, generations = _identity(lock), _started(place)
             elif held is None or _identity(lock) != held:
-                said["failed"], is_over = ("gone", ""), True  # a new process would not see our lock
+                said, is_over = {"failed": ("gone", "")}, True  # a new process would not see our lock
             else:
                 if "generation" in arguments:
                     arguments["generation"] = Generation(**arguments["generation"])
                 said["answer"] = getattr(generations, request["name"])(**arguments)
         except Refusal as refusal:
-            said["failed"] = refusal.args
+            said = {"failed": refusal.args}
         except Exception as error:  # noqa: BLE001  # whatever Chroma or its server raises is the answer
-            said["failed"] = ("failed", type(error).__name__)  # its message might quote stored text
+            said = {"failed": ("failed", type(error).__name__)}  # its message might quote stored text
         answers.write(orjson.dumps(said) + b"\n")
         answers.flush()
 

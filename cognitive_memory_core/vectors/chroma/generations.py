@@ -283,9 +283,8 @@ class Generations:
     def _events(self, generation: Generation) -> Any:
         """Return the events of a generation; refuses one that is not open here, was removed, or was replaced."""
         opened, events = self._opened.get(generation.number, (None, None))
-        if opened is None:
-            raise Refusal("closed")
-        if opened.build_id != generation.build_id or not self._stored.is_there(generation.number):
+        is_same = opened is not None and opened.build_id == generation.build_id
+        if not is_same or not self._stored.is_there(generation.number):
             raise Refusal("gone")
         return events
 

@@ -25,14 +25,12 @@ class Refusal(Exception):
     """Why a request is refused, and a detail for the message.
 
     "locked": another process holds the folder; "missing": chromadb cannot be imported; "gone": no such generation;
-    "closed": the generation was not opened in this process;
     "foreign": the database, named in the detail, holds another bot's collections; "failed": anything else.
     """
 
     def __init__(self, why: str, detail: str = "") -> None:
         """Keep both."""
         super().__init__(why, detail)
-        self.why, self.detail = why, detail
 
 
 @dataclass(frozen=True)

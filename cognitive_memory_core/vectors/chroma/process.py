@@ -23,6 +23,7 @@ from ...tasks import seen
 from .place import Place
 
 T = TypeVar("T")
+Child = subprocess.Popen[bytes]
 _PACKAGE = __package__ or ""
 _ROOT = Path(__file__).resolve().parents[len(_PACKAGE.split("."))]
 _PASSED_ON = (
@@ -56,91 +57,10 @@ class Bounds:
     longest_pause: float = 300.0
 
 
-class ProcessEnded(Exception):
-    """The process has ended, or was killed for sending invalid data; ``status`` is its exit status."""
-
-    def __init__(self, status: int | None) -> None:
-        """Keep the status; negative for a signal."""
-        super().__init__(f"exit status {status}")
-        self.status = status
-
-
 class ProcessDied(UnavailableError):
     """The process ended during the request; ``is_hung`` if it was killed for taking too long."""
 
     is_hung = False
-
-
-class RequestRefused(UnavailableError):
-    """The process cannot do it; ``why`` is a reason of :class:`.Refusal`."""
-
-    def __init__(self, why: str, message: str = "") -> None:
-        """Keep both."""
-        super().__init__(message)
-        self.why = why
-
-
-class ChildProcess:
-    """One child process, from its start to its end."""
-
-    def __init__(self, command: Sequence[str] = COMMAND) -> None:
-        """Start the process in a group of its own, so that a Ctrl-C for the bot does not end it; raises OSError."""
-        self._requests = 0
-        flags = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")  # exist on Windows only
-        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=clean_environment(os.environ, sys.path),
-            start_new_session=True,
-            creationflags=sum(int(getattr(subprocess, name, 0)) for name in flags),
-        )
-        self._input: Any = self._process.stdin  # both were asked for, and are there
-        self._output: Any = self._process.stdout
-
-    @property
-    def pid(self) -> int:
-        """Return the process id."""
-        return self._process.pid
-
-    def has_ended(self) -> bool:
-        """Return whether the process has ended by itself; does not block."""
-        return self._process.poll() is not None
-
-    def exchange(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request and block until its answer; raises TypeError, and sends nothing, if it is no JSON.
-
-        Raises ProcessEnded if no answer will come; the process is reaped then.
-        """
-        self._requests += 1
-        request = orjson.dumps({"number": self._requests, "name": name, "arguments": arguments})
-        answer: object = None
-        with contextlib.suppress(OSError, ValueError):
-            self._input.write(request + b"\n")
-            self._input.flush()
-            answer = orjson.loads(self._output.readline(LONGEST))
-        if not isinstance(answer, dict) or cast("dict[str, Any]", answer).get("number") != self._requests:
-            self.kill()
-            raise ProcessEnded(self.end(0))
-        return cast("dict[str, Any]", answer)
-
-    def kill(self) -> None:
-        """Kill the process now, from any thread; a blocked exchange returns."""
-        with contextlib.suppress(OSError):
-            self._process.kill()
-
-    def end(self, timeout: float) -> int | None:
-        """Close the input, wait ``timeout`` seconds, then kill; return the exit status. Blocks."""
-        with contextlib.suppress(OSError, ValueError):
-            self._input.close()
-        try:
-            status = self._process.wait(timeout or None)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            status = self._process.wait()
-        self._output.close()
-        return status
 
 
 class ChromaProcess:
@@ -154,10 +74,9 @@ class ChromaProcess:
         self._turn = asyncio.Lock()
         self._running_since: float | None = None  # of the request that has the turn
         self._requests: set[asyncio.Task[Any]] = set()
-        self._child: ChildProcess | None = None
+        self._child: Child | None = None
         self._crashes, self._start_at = 0, 0.0  # in a row; earliest next start in monotonic seconds
         self._is_closed = False
-        self._ending: asyncio.Future[int | None] | None = None
         self.last_error = ""
 
     @property
@@ -199,8 +118,7 @@ class ChromaProcess:
     async def sleep(self) -> None:
         """Let the running request finish within its limit, then end the process; the next request starts another."""
         async with self._turn:
-            if not self._is_closed and self._child is not None:
-                await in_daemon_thread(self._end_child)
+            await self._ended()
 
     async def close(self) -> None:
         """Let the running request finish for a limited time, then end the process; later requests are refused."""
@@ -209,90 +127,95 @@ class ChromaProcess:
             if self._requests:
                 await asyncio.wait(set(self._requests), timeout=self._bounds.closing)
         finally:  # also if the wait is cancelled: the thread then ends the process by itself
-            self._ending = self._ending or in_daemon_thread(self._end_child)
-        await asyncio.shield(self._ending)
+            if self._requests and self._child:
+                self._child.kill()
+            ending = self._ended()
+        await asyncio.shield(ending)
         if self._requests:
             await asyncio.wait(set(self._requests))
 
     def _begun(self, name: str, arguments: Mapping[str, Any], limit: float) -> asyncio.Task[Any]:
         """Begin a request that has the turn; it runs to its end, even if its caller is cancelled."""
+
+        def end(request: asyncio.Task[Any]) -> None:
+            self._requests.discard(request)
+            self._running_since = None
+            self._turn.release()
+            seen(request)  # its caller may be gone
+
         self._running_since = time.monotonic()
         request = asyncio.ensure_future(self._answer(name, arguments, limit))
         self._requests.add(request)
-        request.add_done_callback(self._on_answered)
+        request.add_done_callback(end)
         return request
-
-    def _on_answered(self, request: asyncio.Task[Any]) -> None:
-        self._requests.discard(request)
-        self._running_since = None
-        self._turn.release()
-        seen(request)  # its caller may be gone
 
     async def _answer(self, name: str, arguments: Mapping[str, Any], limit: float) -> Any:
         if self._is_closed:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
-        if self._child is not None and self._child.has_ended():
-            status = await in_daemon_thread(self._end_child)
-            self._note_crash(sentences.storage_errors.VECTOR_STORE_DIED.format(status=status))
+        if self._child is not None and self._child.poll() is not None:
+            self._note_crash(sentences.storage_errors.VECTOR_STORE_DIED.format(status=await self._ended()))
         child = self._child or await self._started()
         answer = await self._exchanged(child, name, arguments, limit)
         if name != _NO_SIGN_OF_HEALTH:
             self.reset_restart_pause()
         return self._granted(answer)
 
-    async def _started(self) -> ChildProcess:
+    async def _started(self) -> Child:
         pause = self._start_at - time.monotonic()
         if pause > 0:
             raise UnavailableError(self.last_error, retry_after=pause)
         try:
-            child = await in_daemon_thread(self._start_child)
+            self._child = child = await in_daemon_thread(lambda: _child_of(self._command))
         except OSError as refused:
             reason = sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(refused).__name__)
             raise UnavailableError(reason, retry_after=self._note_crash(reason)) from refused
+        if self._is_closed:  # meanwhile
+            child.kill()
         start = {"place": self._place, "patience": self._bounds.locking}
         answer = await self._exchanged(child, "start", start, self._bounds.starting)
         try:
             self._granted(answer)
-        except RequestRefused as refused:
-            await in_daemon_thread(self._end_child)
+        except UnavailableError as refused:
+            await self._ended()
             self._crashes += _CRASHES_PER_REFUSAL
             refused.retry_after = self._note_crash(str(refused))
             raise
         self.last_error = ""
         return child
 
-    async def _exchanged(
-        self, child: ChildProcess, name: str, arguments: Mapping[str, Any], limit: float
-    ) -> dict[str, Any]:
-        exchange = in_daemon_thread(lambda: child.exchange(name, arguments))
+    async def _exchanged(self, child: Child, name: str, arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
+        exchange = in_daemon_thread(lambda: answer_of(child, {"name": name, "arguments": arguments}))
         done, _ = await asyncio.wait({exchange}, timeout=limit)
         if not done:
             child.kill()
         try:
-            return await exchange
+            answer = await exchange
         except TypeError as refused:  # half of a surrogate pair, a number of more than 64 bits
             raise BadArgument(sentences.caller.bad_value("rows", name, str(refused))) from refused
-        except ProcessEnded as ended:
-            self._child = None
-            words = sentences.storage_errors
-            reason = words.VECTOR_STORE_DIED.format(status=ended.status) if done else words.VECTOR_STORE_HUNG
+        if answer is None:
+            status, words = await self._ended(), sentences.storage_errors
+            reason = words.VECTOR_STORE_DIED.format(status=status) if done else words.VECTOR_STORE_HUNG
             died = ProcessDied(reason, retry_after=self._note_crash(reason))
             died.is_hung = not done
-            raise died from ended
+            raise died
+        return answer
 
     def _granted(self, answer: Mapping[str, Any]) -> Any:
-        """Return what the process answered; raises RequestRefused for a refusal."""
+        """Return what the process answered; raises UnavailableError for a refusal."""
         if "failed" not in answer:
-            return answer.get("answer")
-        why, detail = answer["failed"]
-        words = sentences.storage_errors
+            return answer["answer"]
+        (why, detail), words = answer["failed"], sentences.storage_errors
         told = {
             "locked": words.VECTOR_STORE_LOCKED.format(folder=self._place.folder),
             "missing": words.vector_store_missing(detail),
             "gone": words.GENERATION_GONE,
             "foreign": words.VECTOR_STORE_FOREIGN.format(database=detail),
         }
-        raise RequestRefused(why, told.get(why) or why_failed(detail))
+        if detail in ("ChromaAuthError", "AuthorizationError"):
+            told["failed"] = words.VECTOR_SERVER_REFUSES
+        elif detail in ("ConnectError", "ConnectTimeout", "ReadError", "ReadTimeout", "RemoteProtocolError"):
+            told["failed"] = words.VECTOR_SERVER_AWAY
+        raise UnavailableError(told.get(why) or words.VECTOR_STORE_REFUSED.format(reason=detail))
 
     def _note_crash(self, reason: str) -> float:
         """Note why the process is not ready; return the seconds until it may be started again."""
@@ -303,21 +226,55 @@ class ChromaProcess:
         self._start_at = time.monotonic() + pause
         return pause
 
-    def _start_child(self) -> ChildProcess:
-        """Start the process, in a thread, so that the child is recorded even if the caller was cancelled."""
-        child = self._child = ChildProcess(self._command)
-        if self._is_closed:  # meanwhile
-            child.kill()
-        return child
-
-    def _end_child(self) -> int | None:
-        """End the process, in a thread; one that is running a request is killed."""
+    def _ended(self) -> asyncio.Future[int | None]:
+        """End the process, which runs no request, in a thread; return its exit status, None if there was none."""
         child, self._child = self._child, None
-        if child is None:
-            return None
-        if self._is_closed and self._requests:
-            child.kill()
-        return child.end(self._bounds.closing)
+
+        def end() -> int | None:
+            if child is None:
+                return None
+            with contextlib.suppress(OSError, ValueError):
+                child.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]  # it is a pipe
+            try:
+                return child.wait(self._bounds.closing)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                return child.wait()
+            finally:
+                child.stdout.close()  # pyright: ignore[reportOptionalMemberAccess]  # it is a pipe
+
+        return in_daemon_thread(end)
+
+
+def _child_of(command: Sequence[str]) -> Child:
+    """Start a process in a group of its own, so that a Ctrl-C for the bot does not end it; raises OSError."""
+    flags = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")  # exist on Windows only
+    return subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
+        list(command),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=clean_environment(os.environ, sys.path),
+        start_new_session=True,
+        creationflags=sum(int(getattr(subprocess, name, 0)) for name in flags),
+    )
+
+
+def answer_of(child: Child, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Send a request and block until its answer; None if none will come: the process is killed then.
+
+    Raises TypeError, and sends nothing, if the request is no JSON.
+    """
+    line = orjson.dumps(request) + b"\n"
+    pipes: tuple[Any, Any] = child.stdin, child.stdout
+    with contextlib.suppress(OSError, ValueError):
+        pipes[0].write(line)
+        pipes[0].flush()
+        answer: Any = orjson.loads(pipes[1].readline(LONGEST))
+        if isinstance(answer, dict) and ("answer" in answer or "failed" in answer):
+            return cast("dict[str, Any]", answer)
+    child.kill()
+    return None
 
 
 def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]) -> dict[str, str]:
@@ -336,15 +293,6 @@ def clean_environment(environment: Mapping[str, str], import_path: Sequence[str]
         "MALLOC_PERTURB_": "165",  # glibc: fills allocated blocks, so that no earlier content reaches a file
         "ANONYMIZED_TELEMETRY": "False",
     }
-
-
-def why_failed(reason: str) -> str:
-    """Return the message for the type of an error in the process; a server's errors name the setting to check."""
-    if reason in ("ChromaAuthError", "AuthorizationError"):
-        return sentences.storage_errors.VECTOR_SERVER_REFUSES
-    if reason in ("ConnectError", "ConnectTimeout", "ReadError", "ReadTimeout", "RemoteProtocolError"):
-        return sentences.storage_errors.VECTOR_SERVER_AWAY
-    return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=reason)
 
 
 def in_daemon_thread(call: Callable[[], T]) -> asyncio.Future[T]:

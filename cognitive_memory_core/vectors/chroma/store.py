@@ -21,7 +21,7 @@ from ...ports.vectors import EmbeddedEvent, Generation
 from ...settings import VectorStoreSettings
 from ...tasks import seen
 from .place import Place
-from .process import Bounds, ChromaProcess, ProcessDied, RequestRefused
+from .process import Bounds, ChromaProcess, ProcessDied
 from .read_filter_where import chroma_filter, event_metadata
 
 T = TypeVar("T")
@@ -39,6 +39,7 @@ class ChromaStore:
         """Initialise without touching the disk."""
         self._place, self._bounds = Place.of(folder, settings), bounds or Bounds()
         self._process = ChromaProcess(self._place, self._bounds)
+        self._open_in: dict[int, int | None] = {}  # the process in which a generation was opened, by number
         self._opening: dict[int, asyncio.Task[Generation | None]] = {}
         self._crashes: Counter[int] = Counter()  # in a row, by number of the generation
 
@@ -59,6 +60,7 @@ class ChromaStore:
         await self._swept()
         begun = Generation(**await self._process.write("begin", fingerprint=fingerprint, dimensions=dimensions))
         self._crashes.pop(begun.number, None)
+        self._open_in[begun.number] = self._process.pid
         return begun
 
     async def put_in_use(self, generation: Generation) -> None:
@@ -120,25 +122,19 @@ class ChromaStore:
             pass
 
     async def _asked(self, generation: Generation, name: str, *, is_search: bool = False, **arguments: Any) -> Any:
-        """Return the answer to a request about a generation; a process that was restarted opens it first."""
+        """Return the answer to a request about a generation, which a process that was restarted opens first."""
+        if self._open_in.get(generation.number) != self._process.pid or self._process.pid is None:
+            opening = self._opening_of(generation.number)
+            if is_search:  # it does not wait for the start
+                raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
+            if await asyncio.shield(opening) != generation:
+                raise UnavailableError(sentences.storage_errors.GENERATION_GONE)
         ask = self._process.search if is_search else self._process.write
-        if is_search and self._process.pid is None:  # a search does not wait for the start
-            self._opening_of(generation.number)
-            raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
         try:
             answer = await ask(name, generation=generation, **arguments)
         except ProcessDied as died:
             self._crashes[generation.number] += not died.is_hung  # a hang may be another process's lock
             raise
-        except RequestRefused as refused:
-            if refused.why != "closed":
-                raise
-            opening = self._opening_of(generation.number)
-            if is_search:
-                raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY) from None
-            if await asyncio.shield(opening) != generation:
-                raise UnavailableError(sentences.storage_errors.GENERATION_GONE) from None
-            return await self._asked(generation, name, **arguments)
         self._crashes.pop(generation.number, None)
         return answer
 
@@ -161,6 +157,7 @@ class ChromaStore:
                     raise
                 self._crashes[number] += 2
             else:
+                self._open_in[number] = self._process.pid
                 return found and Generation(**found)
         self._process.reset_restart_pause()
         return None
