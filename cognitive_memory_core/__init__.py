@@ -70,8 +70,6 @@ if TYPE_CHECKING:
         QueueSettings,
         Settings,
         VectorStoreSettings,
-        dormant_keys,
-        is_dormant,
         unknown_keys,
     )
     from .status import Status
@@ -167,8 +165,6 @@ __all__ = [
     "UnknownSuggestion",
     "VectorStoreSettings",
     "clean_name",
-    "dormant_keys",
-    "is_dormant",
     "mcp_server",
     "merged_settings",
     "nested_settings",
@@ -219,7 +215,7 @@ __getattr__ = loaded_on_use(
         "settings": (
             "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
             "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "
-            "dormant_keys is_dormant unknown_keys"
+            "unknown_keys"
         ),
         "status": "Status",
         "stopwatches": "Durations",

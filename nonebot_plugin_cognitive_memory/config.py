@@ -55,8 +55,6 @@ def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None)
         logger.warning(replies.log.logged(problem))
     if unknown := replies.log.env_names(core.unknown_keys(mapping)):
         logger.warning(replies.log.logged(replies.log.UNKNOWN_SETTINGS.format(names=unknown)))
-    if dormant := replies.log.env_names(core.dormant_keys(configuration.settings)):
-        logger.warning(replies.log.logged(replies.log.DORMANT_SETTINGS.format(names=dormant)))
     return Setup(configuration.settings, data_dir, "" if data_dir else replies.log.NO_DIRECTORY, configuration)
 
 

@@ -14,7 +14,7 @@ from ..domain.event import Fact, duplicate_key
 from ..errors import PermanentError
 from ..models.spending import NoModel
 from ..ports.models import Chat, MergedLine, MergedLines, MergeInput, Merger
-from ..ports.tally import REFUSED, Tally, Untallied
+from ..ports.tally import REFUSED, Tally
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
@@ -46,7 +46,7 @@ class ModelMerger:
     prompts: PromptLibrary
     settings: Live[Settings]
     rules: Merger
-    tally: Tally = field(default_factory=Untallied)
+    tally: Tally = field(default_factory=Tally)
 
     async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
         """Return the lines that the model wrote; raises UnavailableError, BadAnswer."""

@@ -20,7 +20,7 @@ from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from ..models.spending import Budget, NoModel
 from ..ports.models import Chat, Historian
-from ..ports.tally import REFUSED, RETRIED, Tally, Untallied
+from ..ports.tally import REFUSED, RETRIED, Tally
 from ..prompts.answers import StatementAnswer, TriageAnswer
 from ..prompts.library import PromptLibrary, Task
 from ..settings import Live, Settings
@@ -113,7 +113,7 @@ class ModelHistorian:
         self._judging = judging
         self._prompts = prompts
         self._settings = settings
-        self._tally = tally or Untallied()
+        self._tally = tally or Tally()
         self._kept: OrderedDict[str, _Work] = OrderedDict()
         register_cache(self)
 

@@ -42,7 +42,10 @@ def object_in(text: str, *, is_strict: bool = False) -> str:
     """
     if len(text) > LONGEST:
         raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST))
-    core = _unwrapped(text)
+    thoughts = _THOUGHTS.match(text.lstrip("\ufeff"))
+    core = text.lstrip("\ufeff")[thoughts.end() if thoughts else 0 :].strip()
+    if not core.startswith(("{", "[")):
+        core = _fenced(core).strip()
     is_listed = core.startswith("[") and not is_strict
     start = 0 if is_listed else core.find("{")
     if start < 0 or (core.startswith(("[", '"')) and not is_listed):
@@ -55,12 +58,6 @@ def object_in(text: str, *, is_strict: bool = False) -> str:
         raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     _check(cast("dict[str, object]", value))
     return json.dumps(value, ensure_ascii=False)
-
-
-def _unwrapped(text: str) -> str:
-    thoughts = _THOUGHTS.match(text.lstrip("\ufeff"))
-    said = text.lstrip("\ufeff")[thoughts.end() if thoughts else 0 :].strip()
-    return said if said.startswith(("{", "[")) else _fenced(said).strip()
 
 
 def _fenced(answer: str) -> str:

@@ -86,10 +86,13 @@ class ModelClient:
         key = settings.api_key.get_secret_value().strip()
         self._vendor: AsyncOpenAI | None = None
         self._is_checked = False
-        self._fault = address_fault(self._url, key, role, lender) or (proxy and self._proxy_fault(proxy))
+        self._fault = address_fault(self._url, key, role, lender)
+        if proxy and (not _is_address(proxy) or is_forbidden(urlsplit(proxy).hostname or "")):
+            self._fault = self._fault or self._told(sentences.models.PROXY_UNUSABLE)
         if self._fault:
             return
-        if not proxy and self._url.startswith("https:") and not proxy_bypass(self._host):
+        host = urlsplit(self._url).hostname or ""
+        if not proxy and self._url.startswith("https:") and not proxy_bypass(host):
             proxy = getproxies().get("https", "")
             proxy = proxy if proxy.startswith(("http://", "https://")) else ""
         self._is_checked = bool(proxy)  # a proxy resolves names itself
@@ -128,22 +131,8 @@ class ModelClient:
             self._fault = self._told(sentences.models.MODEL_UNREACHABLE)
             await vendor.close()
 
-    @property
-    def _host(self) -> str:
-        return urlsplit(self._url).hostname or ""
-
     def _told(self, template: str) -> str:
         return told(template, self._role, lender=self._lender)
-
-    def _proxy_fault(self, proxy: str) -> str:
-        try:
-            parts = urlsplit(proxy)
-            is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            is_whole, parts = False, urlsplit("")
-        if not is_whole or not _SENDABLE.fullmatch(proxy) or is_forbidden(parts.hostname or ""):
-            return self._told(sentences.models.PROXY_UNUSABLE)
-        return ""
 
     async def _posted(self, path: str, body: Mapping[str, object], seconds: float) -> bytes:
         from .wire import UNREACHABLE, posted  # noqa: PLC0415  # already imported
@@ -151,7 +140,11 @@ class ModelClient:
         if self._vendor is None:
             raise UnavailableError(self._fault)
         try:
-            await self._check_host()
+            if not self._is_checked:  # a name or an unusual number format may hide a forbidden address
+                found = await asyncio.get_running_loop().getaddrinfo(urlsplit(self._url).hostname, None)
+                if any(is_forbidden(str(entry[4][0])) for entry in found):
+                    raise UnavailableError(self._told(sentences.models.ADDRESS_FORBIDDEN))
+                self._is_checked = True
             # shorter than the request's: an unreachable host is not a model that answers slowly and may be billed
             response = await posted(self._vendor, path, body, connect=min(_CONNECT_SECONDS, seconds * _CONNECT_SHARE))
         except UNREACHABLE as error:
@@ -165,15 +158,6 @@ class ModelClient:
             raise refusal(self._role, response.status_code, response.headers, response.content, self._lender)
         return response.content
 
-    async def _check_host(self) -> None:
-        """Resolve the host once and refuse forbidden addresses, which a name or an unusual number format may hide."""
-        if self._is_checked:
-            return
-        found = await asyncio.get_running_loop().getaddrinfo(self._host, None)
-        if any(is_forbidden(str(entry[4][0])) for entry in found):
-            raise UnavailableError(self._told(sentences.models.ADDRESS_FORBIDDEN))
-        self._is_checked = True
-
 
 def address_of(written: str) -> str:
     """Return an address as an operator wrote it, without a slash or an endpoint at its end."""
@@ -182,17 +166,23 @@ def address_of(written: str) -> str:
 
 def address_fault(url: str, key: str, role: str, lender: str = "") -> str:
     """Return what the operator must correct before a request can be sent; "" if nothing."""
-    try:
-        parts = urlsplit(url)
-        is_plain = not (parts.query or parts.fragment or parts.username or parts.password)
-        is_whole = is_plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
+    if not _is_address(url):
         return told(sentences.models.ADDRESS_UNUSABLE, role, lender=lender)
-    if not is_whole or not _SENDABLE.fullmatch(url):
+    parts = urlsplit(url)
+    if parts.query or parts.fragment or parts.username or parts.password:
         return told(sentences.models.ADDRESS_UNUSABLE, role, lender=lender)
     if is_forbidden(parts.hostname or ""):
         return told(sentences.models.ADDRESS_FORBIDDEN, role, lender=lender)
     return "" if _SENDABLE.fullmatch(key) else told(sentences.models.KEY_UNUSABLE, role, lender=lender)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return is_whole and _SENDABLE.fullmatch(url) is not None
 
 
 def is_forbidden(host: str) -> bool:

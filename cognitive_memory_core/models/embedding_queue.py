@@ -152,31 +152,24 @@ class EmbeddingQueue:
         at = 0
         while at < len(texts):
             async with self._turn:
-                await self._wait_for_queries()
+                quiet = asyncio.ensure_future(self._is_quiet.wait())
+                try:  # asyncio.wait_for may lose a cancellation before Python 3.12
+                    await asyncio.wait({quiet}, timeout=self._max_wait)
+                finally:
+                    quiet.cancel()
                 batch = texts[at : at + self._room]
                 began = self._elapsed()
                 vectors += await self._embedder.embed_documents(batch)
-                if len(batch) == self._room:
-                    self._learn(self._elapsed() - began)
+                if len(batch) == self._room:  # else it says nothing about the size
+                    seconds = self._elapsed() - began
+                    if self._room == self._smallest:
+                        self._least = min(self._least, seconds)
+                    if seconds > self._least + SLOWER:  # a size that took too long is not tried again
+                        self._room = self._most = max(self._room // 2, self._smallest)
+                    else:
+                        self._room = min(self._room * 2, self._most)
             at += len(batch)
         return vectors
-
-    def _learn(self, seconds: float) -> None:
-        """Adapt the size after a full batch; a size that took too long is not tried again."""
-        if self._room == self._smallest:
-            self._least = min(self._least, seconds)
-        if seconds > self._least + SLOWER:
-            self._room = self._most = max(self._room // 2, self._smallest)
-        else:
-            self._room = min(self._room * 2, self._most)
-
-    async def _wait_for_queries(self) -> None:
-        """Wait while queries run, without ``asyncio.wait_for``, which may lose a cancellation before Python 3.12."""
-        waiter = asyncio.ensure_future(self._is_quiet.wait())
-        try:
-            await asyncio.wait({waiter}, timeout=self._max_wait)
-        finally:
-            waiter.cancel()
 
 
 def _serves(asked_at: datetime, call: asyncio.Task[Vector], now: datetime) -> bool:

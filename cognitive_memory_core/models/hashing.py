@@ -65,7 +65,12 @@ class HashingEmbedder:
         return self._vector(self._sums(text))
 
     def _documents(self, texts: Sequence[str]) -> list[Vector]:
-        return [self._vector({**self._sums(text), **_padding(text)}) for text in texts]
+        vectors: list[Vector] = []
+        for text in texts:
+            digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=2).digest()
+            padding = _PADDING if digest[1] & 1 else -_PADDING
+            vectors.append(self._vector({**self._sums(text), 1 + digest[0] % _PADDED: padding}))
+        return vectors
 
     def _sums(self, text: str) -> dict[int, float]:
         sums: dict[int, float] = {}
@@ -114,17 +119,9 @@ def _features(text: str) -> Iterator[str]:
             yield from map(add, run, run[1:])
         else:
             yield f" {word}"
-            yield from _word_parts(word)
-
-
-def _word_parts(word: str) -> Iterator[str]:
-    """Yield the overlapping parts of a long word.
-
-    Words with digits have none: codes that share digits are not alike.
-    """
-    if len(word) > _PART and word.isalpha() and word not in FUNCTION_WORDS:
-        marked = f"^{word}$"
-        yield from (marked[at : at + _PART] + " " for at in range(len(marked) - _PART + 1))
+            if len(word) > _PART and word.isalpha() and word not in FUNCTION_WORDS:  # codes that share digits differ
+                marked = f"^{word}$"
+                yield from (marked[at : at + _PART] + " " for at in range(len(marked) - _PART + 1))
 
 
 def _weight(feature: str) -> float:
@@ -134,8 +131,3 @@ def _weight(feature: str) -> float:
         return _WEIGHT_OF_PART
     tells = math.prod(telling(char) for char in feature)
     return tells if len(feature) == 1 else _WEIGHT_OF_PAIR * tells
-
-
-def _padding(text: str) -> dict[int, float]:
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=2).digest()
-    return {1 + digest[0] % _PADDED: _PADDING if digest[1] & 1 else -_PADDING}

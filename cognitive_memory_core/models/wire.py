@@ -77,7 +77,7 @@ class _Bounded(httpx.AsyncBaseTransport):
         self._limit = limit
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request and return its answer, already read."""
+        """Send the request and return its answer, read up to the limit; of a refusal, the beginning."""
         headers = {name: request.headers[name] for name in _SENT if name in request.headers}
         response = await self._inner.handle_async_request(
             httpx.Request(
@@ -88,28 +88,22 @@ class _Bounded(httpx.AsyncBaseTransport):
                 extensions=request.extensions,
             )
         )
+        limit, body = self._limit if response.is_success else _REFUSAL_LIMIT, bytearray()
         try:
-            body = await self._read(response)
+            async for piece in _decoded(response):
+                body += piece
+                if len(body) > limit:
+                    break
         finally:
             await response.aclose()
+        if len(body) > limit and response.is_success:
+            raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=limit))
         kept = {name: response.headers[name] for name in _KEPT if name in response.headers}
-        return httpx.Response(response.status_code, headers=kept, content=body, request=request)
+        return httpx.Response(response.status_code, headers=kept, content=bytes(body[:limit]), request=request)
 
     async def aclose(self) -> None:
         """Close every connection."""
         await self._inner.aclose()
-
-    async def _read(self, response: httpx.Response) -> bytes:
-        """Read an answer up to the limit; of a refusal, which may be long, the beginning."""
-        limit = self._limit if response.is_success else _REFUSAL_LIMIT
-        body = bytearray()
-        async for piece in _decoded(response):
-            body += piece
-            if len(body) > limit:
-                break
-        if len(body) > limit and response.is_success:
-            raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=limit))
-        return bytes(body[:limit])
 
 
 async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:

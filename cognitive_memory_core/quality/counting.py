@@ -10,6 +10,7 @@ from datetime import tzinfo
 
 from ..errors import UnavailableError
 from ..ports.clock import Clock
+from ..ports.tally import Tally
 from ..store.quality import QualityLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 
@@ -19,7 +20,7 @@ BOUNDS = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)  # milliseconds
 TOOK = "ms:"
 
 
-class QualityTally:
+class QualityTally(Tally):
     """Counts in memory and writes in batches, at most once a minute and in one transaction each.
 
     Counting never waits for the disk. Counts that could not be written are kept for the next attempt.

@@ -15,7 +15,7 @@ from ..domain.note import Memo
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..errors import CognitiveMemoryError, UnavailableError
-from ..ports.tally import Tally, Untallied
+from ..ports.tally import Tally
 from ..settings import Live, Settings
 from ..store.database.table import Snapshot
 from ..tasks import is_out_of_threads, seen
@@ -66,7 +66,7 @@ class Recall:
         self._settings = settings
         self._waiting_memos = waiting_memos
         self._flush = flush
-        self._tally = tally or Untallied()
+        self._tally = tally or Tally()
         self._guarded = guarded
         self._patience = patience
 

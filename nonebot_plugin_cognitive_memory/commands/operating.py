@@ -108,8 +108,7 @@ def _shown(name: str) -> str:
     group = [key for key in core.setting_keys() if key.startswith(f"{name.strip('.*').lower()}.")]
     if group:
         return replies.settings.group_of_settings([known.state(key) for key in group])
-    state = known.state(name)
-    return replies.settings.setting(state, is_dormant=core.is_dormant(state.key))
+    return replies.settings.setting(known.state(name))
 
 
 async def give_code(_call: Call) -> str:

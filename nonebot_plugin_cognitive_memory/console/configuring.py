@@ -42,7 +42,6 @@ async def settings(visit: Visit) -> Response:
         text=visit.asked("text"),
         env_line=env_line,
         problems=hot_settings.configuration.problems,
-        is_dormant=core.is_dormant,
     )
 
 

@@ -389,7 +389,6 @@ WORDS: Mapping[str, str] = {
     ),
     "settings.default": "Default",
     "settings.overridden": "changed at run time, .env says {value}",
-    "settings.dormant": "steers nothing in this version",
     "settings.set": "Set",
     "settings.reset": "Back to .env",
     "settings.same": "Nothing changed.",

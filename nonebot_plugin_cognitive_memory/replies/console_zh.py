@@ -362,7 +362,6 @@ WORDS: Mapping[str, str] = {
     ),
     "settings.default": "默认",
     "settings.overridden": "运行时改的，.env 里是 {value}",
-    "settings.dormant": "这个版本里还不起作用",
     "settings.set": "改",
     "settings.reset": "用回 .env",
     "settings.same": "没有变。",

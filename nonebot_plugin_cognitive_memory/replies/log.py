@@ -35,7 +35,6 @@ FORGEABLE_TWELVE = (
 FORGEABLE = "端口对外开放又没有签名口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V11_SECRET（与协议端的 secret 相同）"
 
 UNKNOWN_SETTINGS = "不认识的设置，已忽略：{names}"
-DORMANT_SETTINGS = "这些设置在这个版本里还不起作用：{names}"
 WRONG_PREFIXES = "前缀 COGNITIVE_MEMORY 后面要两个下划线，这些设置没有起作用：{names}"
 NOT_CONSIDERED = "有一段对话没有交给史官，稍后再试：{reason}"
 NOT_RECORDED = "有一轮对话没有记下：{reason}"

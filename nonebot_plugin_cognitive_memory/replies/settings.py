@@ -50,14 +50,13 @@ def changed_settings(overridden: Mapping[str, str], problems: Sequence[str]) -> 
     return "\n".join([*heading, *lines, *problems]) or NOTHING_CHANGED
 
 
-def setting(state: core.SettingState, *, is_dormant: bool) -> str:
+def setting(state: core.SettingState) -> str:
     """Show one setting: its value, where it comes from, and when a change takes effect."""
     shown = f"{state.key} = {state.value or '（空）'}"
     origin = f"运行时改的，.env 里是 {state.env_value or '（空）'}" if state.is_overridden else ""
     default = "" if state.value == state.default else f"默认 {state.default or '（空）'}"
     when = "改了立即生效" if state.is_hot else "写在 .env 里，重启后生效"
-    dormant = "这个版本里还不起作用" if is_dormant else ""
-    return f"{shown}（{'；'.join(part for part in (origin, default, when, dormant) if part)}）"
+    return f"{shown}（{'；'.join(part for part in (origin, default, when) if part)}）"
 
 
 def group_of_settings(states: Sequence[core.SettingState]) -> str:

@@ -75,8 +75,6 @@ SETTINGS = {
     "SettingsMoved",
     "VectorStoreSettings",
     "clean_name",
-    "dormant_keys",
-    "is_dormant",
     "merged_settings",
     "nested_settings",
     "setting_keys",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from cognitive_memory_core.settings import DORMANT, Settings
+from cognitive_memory_core.settings import Settings
 
 from .sources import CORE, code, functions, nodes
 
@@ -22,11 +22,6 @@ def keys(group: type[BaseModel], prefix: str = "") -> Iterator[str]:
             yield from keys(field.annotation, f"{prefix}{name}.")
         else:
             yield prefix + name
-
-
-def dormant(key: str) -> bool:
-    """Return whether a key, or its group, is listed as unused."""
-    return any(key == named or key.startswith(named + ".") for named in DORMANT)
 
 
 def reads() -> set[str]:
@@ -65,11 +60,6 @@ def is_read(key: str, found: set[str]) -> bool:
 
 
 def test_every_key_steers_something() -> None:
-    """Each setting is read by code or is listed as unused."""
+    """Each setting is read by code."""
     found = reads()
-    assert not [key for key in keys(Settings) if not dormant(key) and not is_read(key, found)]
-
-
-def test_a_dormant_name_is_a_key() -> None:
-    """Each key that is listed as unused exists."""
-    assert not [name for name in DORMANT if not any(f"{key}.".startswith(f"{name}.") for key in keys(Settings))]
+    assert not [key for key in keys(Settings) if not is_read(key, found)]

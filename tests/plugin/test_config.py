@@ -127,17 +127,6 @@ def test_unknown_keys_are_named(log: list[str]) -> None:
     assert "COGNITIVE_MEMORY__MEMROY" in line
 
 
-def test_dormant_keys_are_named(log: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key without effect in a version is named if it is set."""
-    from cognitive_memory_core import settings
-
-    monkeypatch.setattr(settings, "DORMANT", ("http.console",))
-    read({"http": {"token": "canary-key", "console": False}})
-    [line] = [line for line in log if "还不起作用" in line]
-    assert "COGNITIVE_MEMORY__HTTP__CONSOLE" in line
-    assert "canary" not in line
-
-
 def test_without_a_directory() -> None:
     """If localstore gives no directory, the message names the setting to check."""
     from nonebot_plugin_cognitive_memory.config import read_setup

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, SecretStr
 
 from cognitive_memory_core.sentences.setting_meanings import MEANINGS as TEXTS
-from cognitive_memory_core.settings import DORMANT, Settings
+from cognitive_memory_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "COGNITIVE_MEMORY__"
@@ -25,9 +25,6 @@ HEADS: Mapping[Language, tuple[str, str, str]] = {
     "zh": ("设置", "默认", "说明"),
     "en": ("setting", "default", "what it does"),
 }
-NOT_YET: Mapping[Language, str] = {"zh": "（此版本尚未起作用）", "en": " (steers nothing in this version)"}
-
-
 ESSENTIAL = (  # the settings that the READMEs list; the site's pages list all
     "timezone",
     "bridges",
@@ -75,19 +72,14 @@ def leaves(group: BaseModel | None = None, prefix: str = "") -> Iterator[Leaf]:
             yield Leaf(prefix + name, "" if prefix.removesuffix(".") in INHERITING else _written(value))
 
 
-def dormant(key: str) -> str:
-    """Return the dormant name that a key falls under, or ""."""
-    return next((name for name in DORMANT if key == name or key.startswith(name + ".")), "")
-
-
 def settings_table(language: Language, only: Collection[str] = ()) -> str:
-    """Return the table of all settings or some; a group that is dormant as a whole is one row."""
+    """Return the table of all settings or some."""
     column = ("zh", "en").index(language)
     rows = [HEADS[language], ("---", "---", "---")]
     for key, default in _rows():
         if only and key not in only:
             continue
-        rows.append((f"`{key}`", default, TEXTS[key][column] + (NOT_YET[language] if dormant(key) else "")))
+        rows.append((f"`{key}`", default, TEXTS[key][column]))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -102,9 +94,9 @@ def env_example() -> str:
     for leaf in leaves():
         above = leaf.key.rpartition(".")[0]
         if above != group:
-            lines += ["", f"# --- {above or '总的'} ---{NOT_YET['zh'] if dormant(above) else ''}"]
+            lines += ["", f"# --- {above or '总的'} ---"]
             group = above
-        text = TEXTS.get(leaf.key, ("", ""))[0] + (NOT_YET["zh"] if dormant(leaf.key) == leaf.key else "")
+        text = TEXTS.get(leaf.key, ("", ""))[0]
         lines += [f"# {text}"] * bool(text) + [f"# {leaf.variable}={leaf.default}"]
     return "\n".join(lines) + "\n"
 
@@ -119,7 +111,7 @@ def with_table(text: str, language: Language, only: Collection[str] = ()) -> str
 def _rows() -> Iterator[tuple[str, str]]:
     shown: set[str] = set()
     for leaf in leaves():
-        name = dormant(leaf.key) or next((group for group in INHERITING if leaf.key.startswith(group)), leaf.key)
+        name = next((group for group in INHERITING if leaf.key.startswith(group)), leaf.key)
         if name not in shown:
             shown.add(name)
             yield name, f"`{leaf.default}`" if name == leaf.key and leaf.default else ""

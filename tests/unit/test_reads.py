@@ -21,7 +21,7 @@ from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.memory import CognitiveMemory
-from cognitive_memory_core.ports.tally import Untallied
+from cognitive_memory_core.ports.tally import Tally
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.belief_search import BeliefSearch
@@ -261,7 +261,7 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Cognitiv
         access=access,
         names=CurrentNames(a_ledger().names),
         recall=Recall(Sources(tables, embedder, FrozenClock(), access, profiles, found), live),
-        tally=Untallied(),
+        tally=Tally(),
         buffer=leaky,
         profile_reader=profiles,
         beliefs=beliefs,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.settings import DORMANT, Live, Settings, dormant_keys, unknown_keys
+from cognitive_memory_core.settings import Live, Settings, unknown_keys
 
 
 def with_key(dotted: str, value: object) -> dict[str, Any]:
@@ -169,19 +169,6 @@ def test_unknown_keys_are_named() -> None:
     }
     assert unknown_keys(given) == ("qury", "query.auto_topk", "models.historian.key")
     assert Settings.from_mapping(given).query.auto_top_k == 7
-
-
-def test_settings_that_steer_nothing_yet_are_named() -> None:
-    """A changed setting that a version does not use is reported."""
-    dormant = ("http.console",)
-    assert dormant_keys(Settings(), dormant) == ()
-    changed = Settings.from_mapping({"http": {"console": False}, "daily_calls": 9})
-    assert dormant_keys(changed, dormant) == ("http.console",)
-
-
-def test_what_is_said_of_a_key_is_said_of_a_real_one() -> None:
-    """The list of unused settings names keys and groups that exist."""
-    assert all(at(Settings(), key) is not None for key in DORMANT)
 
 
 def test_decay_is_one_value_or_none() -> None:

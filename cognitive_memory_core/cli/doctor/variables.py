@@ -11,7 +11,7 @@ from ... import sentences
 from ...configuration import found_key, setting_keys
 from ...env_variables import FIELD, decoded
 from ...errors import BadArgument
-from ...settings import SHORTEST_TOKEN, Settings, bad_settings, dormant_keys, unknown_keys
+from ...settings import SHORTEST_TOKEN, Settings, bad_settings, unknown_keys
 from .findings import ExaminedBot, Finding
 
 PREFIX = FIELD + "__"
@@ -57,11 +57,8 @@ def values(examined: ExaminedBot) -> Iterator[Finding]:
     given = examined.bot.given
     for key in unknown_keys(given):
         yield Finding("fault", sentences.doctor.UNKNOWN_KEY.format(name=sentences.settings.env_name(key)), _near(key))
-    refused = bad_settings(given)
-    for one in refused:
+    for one in bad_settings(given):
         yield Finding("fault", str(one), sentences.doctor.CORRECT_ENV)
-    for key in () if refused else dormant_keys(Settings.from_mapping(given)):
-        yield Finding("hint", sentences.doctor.DORMANT.format(name=sentences.settings.env_name(key)))
 
 
 def _near(key: str) -> str:

@@ -82,7 +82,7 @@ class ChromaProcess:
     @property
     def pid(self) -> int | None:
         """Return the process id; None while no process is running."""
-        return None if self._child is None else self._child.pid
+        return self._child.pid if self._child is not None and self._child.poll() is None else None
 
     async def write(self, name: str, *, limit: float | None = None, **arguments: Any) -> Any:
         """Run a request, however long earlier ones take, and return its answer.
@@ -152,7 +152,7 @@ class ChromaProcess:
     async def _answer(self, name: str, arguments: Mapping[str, Any], limit: float) -> Any:
         if self._is_closed:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
-        if self._child is not None and self._child.poll() is not None:
+        if self._child is not None and self.pid is None:
             self._note_crash(sentences.storage_errors.VECTOR_STORE_DIED.format(status=await self._ended()))
         child = self._child or await self._started()
         answer = await self._exchanged(child, name, arguments, limit)

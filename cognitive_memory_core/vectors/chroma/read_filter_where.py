@@ -6,14 +6,11 @@ and every value under an explicit operator, so that no value can be taken for an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from datetime import timezone
 from typing import Any
 
 from ...domain.event import Event
-from ...domain.interval import Interval
 from ...domain.read_filter import ReadFilter
-from ...domain.scope import Scene
 
 SCHEMA_VERSION = "final_v1"
 Where = dict[str, Any]
@@ -25,7 +22,28 @@ def chroma_filter(read_filter: ReadFilter) -> Where:
 
     Retired events are not in the index, so no clause excludes them.
     """
-    return _all([*_of_scene(read_filter.scene), *_narrowing(read_filter), *_without_people(read_filter.without)])
+    scene = read_filter.scene
+    clauses = [_is("agent", scene.agent)]
+    if scene.kind == "group":
+        clauses += [_is("request_type", "group"), _is("group_id", scene.group_id)]
+    elif scene.kind != "operator":
+        this_chat = {"$and": [_is("request_type", "private"), _is("user_id", scene.user_id)]}
+        alone: Where = {"others_words": {"$ne": True}}  # matches rows without the key, too
+        own_words = {"$and": [_is("request_type", "group"), _is("sender_id", scene.user_id), alone]}
+        clauses.append({"$or": [this_chat, own_words]})
+    if person := str(read_filter.user_id):
+        clauses.append({"$or": [_is("sender_id", person), _is("user_id", person), {"subjects": {"$contains": person}}]})
+    if read_filter.group_id:
+        clauses.append(_is("group_id", read_filter.group_id))
+    if read_filter.kinds:
+        clauses.append({"kind": {"$in": [str(kind) for kind in read_filter.kinds]}})
+    if window := read_filter.window:
+        clauses.append({"timestamp_epoch": {"$gte": window.start.timestamp()}})
+        clauses.append({"timestamp_epoch": {"$lt": window.stop.timestamp()}})
+    if people := sorted(map(str, read_filter.without)):
+        clauses.append({"sender_id": {"$nin": people}})
+        clauses += [{"subjects": {"$not_contains": person}} for person in people]
+    return clauses[0] if len(clauses) == 1 else {"$and": clauses}
 
 
 def event_metadata(event: Event) -> Metadata:
@@ -49,53 +67,5 @@ def event_metadata(event: Event) -> Metadata:
     return {**metadata, "subjects": list(event.subjects)} if event.subjects else metadata
 
 
-def _of_scene(scene: Scene) -> list[Where]:
-    agent = _is("agent", scene.agent)
-    if scene.kind == "operator":
-        return [agent]
-    if scene.kind == "group":
-        return [agent, _is("request_type", "group"), _is("group_id", scene.group_id)]
-    this_chat = _all([_is("request_type", "private"), _is("user_id", scene.user_id)])
-    alone: Where = {"others_words": {"$ne": True}}  # matches rows without the key, too
-    own_words = _all([_is("request_type", "group"), _is("sender_id", scene.user_id), alone])
-    return [agent, _any([this_chat, own_words])]
-
-
-def _narrowing(read_filter: ReadFilter) -> Iterable[Where]:
-    if read_filter.user_id:
-        person = read_filter.user_id
-        yield _any([_is("sender_id", person), _is("user_id", person), _holds("subjects", person)])
-    if read_filter.group_id:
-        yield _is("group_id", read_filter.group_id)
-    if read_filter.kinds:
-        yield {"kind": {"$in": [str(kind) for kind in read_filter.kinds]}}
-    if read_filter.window is not None:
-        yield from _within(read_filter.window)
-
-
-def _without_people(people: frozenset[str]) -> Iterable[Where]:
-    if people:
-        yield {"sender_id": {"$nin": [str(person) for person in sorted(people)]}}
-    for person in sorted(people):
-        yield {"subjects": {"$not_contains": str(person)}}
-
-
-def _within(window: Interval) -> Iterable[Where]:
-    yield {"timestamp_epoch": {"$gte": window.start.timestamp()}}
-    yield {"timestamp_epoch": {"$lt": window.stop.timestamp()}}
-
-
 def _is(key: str, value: str) -> Where:
     return {key: {"$eq": str(value)}}
-
-
-def _holds(key: str, value: str) -> Where:
-    return {key: {"$contains": str(value)}}
-
-
-def _all(clauses: Sequence[Where]) -> Where:
-    return clauses[0] if len(clauses) == 1 else {"$and": list(clauses)}
-
-
-def _any(clauses: Sequence[Where]) -> Where:
-    return {"$or": list(clauses)}
