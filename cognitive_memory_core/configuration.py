@@ -7,7 +7,7 @@ settings take effect at once; every other one keeps its value until the next sta
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,6 +32,7 @@ LONGEST_VALUE = 4_000  # characters
 LONGEST_NAME = 200
 MOST_COPIES = 1_000  # unreadable files that are kept beside the readable one
 _PREFIX = "cognitive_memory"
+DEFAULTS = Settings()
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Configuration:
         return SettingState(
             key,
             written(key, value_at(self.settings, key)),
-            written(key, value_at(_defaults(), key)),
+            written(key, value_at(DEFAULTS, key)),
             written(key, value_at(self._from_env, key)),
             is_hot(key),
             key in self._stored,
@@ -225,7 +226,9 @@ class Configuration:
         """Return the whole content of the file, including unusable keys; keep a damaged file under another name."""
         content, damage = self._content()
         if damage and self.path and self._disk.find(self.path):
-            self._disk.move(self.path, _free_name(self.path))
+            kept = (self.path.with_name(f"{self.path.name}.damaged-{number}") for number in range(1, MOST_COPIES))
+            last = self.path.with_name(f"{self.path.name}.damaged")
+            self._disk.move(self.path, next((name for name in kept if not name.exists()), last))
             self._disk.sync_folder(self.path.parent)
         return content
 
@@ -244,11 +247,6 @@ class Configuration:
         return merged
 
 
-@cache
-def _defaults() -> Settings:
-    return Settings()
-
-
 def found_key(name: str) -> str:
     """Return the dotted key of a setting from any spelling of its name; raises BadArgument that lists similar keys."""
     keys = setting_keys()
@@ -259,7 +257,9 @@ def found_key(name: str) -> str:
     inside = [key for key in keys if key.startswith(f"{wanted}.")]
     if inside and wanted:
         raise BadArgument(sentences.settings.IS_A_GROUP.format(name=wanted, example=inside[0]))
-    near = alike or _similar_keys(wanted, keys) or _near_leaf(wanted, keys)
+    by_leaf = {key.rpartition(".")[2]: key for key in keys}
+    alike_leaves = _similar_keys(wanted.rpartition(".")[2], by_leaf)
+    near = alike or _similar_keys(wanted, keys) or [by_leaf[leaf] for leaf in alike_leaves]
     raise BadArgument(sentences.settings.unknown_setting(name.strip(), near))
 
 
@@ -272,11 +272,6 @@ def written(key: str, value: object) -> str:
     if sentences.settings.is_secret(key):
         return sentences.settings.HIDDEN
     return str(value) if isinstance(value, str | Price) else json.dumps(_plain(value), ensure_ascii=False)
-
-
-def _near_leaf(wanted: str, keys: Collection[str]) -> list[str]:
-    by_leaf = {key.rpartition(".")[2]: key for key in keys}
-    return [by_leaf[leaf] for leaf in _similar_keys(wanted.rpartition(".")[2], by_leaf)]
 
 
 def _similar_keys(wanted: str, words: Iterable[str]) -> list[str]:
@@ -303,7 +298,7 @@ def _parsed(key: str, text: str) -> object:
     except ValueError:
         value = text.strip()
     if value is None or value == "":
-        raise BadArgument(sentences.settings.blank_value(key, written(key, value_at(Settings(), key))))
+        raise BadArgument(sentences.settings.blank_value(key, written(key, value_at(DEFAULTS, key))))
     return value
 
 
@@ -329,11 +324,6 @@ def _with(mapping: Mapping[str, Any], key: str, value: object) -> Mapping[str, A
         **mapping,
         first: _with(cast("Mapping[str, Any]", below) if isinstance(below, Mapping) else {}, rest, value),
     }
-
-
-def _free_name(path: Path) -> Path:
-    names = (path.with_name(f"{path.name}.damaged-{number}") for number in range(1, MOST_COPIES))
-    return next((name for name in names if not name.exists()), path.with_name(f"{path.name}.damaged"))
 
 
 def _differing(one: Settings, other: Settings) -> tuple[str, ...]:

@@ -175,7 +175,13 @@ class Disk:
         try:
             rest = cleaning(self.read(path))
         except PermanentError as unreadable:
-            rest = self._clean_in_pieces(path, cleaning, unreadable)
+            found = self.find(path)
+            if found is None:
+                raise Vanished(path) from None
+            if found.size <= MAX_BYTES:
+                raise StorageRefused(str(unreadable)) from unreadable
+            with refusals(path):
+                rest = b"" if any(cleaning(piece) is not None for piece in _pieces(path)) else None
         if rest:
             self.rewrite(path, rest)
         elif rest is not None:
@@ -221,15 +227,6 @@ class Disk:
                 ) from error
             raise PermanentError(sentences.storage_errors.FILE_UNREADABLE.format(reason=reason_of(error))) from error
 
-    def _clean_in_pieces(self, path: Path | str, cleaning: Cleaning, unreadable: PermanentError) -> bytes | None:
-        found = self.find(path)
-        if found is None:
-            raise Vanished(path)
-        if found.size <= MAX_BYTES:
-            raise StorageRefused(str(unreadable))
-        with refusals(path):
-            return b"" if any(cleaning(piece) is not None for piece in _pieces(path)) else None
-
     def _put(self, path: Path | str, data: bytes) -> None:
         temp = os.fspath(path) + TEMP
         try:
@@ -274,18 +271,15 @@ class Disk:
                 )
             if state.st_size > MAX_BYTES:
                 raise PermanentError(sentences.storage_errors.JOB_TOO_LARGE.format(size=state.st_size, limit=MAX_BYTES))
-            return self._bytes(descriptor, state.st_size)
+            size, data = state.st_size, b""
+            while len(data) <= MAX_BYTES:  # it may grow meanwhile
+                part = self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)
+                data += part
+                if not part or len(data) == size:
+                    break  # one byte more was requested and there was none
+            return data
         finally:
             os.close(descriptor)
-
-    def _bytes(self, descriptor: int, size: int) -> bytes:
-        """Read a file of about ``size`` bytes, which may grow meanwhile, to its end or just over :data:`MAX_BYTES`."""
-        data = b""
-        while len(data) <= MAX_BYTES and (part := self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)):
-            data += part
-            if len(data) == size:
-                break  # one byte more was requested and there was none
-        return data
 
 
 class Vanished(Exception):
@@ -376,7 +370,13 @@ class DirectoryOwner:
         """
         clock = asyncio.get_running_loop()
         deadline, has_told = clock.time() + timeout, False
-        while not await self._has_acquired():
+        while True:
+            try:
+                if await completed(asyncio.to_thread(self._try_to_lock)):
+                    return
+            except asyncio.CancelledError:
+                self.release()  # its caller is gone and cannot release it
+                raise
             if not has_told and timeout > 0:
                 has_told = True
                 log.info("%s", sentences.log.WAITS_FOR_OWNER.format(path=self._data_dir, seconds=timeout))
@@ -387,13 +387,6 @@ class DirectoryOwner:
     def release(self) -> None:
         """Release the directory; does nothing if it is not held."""
         self._lock.release()
-
-    async def _has_acquired(self) -> bool:
-        try:
-            return await completed(asyncio.to_thread(self._try_to_lock))
-        except asyncio.CancelledError:
-            self.release()  # its caller is gone and cannot release it
-            raise
 
     def _try_to_lock(self) -> bool:
         Disk().make_folder(self._data_dir)

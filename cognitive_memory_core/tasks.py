@@ -193,7 +193,8 @@ class BackgroundLoop:
             restarts[self.trouble.name] += 1
         self._on_failure()
         self.trouble.note(failure or TransientError(sentences.log.LOOP_CANCELLED))
-        pause = min(max(self._pause, _requested_pause(failure)), self._longest_pause)
+        requested = failure.retry_after if isinstance(failure, UnavailableError | BadAnswer) else None
+        pause = min(max(self._pause, requested or 0.0), self._longest_pause)
         self._pause = min(self._pause * 2, self._longest_pause)
         self._restart = ended.get_loop().call_later(pause, self._begin)
 
@@ -230,10 +231,6 @@ async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> 
     if not done:
         raise asyncio.TimeoutError
     raise TransientError(sentences.models.CANCELLED_BY_NOBODY)
-
-
-def _requested_pause(error: BaseException | None) -> float:
-    return (error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None) or 0.0
 
 
 async def completed(work: Coroutine[Any, Any, T]) -> T:

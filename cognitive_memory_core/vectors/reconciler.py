@@ -24,7 +24,7 @@ from ..domain.read_filter import ReadFilter
 from ..errors import UnavailableError
 from ..ports.models import Vector
 from ..ports.vectors import Generation, VectorStore
-from ..store.vectors import Checkpoint, CheckpointBook, VectorChange, VectorLedger
+from ..store.vectors import Checkpoint, CheckpointBook, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 
 log = logging.getLogger(__name__)
@@ -169,7 +169,7 @@ class IndexReconciler:
                     if event_ids:
                         await self._store.remove(copy.generation, event_ids)
                 except UnavailableError as away:
-                    self._give_up()
+                    self._serving, self._must_go = None, True  # the next round builds another
                     self.loop.trouble.note(away)
         self.nudge()
 
@@ -185,7 +185,12 @@ class IndexReconciler:
         if self._is_asleep:  # there was nothing to index
             return UNTIL_NUDGED
         if not self._idle_left():
-            await self._put_to_sleep()
+            async with self._building, self._turn:  # the store receives no request while it stops
+                if not self._idle_left():  # else another caller built meanwhile
+                    self._stop_serving()
+                    self._note_started()
+                    self._is_asleep = True
+                    await self._store.sleep()
             return 0.0
         if self._compared_at + EVERY_DAY <= self._elapsed():
             needed_at = self._needed_at
@@ -215,23 +220,9 @@ class IndexReconciler:
         self._is_asleep = self._is_asked = self._is_woken = False
         self._behind_since, self._needed_at = None, self._elapsed()
 
-    async def _put_to_sleep(self) -> None:
-        async with self._building, self._turn:  # the store receives no request while it stops
-            if self._idle_left():  # another caller built meanwhile
-                return
-            self._stop_serving()
-            self._note_started()
-            self._is_asleep = True
-            await self._store.sleep()
-
     def _stop_serving(self) -> None:
         """Answer no searches until the store was opened again."""
         self._serving, self._is_opened = None, False
-
-    def _give_up(self) -> None:
-        """Build a new generation with the next :meth:`follow`."""
-        self._serving, self._must_go = None, True
-        self.nudge()
 
     def _is_unfit(self, dimensions: int) -> bool:
         """Return whether a new generation is needed; with ``dimensions`` 0 (an empty ledger) any dimensions fit."""
@@ -320,19 +311,15 @@ class IndexReconciler:
         changes = await self._ledger.changes(self.fingerprint, copy.checkpoint, BATCH)
         if not changes:
             return False
-        await self._write(copy, changes)
+        length = copy.generation.dimensions
+        rows = [row for row in (change.row for change in changes) if row and row.vector and len(row.vector) == length]
+        if rows:
+            await self._store.upsert(copy.generation, rows)
+        if gone := [change.event_id for change in changes if change.row is None]:
+            await self._store.remove(copy.generation, gone)
+        copy.rows += len(rows)
         await self._book.note(copy.generation.build_id, changes[-1].checkpoint)
         copy.checkpoint = changes[-1].checkpoint
         if len(changes) >= BATCH:
             self._needed_at = self._elapsed()  # changes come faster than one start per batch is worth
         return True
-
-    async def _write(self, copy: _GenerationInUse, changes: Sequence[VectorChange]) -> None:
-        length = copy.generation.dimensions
-        rows = [row for row in (change.row for change in changes) if row and row.vector and len(row.vector) == length]
-        gone = [change.event_id for change in changes if change.row is None]
-        if rows:
-            await self._store.upsert(copy.generation, rows)
-        if gone:
-            await self._store.remove(copy.generation, gone)
-        copy.rows += len(rows)

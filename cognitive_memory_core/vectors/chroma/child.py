@@ -61,7 +61,13 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             if generations is None:
                 place = Place(**arguments["place"])
                 lock = _locked(place, arguments["patience"])  # held until the process ends
-                held, generations = _identity(lock), _started(place)
+                held = _identity(lock)
+                try:
+                    from .generations import Generations  # noqa: PLC0415  # not before the lock and the output are ours
+                except Exception as missing:  # what a broken installation raises is anybody's guess
+                    name = getattr(missing, "name", "") or ""
+                    raise Refusal("missing", f"{type(missing).__name__}: {name}") from missing
+                generations = Generations(place)
             elif held is None or _identity(lock) != held:
                 said, is_over = {"failed": ("gone", "")}, True  # a new process would not see our lock
             else:
@@ -84,14 +90,6 @@ def _locked(place: Place, patience: float) -> Any:
     except Timeout:
         raise Refusal("locked") from None
     return lock
-
-
-def _started(place: Place) -> Any:
-    try:
-        from .generations import Generations  # noqa: PLC0415  # not before the lock and the output are ours
-    except Exception as missing:  # what a broken installation raises is anybody's guess
-        raise Refusal("missing", f"{type(missing).__name__}: {getattr(missing, 'name', '') or ''}") from missing
-    return Generations(place)
 
 
 def _identity(lock: Any) -> tuple[int, int] | None:

@@ -49,7 +49,7 @@ _OWNER_ID = re.compile(r"[0-9a-f]{32}")
 _HNSW = {"space": "cosine", "ef_search": 1000}  # ten times the default: a search costs more, a write does not
 _MADE_BY = "chroma.version"
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-_UNREACHABLE = (httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError, Refusal)
+_UNAVAILABLE = (MemoryError, httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError, Refusal)
 _FOREIGN_COLLECTIONS = (EVENTS, "events")
 _FOREIGN_PAGE = 1_000  # rows held at once
 Creation = dict[str, str | int]  # the metadata of a generation's collections
@@ -84,10 +84,6 @@ class Folders:
     def is_there(self, number: int) -> bool:
         """Return whether the folder still holds the database file that was opened, by device and inode."""
         return number in self._open and self._open[number][1] == self._stamp(number)
-
-    def is_unavailable(self, error: Exception) -> bool:
-        """Return whether the process lacks file handles or memory, so that another generation would fail as well."""
-        return isinstance(error, MemoryError) or getattr(error, "errno", None) in _EXHAUSTED
 
     def close(self, number: int) -> None:
         """Close a generation's files."""
@@ -124,7 +120,8 @@ class Server:
         """Connect; create the tenant and the database if they are missing."""
         self._client, self._database = _connected(place), place.database_name
         folder = Path(place.folder)
-        self._home = _home_of(folder)
+        location = (platform.node(), str(folder.absolute()), str(folder.absolute().parent.stat().st_ino))
+        self._home = hashlib.sha256("\0".join(location).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         self._owner = owner_of(folder, self._home, [creation for _, creation in self._stored()])
 
     def numbers(self) -> set[int]:
@@ -145,10 +142,6 @@ class Server:
     def is_there(self, number: int) -> bool:
         """Return True for every opened generation: the server itself refuses requests to a collection that is gone."""
         return number > 0
-
-    def is_unavailable(self, error: Exception) -> bool:
-        """Return whether the connection failed, access was refused, or the database belongs to another bot."""
-        return isinstance(error, _UNREACHABLE)
 
     def close(self, number: int) -> None:
         """Do nothing: all generations share the connection."""
@@ -203,8 +196,8 @@ class Generations:
             generation = None if events is None else _examined(number, events)
         except Exception as error:  # whatever the fault is, a new generation replaces this one
             self._stored.close(number)
-            if self._stored.is_unavailable(error):
-                raise
+            if isinstance(error, _UNAVAILABLE) or getattr(error, "errno", None) in _EXHAUSTED:
+                raise  # another generation would fail as well
             return None
         if generation is not None:
             self._opened[number] = (generation, events)
@@ -315,11 +308,6 @@ def write_rows(folder: Path, output: IO[bytes]) -> None:
                 row = {"text": text, "metadata": metadata}
                 output.write(orjson.dumps(row, option=orjson.OPT_NON_STR_KEYS) + b"\n")
             offset += len(page["ids"])
-
-
-def _home_of(folder: Path) -> str:
-    place = (platform.node(), str(folder.absolute()), str(folder.absolute().parent.stat().st_ino))
-    return hashlib.sha256("\0".join(place).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _connected(place: Place) -> Any:
