@@ -17,7 +17,7 @@ from .historian.names import NameObserver
 from .historian.upkeep import ClockWatch
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .migration.layout import SUMMARIES, keep_summaries
-from .models.breaker import Breaker, guarded
+from .models.breaker import OVERDUE, Breaker, guarded
 from .models.embedding import embedding_of
 from .models.lent import Lend, Lender
 from .models.reranking import reranking_of
@@ -132,7 +132,7 @@ class Opened:
         stack.push_async_callback(self.mirror.flush)
         vectors, self.reading = Breaker("vectors"), Breaker("ledger")
         store = await self._open_vector_store()
-        self.store = guarded(store, vectors, free=("is_there", "sleep")) if store else None
+        self.store = guarded(store, vectors, free=("is_there", "sleep"), overdue=OVERDUE) if store else None
         self.profiles = FileProfiles(
             data_dir,
             settings.profile.revision_keep,

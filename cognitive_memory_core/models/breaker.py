@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import time
@@ -16,6 +17,7 @@ log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
 MAX_FAILURES = 5  # failures in a row
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
+OVERDUE = 10.0  # seconds after which a store that does not answer is told of
 T = TypeVar("T")
 P = TypeVar("P")
 
@@ -40,8 +42,11 @@ class Breaker:
         self._paused_until = 0.0
         self._is_probing = False
 
-    async def call(self, act: Callable[[], Awaitable[T]]) -> T:
-        """Call the component, or raise UnavailableError at once while the breaker is open."""
+    async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
+        """Call the component, or raise UnavailableError at once while the breaker is open.
+
+        A call that runs for more than ``overdue`` seconds is told of then, although its caller still waits.
+        """
         is_probe = self.state == "failed"
         rest = self._paused_until - self._elapsed()
         if rest > 0 or (is_probe and self._is_probing):
@@ -51,6 +56,7 @@ class Breaker:
                 error.waited = self._elapsed() - self._refused_at
             raise error
         self._is_probing = is_probe
+        timer = asyncio.get_running_loop().call_later(overdue, self._note_overdue, overdue) if overdue else None
         try:
             answer = await act()
         except Busy:
@@ -62,6 +68,8 @@ class Breaker:
             self._note_success()
             raise
         finally:
+            if timer:
+                timer.cancel()
             if is_probe:
                 self._is_probing = False
         self._note_success()
@@ -79,6 +87,12 @@ class Breaker:
     def give_up(self) -> None:
         """Let the rules take what the provider refuses, without waiting longer."""
         self._refused_at = -math.inf
+
+    def _note_overdue(self, seconds: float) -> None:
+        self.last_error = sentences.log.PART_DOES_NOT_ANSWER.format(part=self.name, seconds=seconds)
+        if self.state != "failed":
+            self._warn(sentences.log.PART_HANGS.format(reason=self.last_error))
+        self.state = "failed"
 
     def _note_failure(self, error: UnavailableError, *, is_probe: bool) -> None:
         if isinstance(error, ModelRefused):
@@ -106,14 +120,14 @@ class Breaker:
         log.warning("%s", message, extra=log_fields("part", part=self.name))
 
 
-def guarded(part: P, breaker: Breaker, *, free: Collection[str] = ()) -> P:
+def guarded(part: P, breaker: Breaker, *, free: Collection[str] = (), overdue: float | None = None) -> P:
     """Return a part whose methods, all asynchronous, are called through a breaker, except those that are ``free``."""
-    return cast("P", _Guarded(part, breaker, free))
+    return cast("P", _Guarded(part, breaker, free, overdue))
 
 
 class _Guarded:
-    def __init__(self, part: object, breaker: Breaker, free: Collection[str]) -> None:
-        self._part, self._breaker, self._free = part, breaker, free
+    def __init__(self, part: object, breaker: Breaker, free: Collection[str], overdue: float | None) -> None:
+        self._part, self._breaker, self._free, self._overdue = part, breaker, free, overdue
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._part, name)
@@ -121,6 +135,6 @@ class _Guarded:
             return method
 
         async def through(*given: Any, **named: Any) -> Any:
-            return await self._breaker.call(lambda: method(*given, **named))
+            return await self._breaker.call(lambda: method(*given, **named), overdue=self._overdue)
 
         return through

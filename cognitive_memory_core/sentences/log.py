@@ -53,6 +53,7 @@ WAITS_FOR_OWNER = "数据目录 {path} 还被另一个进程占着，最多等�
 PURGE_WAITS = "[认知记忆] 已忘记的内容还没从磁盘上抹去，稍后再试（{reason}）"
 PART_RESTS = "{part} 连续出错，暂停一会儿再试（{reason}）"
 PART_FAILED = "[认知记忆] {part} 连续出错，熔断：{reason}"
+PART_HANGS = "[认知记忆] {reason}，先不等它"
 PART_DOES_NOT_ANSWER = "{part} 已经 {seconds:g} 秒没有回答"
 PART_IS_BACK = "[认知记忆] {part} 恢复了"
 LOCAL_MODEL_REFUSED = "本机的向量模型 {name} 用不了（{reason}），改用不带模型的 hash 向量"

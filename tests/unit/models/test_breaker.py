@@ -10,6 +10,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, Busy, UnavailableError
 from cognitive_memory_core.models.breaker import FIRST_PAUSE, LONGEST_PAUSE, MAX_FAILURES, Breaker
 from tests.support.clock import FrozenClock
+from tests.support.waiting import until
 
 
 class Part:
@@ -159,3 +160,15 @@ async def test_being_busy_is_no_failure() -> None:
     await refused(breaker, part, MAX_FAILURES * 2)
     part.error = None
     assert await breaker.call(part.act) == "well"
+
+
+async def test_a_call_that_hangs_is_seen_while_it_hangs(caplog: pytest.LogCaptureFixture) -> None:
+    """A call without an answer counts as a failure while its caller still waits, and its answer ends that."""
+    breaker, gate = Breaker("vectors"), asyncio.Event()
+    with caplog.at_level(logging.WARNING):
+        hanging = asyncio.create_task(breaker.call(gate.wait, overdue=0.01))
+        await until(lambda: breaker.state == "failed")
+        assert not hanging.done()
+        gate.set()
+        assert await hanging
+    assert (breaker.state, breaker.last_error, len(caplog.records)) == ("ready", "", 2)
