@@ -35,7 +35,6 @@ NEW, WORDS, MEANING = "new", "words", "meaning"
 WARMING = 3  # new queries per rank before timing starts
 LOOK = 0.1  # seconds between two samples of the memory
 SETTLING = 4.0  # seconds after the first queries of a rank, while a system loads in the background
-WHOLE = "whole"
 Row = NDArray[np.float32]
 Matrix = NDArray[np.float32]
 
@@ -210,7 +209,7 @@ class Filtered(System):
 
 
 class Worded(System):
-    """bm25s over words cut by jieba: one index for each group, or in its other form one for all with a mask.
+    """bm25s over words cut by jieba, an index for each group.
 
     An index is built once over all its texts and cannot be extended: the time to add is that of building it.
     """
@@ -223,25 +222,19 @@ class Worded(System):
         jieba.initialize()
         self._cut = jieba.lcut
         self._texts = _texts_in(self.folder)
-        self._groups: list[str] = self._texts.pop("groups", [])
         load = self._library.BM25.load
         self._indexes = {name: load(self.folder / name, show_progress=False) for name in self._texts}
-        of = np.array(self._groups)
-        self._masks = {group: (of == group).astype(np.float32) for group in set(self._groups)}
 
     async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
         """Collect the texts for the index."""
         for row in rows:
-            self._texts[WHOLE if self.other else row.group_id or "private"].append(row.text)
-        if self.other:
-            self._groups += [row.group_id for row in rows]
+            self._texts[row.group_id or "private"].append(row.text)
 
     async def search(self, question: Question) -> Sequence[str]:
         """Score the query's words; texts without any of them are not found."""
-        name = WHOLE if self.other else question.group_id
-        texts, mask = self._texts[name], self._masks[question.group_id] if self.other else None
+        texts = self._texts[question.group_id]
         words, most = [self._cut(question.text)], min(K, len(texts))
-        found, scores = self._indexes[name].retrieve(words, k=most, show_progress=False, weight_mask=mask)
+        found, scores = self._indexes[question.group_id].retrieve(words, k=most, show_progress=False)
         return [texts[at] for at, score in zip(found[0], scores[0], strict=True) if score > 0]
 
     async def finish(self) -> None:
@@ -252,8 +245,7 @@ class Worded(System):
             index = self._library.BM25()
             index.index([self._cut(text) for text in texts], show_progress=False)
             index.save(self.folder / name, show_progress=False)
-        kept = {**self._texts, "groups": self._groups} if self.other else self._texts
-        (self.folder / "texts.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
+        (self.folder / "texts.json").write_text(json.dumps(self._texts, ensure_ascii=False), "utf-8")
 
 
 class Exact(System):
@@ -320,7 +312,6 @@ PEERS = (
     Peer("mem0 with Chroma", "mem0", Mem0, ("mem0", "chromadb")),
     Peer("Chroma, where", "chroma", Filtered, ("chromadb",)),
     Peer("bm25s and jieba, an index a group", "bm25s-groups", Worded, ("bm25s", "jieba")),
-    Peer("bm25s and jieba, one index, masked", "bm25s-whole", Worded, ("bm25s", "jieba"), other=True),
     Peer("numpy, exact", "numpy", Exact),
 )
 
