@@ -60,7 +60,6 @@ JSON_TYPE: Header = ("Content-Type", b"application/json")
 FORM: Header = ("Content-Type", b"application/x-www-form-urlencoded")
 ACCEPT: Header = ("Accept", b"application/json, text/event-stream")
 ORIGIN: Header = ("Origin", b"http://127.0.0.1")
-
 TRIALS = 4_000  # of the check of a token, for its time
 
 
@@ -187,7 +186,10 @@ async def a14(extent: Extent) -> Row:
             if token and not (await RawRequest(headers=[bearer(token)]).sent(bot.port)).is_success:
                 seen.passed, seen.first = seen.passed + 1, f"{name}: the right token is refused"
             await seen.attempt(bot, _unauthorised(name, described, ways), extent.of(1, 40))
-    return seen.row(f"settings: {', '.join(TOKENS)} (404: not mounted); {len(described)} routes")
+    return seen.row(
+        f"settings: {', '.join(TOKENS)} (404: not mounted); {len(described)} routes; the check takes "
+        f"{await _check_times()}"
+    )
 
 
 def _unauthorised(

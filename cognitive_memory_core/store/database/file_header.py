@@ -40,7 +40,7 @@ class Stamp(NamedTuple):
 def installed_release() -> int:
     """Return the installed release as a number, 0 if unknown."""
     try:
-        found = _RELEASE.match(version(DISTRIBUTION))
+        found = _RELEASE.match(version(DISTRIBUTION) or "")  # None if the disk does not deliver the metadata
     except PackageNotFoundError:
         return 0
     major, minor, patch = (min(int(part or 0), 0xFF) for part in found.groups()) if found else (0, 0, 0)
