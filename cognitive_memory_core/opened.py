@@ -92,15 +92,15 @@ class Opened:
         stack.callback(owner.release)
         self.disk = Disk(owner.check)
         self.ledger = ledger = await self._open_ledger()
-        self.watch = ClockWatch(clock, ledger.clock_book)
+        self.watch = ClockWatch(clock, ledger.housekeeping)
         await self.watch.load()
         stack.push_async_callback(self.watch.close)
         self.tally = QualityTally(ledger.quality, clock, settings.zone)
         stack.push_async_callback(self.tally.flush)
-        self.meter = SpendingMeter(ledger.accounts, clock, settings.zone)
+        self.meter = SpendingMeter(ledger.housekeeping, clock, settings.zone)
         stack.push_async_callback(self.meter.flush)
         await self.meter.load()
-        self.lender = Lender(lend, is_new=await ledger.lending_mark.is_there()) if lend else None
+        self.lender = Lender(lend, is_new=await ledger.housekeeping.may_borrow()) if lend else None
         models = await self.lender.beside(settings.models) if self.lender else settings.models
         name = self.lender.last.lender if self.lender and self.lender.last else ""
         self.embedding = await embedding_of(
@@ -154,7 +154,7 @@ class Opened:
         ledger = await Ledger.open(path, clock=self.clock, check=self.owner.check)
         self.resources.push_async_callback(ledger.close)
         if is_new and not await asyncio.to_thread((self.data_dir / SUMMARIES).exists):  # an older system left it
-            await ledger.lending_mark.put()
+            await ledger.housekeeping.note_borrowing()
         await asyncio.to_thread(self.owner.watch, path)
         if await asyncio.to_thread(forget_consent_to_begin_anew, self.data_dir):
             await ledger.consent.note_unknown(self.clock.now())

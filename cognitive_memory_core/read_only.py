@@ -79,13 +79,13 @@ class MemoryReader:
             await ledger.archive.totals(),
             await asyncio.to_thread(counted_jobs, queues),
             tuple(await asyncio.to_thread(failed_jobs, queues)),
-            tuple(await ledger.accounts.spent(today)),
+            tuple(await ledger.housekeeping.spent(today)),
             await ledger.vectors.lag(fingerprint),
             await ledger.vectors.dimensions(fingerprint),
             self._embedder.name,
-            await ledger.clock_book.find(),
+            await ledger.housekeeping.clock(),
             tuple(self._consent.place_switches()),
-            self._settings.current.lenders(is_new=await ledger.lending_mark.is_there()),
+            self._settings.current.lenders(is_new=await ledger.housekeeping.may_borrow()),
         )
 
     async def examine(self, seconds: float) -> LedgerExamination:

@@ -119,7 +119,7 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
             status,
             totals=await opened.ledger.archive.totals(),
             index_lag=await learning.index_lag(),
-            spent_today=tuple(await opened.ledger.accounts.spent(today)),
+            spent_today=tuple(await opened.ledger.housekeeping.spent(today)),
             index=await opened.reconciler.state() if opened.reconciler else IndexState(),
             purge=await learning.purge.state(),
             merges=await learning.merging.state(),

@@ -192,17 +192,15 @@ def _people_of(said: StoredItem) -> tuple[str, ...]:
             return ()
 
 
+_DATES = {
+    Event: "happened_at",
+    Message: "sent_at",
+    Memo: "written_at",
+    Pin: "pinned_at",
+    Belief: "updated_at",
+    Change: "changed_at",
+}
+
+
 def _time_of(said: StoredItem) -> datetime:
-    match said:
-        case Event():
-            return said.happened_at
-        case Message():
-            return said.sent_at
-        case Memo():
-            return said.written_at
-        case Pin():
-            return said.pinned_at
-        case Belief():
-            return said.updated_at
-        case Change():
-            return said.changed_at
+    return getattr(said, _DATES[type(said)])

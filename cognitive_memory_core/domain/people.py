@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -11,7 +10,6 @@ from .event import Event
 from .message import Message
 from .scope import Scope
 
-LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by the new one after two weeks
 WEEK = 7 * 86_400.0
 
 
@@ -19,7 +17,7 @@ WEEK = 7 * 86_400.0
 class Person:
     """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
 
-    ``usual`` is the name used longest in recent time (:func:`longest_used_name`), "" if unknown. ``since`` is the Unix
+    ``usual`` is the name used longest in recent time, "" if unknown. ``since`` is the Unix
     time at which the person was first seen in the place, 0 if unknown.
     """
 
@@ -44,32 +42,6 @@ class Person:
     def is_settled(self, at: datetime) -> bool:
         """Return whether the person was seen in the place a week before ``at``, so that their word counts for it."""
         return 0.0 < self.since <= at.timestamp() - WEEK
-
-
-@dataclass(frozen=True)
-class NamePeriod:
-    """A name with the instants at which it was first and last seen, as Unix times in seconds."""
-
-    name: str
-    first: float
-    last: float
-
-
-def person_of(user_id: str, names: Sequence[NamePeriod], *, most_aliases: int) -> Person:
-    """Build a person from their names in a place, latest first; at most ``most_aliases`` earlier names are kept."""
-    aliases = tuple(period.name for period in names[1 : 1 + most_aliases])
-    return Person(user_id, names[0].name, aliases, longest_used_name(names), min(period.first for period in names))
-
-
-def longest_used_name(names: Sequence[NamePeriod]) -> str:
-    """Return the name used longest in the last :data:`LATELY` seconds before the last sighting; "" if there is none.
-
-    Of names used equally long, the first is returned.
-    """
-    end = max((period.last for period in names), default=0.0)
-    return max(
-        names, key=lambda period: period.last - max(period.first, end - LATELY), default=NamePeriod("", 0.0, 0.0)
-    ).name
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..settings import Live, Settings
 from ..store.database.integrity import LedgerExamination
-from ..store.housekeeping import ClockState, ClockStore
+from ..store.housekeeping import ClockState, Housekeeping
 from ..store.messages import MessageLog
 from ..tasks import BackgroundLoop, ErrorState
 
@@ -85,7 +85,7 @@ class ClockWatch:
     :data:`STEADY` seconds, over several restarts if needed. Until then nothing is deleted because of its age.
     """
 
-    def __init__(self, clock: Clock, book: ClockStore, *, elapsed: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock, book: Housekeeping, *, elapsed: Callable[[], float] = time.monotonic) -> None:
         """Watch a clock; ``elapsed`` returns monotonic seconds."""
         self._clock = clock
         self._book = book
@@ -106,7 +106,7 @@ class ClockWatch:
         If the ledger is unavailable, the background loop tries again.
         """
         try:
-            state = await self._book.find()
+            state = await self._book.clock()
             if state is not None:
                 self._believed, self._seen, self._steady = state.believed_at, state.seen_at, state.steady_seconds
                 self._looked_at, self._has_history = self._elapsed(), True
@@ -132,7 +132,7 @@ class ClockWatch:
     async def keep(self) -> None:
         """Store the trusted time."""
         self._check_for_jump()
-        await self._book.keep(ClockState(self._believed, self._seen, self._steady))
+        await self._book.keep_clock(ClockState(self._believed, self._seen, self._steady))
         self._kept_at = self._elapsed()
 
     async def _round(self) -> float:

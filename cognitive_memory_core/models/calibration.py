@@ -14,7 +14,7 @@ from statistics import median
 from .. import sentences
 from ..ports.models import Calibration, Vector
 from ..settings import Live
-from ..store.housekeeping import CalibrationBook
+from ..store.housekeeping import Housekeeping
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from .embedding_queue import EmbeddingQueue
 
@@ -41,7 +41,7 @@ class Calibrating:
     def __init__(
         self,
         embedder: EmbeddingQueue,
-        book: CalibrationBook,
+        book: Housekeeping,
         current: Live[Calibration],
         *,
         first_pause: float = FIRST_PAUSE,
@@ -56,7 +56,7 @@ class Calibrating:
 
     async def recall(self) -> bool:
         """Apply a stored calibration; return whether there was one. Raises UnavailableError."""
-        kept = await self._book.find(self._embedder.fingerprint)
+        kept = await self._book.calibration(self._embedder.fingerprint)
         if kept and kept.is_usable:
             self._current.replace(kept)
         return kept is not None
@@ -77,7 +77,7 @@ class Calibrating:
                 told = sentences.log.MODEL_TELLS_NOTHING
                 log.warning("%s", told.format(unrelated=found.unrelated, paraphrase=found.paraphrase))
         if not self._is_kept:
-            await self._book.keep(self._embedder.fingerprint, self._measured)
+            await self._book.keep_calibration(self._embedder.fingerprint, self._measured)
             self._is_kept = True
         return UNTIL_NUDGED
 

@@ -79,7 +79,7 @@ async def embedding_of(
     stack.push_async_callback(queue.close)
     if local is not None:
         return Embedding(queue, breaker, local, local.loop)
-    calibrating = Calibrating(queue, ledger.calibrations, current)
+    calibrating = Calibrating(queue, ledger.housekeeping, current)
     is_known = inner.calibration is not GUESS or await calibrating.recall()
     return Embedding(queue, breaker, loop=None if is_known else calibrating.loop)
 

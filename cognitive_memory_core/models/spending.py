@@ -15,7 +15,7 @@ from ..errors import BadAnswer, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Ask, Chat
 from ..settings import Live, Settings
-from ..store.housekeeping import Accounts
+from ..store.housekeeping import Housekeeping
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from .breaker import Breaker
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 class SpendingMeter:
     """Counts in memory at once and writes in batches; counts that could not be written are kept and retried."""
 
-    def __init__(self, accounts: Accounts, clock: Clock, zone: tzinfo) -> None:
+    def __init__(self, accounts: Housekeeping, clock: Clock, zone: tzinfo) -> None:
         """Write to accounts, by calendar day in ``zone``."""
         self._accounts = accounts
         self._clock = clock

@@ -27,8 +27,8 @@ class ClockState:
     steady_seconds: float
 
 
-class Accounts(Table):
-    """Daily accounts of model calls and tokens, by purpose."""
+class Housekeeping(Table):
+    """What the memory knows of itself."""
 
     @writes
     def spend(self, connection: Connection, day: date, spending: Spending) -> None:
@@ -46,16 +46,9 @@ class Accounts(Table):
         query = f"SELECT purpose, {', '.join(_COUNTED)} FROM spending WHERE day = ? ORDER BY purpose"
         return [Spending(*row) for row in connection.execute(query, (day.isoformat(),))]
 
-
-_COUNTED = ("calls", "tokens", "unreachable", "bad", "answered")
-
-
-class ClockStore(Table):
-    """The trust state of the machine's clock, and the correction of wrongly dated tombstones."""
-
     @reads
-    def find(self, connection: Connection) -> ClockState | None:
-        """Return the stored state; None before the first :meth:`keep`."""
+    def clock(self, connection: Connection) -> ClockState | None:
+        """Return the trust state of the machine's clock; None before the first :meth:`keep_clock`."""
         written = _kept(connection, "clock")
         if written is None:
             return None
@@ -63,8 +56,8 @@ class ClockStore(Table):
         return ClockState(None if believed_us is None else instant_of(believed_us), instant_of(seen_us), steady)
 
     @writes
-    def keep(self, connection: Connection, state: ClockState) -> None:
-        """Store the state."""
+    def keep_clock(self, connection: Connection, state: ClockState) -> None:
+        """Store the trust state of the machine's clock."""
         believed_us = None if state.believed_at is None else micros(state.believed_at)
         _keep(connection, "clock", (believed_us, micros(state.seen_at), state.steady_seconds))
 
@@ -74,34 +67,29 @@ class ClockStore(Table):
         query = "UPDATE erasures SET at_us = ? WHERE at_us > ?"
         return connection.execute(query, (micros(to), micros(after))).rowcount
 
-
-class CalibrationBook(Table):
-    """Measured calibrations by the embedder's fingerprint."""
-
     @reads
-    def find(self, connection: Connection, fingerprint: str) -> Calibration | None:
-        """Return the stored calibration; None if there is none."""
+    def calibration(self, connection: Connection, fingerprint: str) -> Calibration | None:
+        """Return the calibration measured for an embedder's fingerprint; None if there is none."""
         written = _kept(connection, f"calibration of {fingerprint}")
         return None if written is None else Calibration(**written)
 
     @writes
-    def keep(self, connection: Connection, fingerprint: str, calibration: Calibration) -> None:
+    def keep_calibration(self, connection: Connection, fingerprint: str, calibration: Calibration) -> None:
         """Store a calibration, replacing an earlier one."""
         _keep(connection, f"calibration of {fingerprint}", calibration)
 
-
-class LendingMark(Table):
-    """Marks a ledger that was begun by a version that borrows models of other programs, with their operator's leave."""
-
     @reads
-    def is_there(self, connection: Connection) -> bool:
-        """Return whether the ledger has the mark."""
+    def may_borrow(self, connection: Connection) -> bool:
+        """Return whether the ledger was begun by a version that borrows models of other programs."""
         return _kept(connection, "borrows") is not None
 
     @writes
-    def put(self, connection: Connection) -> None:
-        """Mark a new ledger."""
+    def note_borrowing(self, connection: Connection) -> None:
+        """Mark a new ledger as begun by such a version."""
         _keep(connection, "borrows", value=True)
+
+
+_COUNTED = ("calls", "tokens", "unreachable", "bad", "answered")
 
 
 def _kept(connection: Connection, key: str) -> Any:

@@ -21,7 +21,7 @@ from .database.table import Snapshot
 from .erasure.eraser import Eraser
 from .events import EventLedger
 from .facts import FactBook
-from .housekeeping import Accounts, CalibrationBook, ClockStore, LendingMark
+from .housekeeping import Housekeeping
 from .listings import OperatorLists
 from .messages import MessageLog
 from .names import NameBook
@@ -48,7 +48,6 @@ class Ledger:
         self.book = CheckpointBook(database)
         self.log = MessageLog(database)
         self.notes = NoteBook(database)
-        self.clock_book = ClockStore(database)
         self.consent = ConsentBook(database)
         self.incognito = IncognitoBook(database)
         self.names = NameBook(database)
@@ -59,10 +58,8 @@ class Ledger:
         self.missed = MissedBook(database)
         self.decisions = DecisionBook(database)
         self.quality = QualityLedger(database)
-        self.accounts = Accounts(database)
+        self.housekeeping = Housekeeping(database)
         self.archive = Archive(database)
-        self.calibrations = CalibrationBook(database)
-        self.lending_mark = LendingMark(database)
         self.eraser = Eraser(database, self.corpora)
 
         with ExitStack() as undo:

@@ -128,7 +128,7 @@ class MessageLog(Table):
     def around(
         self, connection: Connection, messages: Sequence[Message], read_filter: ReadFilter, reach: int
     ) -> list[Passage]:
-        """Return each message with those of the ``reach`` lines before and after it that the read filter admits.
+        """Return each message with the ``reach`` lines before and after it, of those that the read filter admits.
 
         Overlapping passages are merged. A message that is gone or not admitted has no passage.
         """

@@ -9,13 +9,14 @@ from sqlite3 import Connection
 from typing import Literal
 
 from ..domain.erasure import is_covered
-from ..domain.people import NamePeriod, Person, person_of
+from ..domain.people import Person
 from ..domain.scope import Scope
 from .consent import tombstones_of
 from .database.rows import bound, micros
 from .database.statements import LISTED, listed
 from .database.table import Table, reads, writes
 
+LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by the new one after two weeks
 MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
 MOST_ALIASES = 8  # of one person in one place that are returned beside their name
 RANKED_LINES = 1_000  # newest lines of a group that are read for who runs it
@@ -84,17 +85,24 @@ class NameBook(Table):
         """Return the people known in a place with their latest names, latest seen first; all, or those in ``user_ids``.
 
         ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`; ``usual`` is the
-        name used longest in recent time (:func:`longest_used_name`).
+        name used longest in the last :data:`LATELY` seconds before the last sighting.
         """
         user_ids = list(user_ids)
         asked, values = (f"AND user_id IN {LISTED}", (scope.key, listed(user_ids))) if user_ids else ("", (scope.key,))
         query = (
             f"SELECT user_id, name, first_us / 1e6, last_us / 1e6 FROM names WHERE scope = ? {asked} {_LATEST_FIRST}"
         )
-        periods: dict[str, list[NamePeriod]] = {}
-        for user_id, *recorded in connection.execute(query, values):
-            periods.setdefault(user_id, []).append(NamePeriod(*recorded))
-        return [person_of(user_id, recorded, most_aliases=MOST_ALIASES) for user_id, recorded in periods.items()]
+        periods: dict[str, list[tuple[str, float, float]]] = {}
+        for user_id, *period in connection.execute(query, values):
+            periods.setdefault(user_id, []).append((period[0], period[1], period[2]))
+        found: list[Person] = []
+        for user_id, names in periods.items():
+            lately = max(last for _, _, last in names) - LATELY
+            usual = max(names, key=lambda period: period[2] - max(period[1], lately))[0]
+            (name, *_), *others = names
+            aliases = tuple(former for former, *_ in others[:MOST_ALIASES])
+            found.append(Person(user_id, name, aliases, usual, min(first for _, first, _ in names)))
+        return found
 
     @reads
     def admins(self, connection: Connection, scope: Scope, user_ids: Iterable[str]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Figures of the whole ledger for the quality report, read in slices, and the counters behind it."""
+"""Figures of the whole ledger for the quality report, and the counters behind it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from sqlite3 import Connection
-from typing import Any
 
 from ..domain.event import EventKind, MissedEvent
 from ..domain.figures import Spending
@@ -18,20 +17,17 @@ from .database.statements import bounded
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import missed_filter
 
-TOGETHER = 20_000  # rows of one read
 _EPOCH = date(1970, 1, 1)
 _DAY = 86_400_000_000  # microseconds
 _STORED = """
 SELECT e.scope, e.sender_id, e.kind, count(*), sum(e.is_absolute), count(r.seq), sum(e.count)
 FROM events e LEFT JOIN recalls r ON r.seq = e.seq
-WHERE e.seq > ?1 AND e.seq <= ?2 AND e.retired_at IS NULL GROUP BY e.scope, e.sender_id, e.kind"""
+WHERE e.retired_at IS NULL GROUP BY e.scope, e.sender_id, e.kind"""
 _SPOKEN = """
-SELECT scope, sender_id, count(*) FROM messages
-WHERE seq > ?1 AND seq <= ?2 AND is_bot = 0 GROUP BY scope, sender_id"""
+SELECT scope, sender_id, count(*) FROM messages WHERE is_bot = 0 GROUP BY scope, sender_id"""
 _LOGGED = f"""
 SELECT at_us / {_DAY} AS day, count(*), sum({ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB)))
-FROM messages WHERE seq > ?1 AND seq <= ?2 GROUP BY day"""
-_Added = dict[tuple[Any, ...], tuple[int, ...]]
+FROM messages GROUP BY day ORDER BY day"""
 
 
 @dataclass(frozen=True)
@@ -87,24 +83,22 @@ class ExaminedEvent:
 
 
 class QualityLedger(Table):
-    """Figures of the whole ledger. A read is made in slices, so that no other read waits long."""
+    """Figures of the whole ledger."""
 
-    async def stored(self) -> list[StoredCount]:
+    @reads
+    def stored(self, connection: Connection) -> list[StoredCount]:
         """Count the active events by place, speaker and kind."""
-        found = await self._added("events", _STORED, 3)
-        return await self.database.read(
-            lambda _: [StoredCount(*_placed(key), *counts) for key, counts in found.items()]
-        )
+        return [StoredCount(Scope.of_key(key), *counts) for key, *counts in connection.execute(_STORED)]
 
-    async def line_counts(self) -> list[LineCount]:
+    @reads
+    def line_counts(self, connection: Connection) -> list[LineCount]:
         """Count the lines of people in the log by place and person; those of bots are left out."""
-        found = await self._added("messages", _SPOKEN, 2)
-        return await self.database.read(lambda _: [LineCount(*_placed(key), *counts) for key, counts in found.items()])
+        return [LineCount(Scope.of_key(key), *counts) for key, *counts in connection.execute(_SPOKEN)]
 
-    async def logged(self) -> list[LoggedDay]:
+    @reads
+    def logged(self, connection: Connection) -> list[LoggedDay]:
         """Count the lines of the log by day, oldest first."""
-        found = await self._added("messages", _LOGGED, 1)
-        return [LoggedDay(_EPOCH + timedelta(days=day), *counts) for (day,), counts in sorted(found.items())]
+        return [LoggedDay(_EPOCH + timedelta(days=day), *counts) for day, *counts in connection.execute(_LOGGED)]
 
     @reads
     def statements(self, connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:
@@ -157,25 +151,6 @@ class QualityLedger(Table):
         query = "SELECT day, name, count FROM tallies WHERE day >= ? ORDER BY day, name"
         rows = connection.execute(query, bound(since.isoformat()))
         return [(date.fromisoformat(day), name, count) for day, name, count in rows]
-
-    async def _added(self, table: str, query: str, keys: int) -> _Added:
-        """Add up the figures of a query over slices of a table; the first ``keys`` columns are the key."""
-        added: _Added = {}
-
-        def add_slice(connection: Connection, first: int) -> None:
-            for row in connection.execute(query, (first, first + TOGETHER)):
-                key, counts = tuple(row[:keys]), tuple(row[keys:])
-                added[key] = tuple(map(sum, zip(added[key], counts, strict=True))) if key in added else counts
-
-        newest = f"SELECT coalesce(max(seq), 0) FROM {table}"
-        last: int = await self.database.read(lambda connection: connection.execute(newest).fetchone()[0])
-        for first in range(0, last, TOGETHER):
-            await self.database.read(add_slice, first)
-        return added
-
-
-def _placed(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (Scope.of_key(key[0]), *key[1:])
 
 
 class MissedBook(Table):

@@ -17,7 +17,20 @@ from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, Ledger, a_memo, a_pin, a_vector, archived, committed, embedded, later, shown
+from tests.support.ledgers import (
+    MODEL,
+    Ledger,
+    a_memo,
+    a_pin,
+    a_vector,
+    archived,
+    committed,
+    embedded,
+    events_near,
+    events_with,
+    later,
+    shown,
+)
 from tests.support.lines import lines_with
 
 EMBEDDED = EmbeddedEvent(an_event("乌龙茶", subjects=("2000001",), message_ids=("m-1",)), MODEL, a_vector(1, 0))
@@ -62,12 +75,12 @@ async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
 async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
     """Imported events and messages are found by words and by their vectors; the other events wait for a vector."""
     await ledger.archive.import_rows(ROWS)
-    events = await ledger.corpora.events(query_terms("乌龙"), ReadFilter(GROUP), 5)
+    events = await events_with(ledger.corpora, query_terms("乌龙"), ReadFilter(GROUP), 5)
     messages = await lines_with(ledger.corpora, query_terms("乌龙"), ReadFilter(GROUP), 5)
     assert [event.text for event, _ in events] == ["乌龙茶"]
     assert [message.text for message, _ in messages] == ["乌龙茶真香"]
     assert await ledger.vectors.waiting(MODEL, 5) == [(ROWS[6].event.id, "红茶")]
-    near = await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 5)
+    near = await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(OPERATOR), 5)
     assert [one.id for one, _ in near] == [EMBEDDED.event.id]
 
 
@@ -119,7 +132,7 @@ async def test_a_vector_without_a_direction_is_left_behind(ledger: Ledger, bad: 
     event = an_event("甲", count=10**40)
     assert await ledger.archive.import_rows([EmbeddedEvent(event, MODEL, a_vector(*bad))]) == 1
     assert await ledger.vectors.lag(MODEL) == 1
-    assert await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 5) == []
+    assert await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 5) == []
 
 
 async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(ledger: Ledger) -> None:

@@ -34,6 +34,8 @@ from tests.support.ledgers import (
     archived,
     committed,
     embedded,
+    events_near,
+    events_with,
     later,
     shown,
 )
@@ -56,7 +58,7 @@ async def forgotten(ledger: Ledger) -> ErasedRows:
 async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[str]:
     """Return the texts of events and messages found by words."""
     terms = query_terms(question)
-    events = await ledger.corpora.events(terms, ReadFilter(scene), 99)
+    events = await events_with(ledger.corpora, terms, ReadFilter(scene), 99)
     lines = await lines_with(ledger.corpora, terms, ReadFilter(scene), 99)
     return [event.text for event, _ in events] + [line.text for line, _ in lines]
 
@@ -188,7 +190,7 @@ async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
     switched, kept = PlaceSwitch(GROUP.scope, "off"), EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))
     assert await archived(ledger) == [switched, kept]
     assert await found(ledger, "这里") == []
-    assert [one.id for one, _ in await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9)] == [
+    assert [one.id for one, _ in await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(OPERATOR), 9)] == [
         elsewhere.id
     ]
     await committed(ledger, an_event("这里又"), an_event("那里又", OTHER_GROUP))
@@ -406,9 +408,9 @@ async def everything(ledger: Ledger) -> list[object]:
         answers += [await ledger.events.recent(read_filter, 99)]
         for question in ("阿棠 海棠未眠", GONE, "公开", "秘密", "小林", "某位成员"):
             terms = query_terms(question)
-            answers += [sorted(event.id for event, _ in await ledger.corpora.events(terms, read_filter, 99))]
+            answers += [sorted(event.id for event, _ in await events_with(ledger.corpora, terms, read_filter, 99))]
             answers += [sorted(line.id for line, _ in await lines_with(ledger.corpora, terms, read_filter, 99))]
-        near = await ledger.corpora.nearest(a_vector(1, 3), read_filter, 99)
+        near = await events_near(ledger.corpora, a_vector(1, 3), read_filter, 99)
         answers += [sorted((one.id, round(cosine, 4)) for one, cosine in near)]
     return answers
 

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnknownEvent
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger, committed, later, shown
+from tests.support.ledgers import Ledger, committed, events_with, later, shown
 
 FULL = an_event(
     "小林(2000002) 用梯子修好了屋顶",
@@ -320,7 +320,7 @@ async def test_hostile_text_is_only_text(ledger: Ledger, hostile: str) -> None:
     """Any text is stored, listed and found literally, whatever characters it contains."""
     await committed(ledger, an_event(f"乌龙茶{hostile}", sender_name=hostile), an_event("别的"))
     assert len(await shown(ledger, GROUP)) == 2
-    found = await ledger.corpora.events([hostile, "乌龙"], ReadFilter(GROUP), 5)
+    found = await events_with(ledger.corpora, [hostile, "乌龙"], ReadFilter(GROUP), 5)
     assert [event.text[:3] for event, _ in found] == ["乌龙茶"]
 
 

@@ -16,7 +16,7 @@ from cognitive_memory_core.text.safety.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, committed, later
+from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, committed, events_with, later
 
 ME = ProfileKey.member("10001", "2000001")
 OTHER = Scene.group("10001", "2000002")
@@ -468,7 +468,9 @@ async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool
     counted = replace(better, count=2, last_seen_at=later(days=1), message_ids=())
     assert await ledger.events.recent(ReadFilter(GROUP), 9) == [counted]
     assert await ledger.events.recent(ReadFilter(GROUP, user_id="2000002"), 9) == [counted]
-    assert [one.id for one, _ in await ledger.corpora.events(query_terms(text), ReadFilter(GROUP), 9)] == [standing.id]
+    assert [one.id for one, _ in await events_with(ledger.corpora, query_terms(text), ReadFilter(GROUP), 9)] == [
+        standing.id
+    ]
     assert [one[0] for one in await ledger.vectors.waiting(MODEL, 9)] == [standing.id]
     fact = a_fact(better, happened_at=again.happened_at)
     assert await ledger.facts.facts(ME, 9) == [fact]

@@ -1,4 +1,4 @@
-"""The contracts of NameBook and Accounts."""
+"""The contracts of NameBook and of spending."""
 
 from __future__ import annotations
 
@@ -106,11 +106,11 @@ async def test_only_the_people_asked_for_are_given(ledger: Ledger) -> None:
 async def test_spending_adds_up_by_purpose_and_day(ledger: Ledger) -> None:
     """Spending is summed by day and purpose, in the order of purposes."""
     for spending in (Spending("rewrite", 1, 100, 1), Spending("merge", 2, bad=2), Spending("rewrite", 1, 50, 2, 1)):
-        await ledger.accounts.spend(TODAY, spending)
-    await ledger.accounts.spend(TOMORROW, Spending("merge", 1, 5))
-    assert await ledger.accounts.spent(TODAY) == [Spending("merge", 2, 0, 0, 2), Spending("rewrite", 2, 150, 3, 1)]
-    assert await ledger.accounts.spent(TOMORROW) == [Spending("merge", 1, 5)]
-    assert await ledger.accounts.spent(date(2020, 1, 1)) == []
+        await ledger.housekeeping.spend(TODAY, spending)
+    await ledger.housekeeping.spend(TOMORROW, Spending("merge", 1, 5))
+    assert await ledger.housekeeping.spent(TODAY) == [Spending("merge", 2, 0, 0, 2), Spending("rewrite", 2, 150, 3, 1)]
+    assert await ledger.housekeeping.spent(TOMORROW) == [Spending("merge", 1, 5)]
+    assert await ledger.housekeeping.spent(date(2020, 1, 1)) == []
 
 
 async def test_of_many_names_the_latest_are_known(ledger: Ledger) -> None:

@@ -14,14 +14,14 @@ from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, Line
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger, committed, later
+from tests.support.ledgers import Ledger, committed, events_with, later
 from tests.support.lines import lines_with
 
 
 async def found(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the texts of the events that a query finds."""
     asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
-    return [event.text for event, _ in await ledger.corpora.events(query_terms(query), asked, limit)]
+    return [event.text for event, _ in await events_with(ledger.corpora, query_terms(query), asked, limit)]
 
 
 async def logged(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
@@ -34,7 +34,7 @@ async def test_words_find_events_best_first(ledger: Ledger) -> None:
     """Events that hold more of a query's rarer words come first, with positive scores."""
     filler = [an_event(f"今天讨论第{number}章", sender_id=f"3{number}") for number in range(20)]
     await committed(ledger, an_event("阿棠喜欢乌龙茶"), an_event("阿棠喜欢散步"), *filler)
-    ranked = await ledger.corpora.events(query_terms("谁喜欢乌龙茶"), ReadFilter(GROUP), 10)
+    ranked = await events_with(ledger.corpora, query_terms("谁喜欢乌龙茶"), ReadFilter(GROUP), 10)
     assert [event.text for event, _ in ranked] == ["阿棠喜欢乌龙茶", "阿棠喜欢散步"]
     assert ranked[0][1] > ranked[1][1] > 0
     assert await found(ledger, "谁喜欢乌龙茶", GROUP, 1) == ["阿棠喜欢乌龙茶"]
@@ -45,10 +45,10 @@ async def test_rarity_is_that_of_the_place_that_is_asked(ledger: Ledger) -> None
     here = [an_event(f"乌龙茶 第{number}杯", sender_id=f"3{number}") for number in range(10)]
     await committed(ledger, *here, an_event("红茶 第九杯"))
     await committed(ledger, *(an_event(f"红茶 第{n}杯", OTHER_GROUP, sender_id=f"3{n}") for n in range(50)))
-    ranked = await ledger.corpora.events(["乌龙", "红茶"], ReadFilter(GROUP), 20)
+    ranked = await events_with(ledger.corpora, ["乌龙", "红茶"], ReadFilter(GROUP), 20)
     assert ranked[0][0].text == "红茶 第九杯"
     assert len(ranked) == 11
-    assert all(score > 0 for _, score in await ledger.corpora.events(["杯"], ReadFilter(GROUP), 20))
+    assert all(score > 0 for _, score in await events_with(ledger.corpora, ["杯"], ReadFilter(GROUP), 20))
 
 
 @pytest.mark.parametrize("query", ["乌龙", "茶", "ＣＯＦＦＥＥ", "阿棠", "2026-03-04", "3月4日", "漏雨"])
@@ -63,10 +63,10 @@ async def test_an_event_is_found_by_text_speaker_date_and_detail(ledger: Ledger,
 async def test_nothing_asked_or_nothing_shared_finds_nothing(ledger: Ledger, terms: Sequence[str]) -> None:
     """A query without usable terms, or without a match, returns an empty list."""
     await committed(ledger, an_event("乌龙茶"))
-    assert await ledger.corpora.events(terms, ReadFilter(GROUP), 5) == []
+    assert await events_with(ledger.corpora, terms, ReadFilter(GROUP), 5) == []
     assert await lines_with(ledger.corpora, terms, ReadFilter(GROUP), 5) == []
-    assert await ledger.corpora.events(["乌龙"], ReadFilter(GROUP), 0) == []
-    assert await ledger.corpora.events(["乌龙"], ReadFilter(GROUP), -3) == []
+    assert await events_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 0) == []
+    assert await events_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), -3) == []
 
 
 async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outside(ledger: Ledger) -> None:

@@ -62,8 +62,8 @@ async def test_counts_accumulate_by_day(ledger: Ledger) -> None:
     await ledger.quality.tally(TOMORROW, {"retry": 4}, {}, NOON)
     assert await ledger.quality.tallies(TODAY) == [(TODAY, "gate:time", 3), (TODAY, "retry", 1), (TOMORROW, "retry", 4)]
     assert await ledger.quality.tallies(TOMORROW) == [(TOMORROW, "retry", 4)]
-    await ledger.accounts.spend(TODAY, Spending("merge", 1, 100, answered=40))
-    await ledger.accounts.spend(TOMORROW, Spending("merge", 2, 50))
+    await ledger.housekeeping.spend(TODAY, Spending("merge", 1, 100, answered=40))
+    await ledger.housekeeping.spend(TOMORROW, Spending("merge", 2, 50))
     assert await ledger.quality.spent(TODAY) == [
         (TODAY, Spending("merge", 1, 100, answered=40)),
         (TOMORROW, Spending("merge", 2, 50)),

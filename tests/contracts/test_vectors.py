@@ -15,7 +15,7 @@ from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, later
+from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, events_near, later
 
 EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
 
@@ -23,7 +23,7 @@ EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
 async def nearest(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the ids of the events nearest to the east."""
     asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
-    return [event.id for event, _ in await ledger.corpora.nearest(EAST, asked, limit)]
+    return [event.id for event, _ in await events_near(ledger.corpora, EAST, asked, limit)]
 
 
 async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, Vector | None]]:
@@ -70,16 +70,16 @@ async def test_a_vector_without_a_direction_is_refused(ledger: Ledger, bad: tupl
     with pytest.raises(BadArgument):
         await ledger.vectors.store(MODEL, [VectorRow(event.id, EAST), VectorRow(other.id, a_vector(*bad))])
     assert await ledger.vectors.lag(MODEL) == 2
-    assert await ledger.corpora.nearest(a_vector(*bad), ReadFilter(GROUP), 5) == []
+    assert await events_near(ledger.corpora, a_vector(*bad), ReadFilter(GROUP), 5) == []
 
 
 async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
     """A vector of another length is not compared, and a zero query finds nothing."""
     good, longer = an_event("甲"), an_event("丙")
     await embedded(ledger, [(good, EAST), (longer, a_vector(1, 0, 0))])
-    assert await ledger.corpora.nearest(EAST, ReadFilter(GROUP), 5) == [(good, pytest.approx(1))]
-    assert await ledger.corpora.nearest(a_vector(0, 0), ReadFilter(GROUP), 5) == []
-    assert await ledger.corpora.nearest(a_vector(1, 0, 0, 0), ReadFilter(GROUP), 5) == []
+    assert await events_near(ledger.corpora, EAST, ReadFilter(GROUP), 5) == [(good, pytest.approx(1))]
+    assert await events_near(ledger.corpora, a_vector(0, 0), ReadFilter(GROUP), 5) == []
+    assert await events_near(ledger.corpora, a_vector(1, 0, 0, 0), ReadFilter(GROUP), 5) == []
 
 
 async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledger: Ledger) -> None:

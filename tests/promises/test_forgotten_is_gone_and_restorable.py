@@ -294,7 +294,7 @@ async def test_after_thirty_days_a_corrected_text_is_gone(tmp_path: Path) -> Non
 async def believe(clock: FrozenClock, data: Path) -> None:
     """Record that the clock has run steadily for a day."""
     ledger = await Ledger.open(data / "ledger.db", clock=clock)
-    await ledger.clock_book.keep(ClockState(clock.now(), clock.now(), STEADY))
+    await ledger.housekeeping.keep_clock(ClockState(clock.now(), clock.now(), STEADY))
     await ledger.close()
 
 

@@ -119,7 +119,7 @@ async def thirty_days_later(data: Path, clock: FrozenClock) -> None:
     """Advance a trusted clock beyond the days in which an event can be restored."""
     clock.advance(days=31)
     ledger = await Ledger.open(data / "ledger.db", clock=clock)
-    await ledger.clock_book.keep(ClockState(clock.now(), clock.now(), STEADY))
+    await ledger.housekeeping.keep_clock(ClockState(clock.now(), clock.now(), STEADY))
     await ledger.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpora import Corpora
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, VectorRow, a_vector, committed, later
+from tests.support.ledgers import MODEL, VectorRow, a_vector, committed, events_with, later
 from tests.support.lines import lines_with
 from tests.support.sizes import sized
 
@@ -157,13 +157,6 @@ class HotWordsMachine(RuleBasedStateMachine):
         self.run(self.ledger.close)
         self.loop.close()
         shutil.rmtree(self.root)
-
-
-async def events_with(
-    lexical: Corpora, terms: Sequence[str], read_filter: ReadFilter, limit: int
-) -> Sequence[tuple[Event | Message, float]]:
-    """Return the events with these terms."""
-    return await lexical.events(terms, read_filter, limit)
 
 
 def _key(item: Event | Message) -> tuple[object, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -20,6 +20,7 @@ from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.all_rows import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.search.corpora import Corpora
 from cognitive_memory_core.store.vectors import VectorRow
 
 from .builders import GROUP, a_draft
@@ -113,3 +114,21 @@ async def shown(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 10
 async def archived(ledger: Ledger, **narrowing: Any) -> list[ArchiveRow]:
     """Return all rows of the archive."""
     return [row async for row in ledger.archive.rows(**narrowing)]
+
+
+async def events_with(
+    corpora: Corpora, terms: Sequence[str], read_filter: ReadFilter, limit: int
+) -> list[tuple[Event, float]]:
+    """Return events that contain one of the terms or more, with their score, best first."""
+    found = await corpora._database.read(corpora.found_events, terms, read_filter, limit)
+    corpora.load()
+    return found
+
+
+async def events_near(
+    corpora: Corpora, vector: Vector, read_filter: ReadFilter, limit: int
+) -> list[tuple[Event, float]]:
+    """Return events with their cosine, best first."""
+    found = await corpora._database.read(corpora.found_nearest, vector, read_filter, limit)
+    corpora.load()
+    return found

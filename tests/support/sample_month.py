@@ -150,8 +150,8 @@ async def fill(memory: core.CognitiveMemory, clock: FrozenClock) -> Month:
         for purpose, calls, tokens in (("historian", 9, 1900), ("triage", 14, 310), ("embedding", 11, 240)):
             busy = 1 + (day * 7 % 5) / 4
             spending = Spending(purpose, round(calls * busy), round(calls * busy) * tokens, answered=round(calls * 90))
-            await opened.ledger.accounts.spend((FIRST_DAY + timedelta(days=day)).date(), spending)
-    await opened.ledger.accounts.spend(NOW.date(), Spending("merge", 6, 8200, answered=1900))
+            await opened.ledger.housekeeping.spend((FIRST_DAY + timedelta(days=day)).date(), spending)
+    await opened.ledger.housekeeping.spend(NOW.date(), Spending("merge", 6, 8200, answered=1900))
     host = core.Scene.group(GROUP, OWNER)
     for text in ("聚会：周日下午三点，城西咖啡馆", "豆包对花生过敏，点心不带坚果"):
         await memory.pin(host, text, for_group=True)

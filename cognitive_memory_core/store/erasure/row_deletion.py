@@ -19,32 +19,21 @@ from ..profiles import PROFILE
 from ..search import words
 from ..search.read_filter_sql import Filter
 
-FEW = 8  # up to this many are searched one by one in SQL; more of them use one Python function
 TOGETHER = 500  # rows read into memory at once
 _FUNCTION = "names_somebody"
 
 
-class PersonSearch:
-    """Finds texts that contain one of a person's names or the id, at nearly the same cost for any number of names."""
+def search_of(names: Iterable[str]) -> Callable[[str], bool]:
+    """Return a function that tells whether a text has one of the names; its time hardly depends on their number."""
+    by_start: dict[str, list[str]] = {}
+    for name in {name for name in names if name}:
+        by_start.setdefault(name[:2], []).append(name)
 
-    def __init__(self, connection: Connection, search_strings: Iterable[str]) -> None:
-        """Register the search as an SQL function of a connection, in place of an earlier search."""
-        self._search_strings = sorted({text for text in search_strings if text})
-        self._by_start: dict[str, list[str]] = {}
-        for search_string in self._search_strings:
-            self._by_start.setdefault(search_string[:2], []).append(search_string)
-        connection.create_function(_FUNCTION, 1, self.is_in, deterministic=True)
+    def is_in(text: str) -> bool:
+        starts = by_start.keys() & {*text, *map("".join, pairwise(text))}
+        return any(name in text for start in starts for name in by_start[start])
 
-    def is_in(self, text: str) -> bool:
-        """Return whether a text contains any of the search strings; the time hardly depends on their number."""
-        starts = {*text, *map("".join, pairwise(text))}
-        return any(wanted in text for start in self._by_start.keys() & starts for wanted in self._by_start[start])
-
-    def within(self, texts: str) -> Filter:
-        """Return the SQL condition that ``texts``, an SQL expression, contains one of the search strings."""
-        if len(self._search_strings) > FEW:
-            return f"{_FUNCTION}({texts})", ()
-        return f"EXISTS (SELECT 1 FROM json_each(?) w WHERE instr({texts}, w.value))", (listed(self._search_strings),)
+    return is_in
 
 
 def delete_events(connection: Connection, where: str, values: Sequence[object] | Mapping[str, object]) -> list[str]:
@@ -91,7 +80,8 @@ class Rewording:
         Names and places must be collected before anything is hidden.
         """
         self._connection, self._user_id, self._places, self._hide = connection, user_id, places, hide
-        self._search = PersonSearch(connection, (*bound(user_id), *names))
+        search = search_of((*bound(user_id), *names))
+        connection.create_function(_FUNCTION, 1, search, deterministic=True)
         self.reworded = 0
 
     def events(self) -> list[str]:
@@ -163,8 +153,8 @@ class Rewording:
     def profiles(self) -> None:
         """Hide the person in the indexed profiles of other people and groups, as in the profile files."""
         tags = "coalesce((SELECT group_concat(value, char(10)) FROM json_each(e.tags)), '')"
-        named, values = self._search.within(f"e.name || char(10) || e.summary || char(10) || {tags}")
-        for seq, old in PROFILE.numbered(self._connection, f"WHERE {named} ORDER BY e.seq", values):
+        named = f"{_FUNCTION}(e.name || char(10) || e.summary || char(10) || {tags})"
+        for seq, old in PROFILE.numbered(self._connection, f"WHERE {named} ORDER BY e.seq"):
             name = old.name if old.key.user_id else self._hide(old.name)  # another person's name is kept
             profiles.reword(self._connection, seq, replace(old.reworded(self._hide), name=name))
 
@@ -197,6 +187,5 @@ class Rewording:
 
     def _within(self, texts: str) -> Filter:
         """Return the SQL condition for texts that name the person: by id anywhere, by name in the person's places."""
-        named, values = self._search.within(texts)
-        there = (listed(self._places), *values, *bound(self._user_id))
-        return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there
+        there = (listed(self._places), *bound(self._user_id))
+        return f"((e.scope IN {LISTED} AND {_FUNCTION}({texts})) OR instr({texts}, ?))", there

@@ -158,22 +158,10 @@ class Corpora:
 
     # searches
 
-    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> Found[Event]:
-        """Return at most ``limit`` events that contain one of ``terms`` or more, highest BM25 score first."""
-        found = await self._database.read(self.found_events, terms, read_filter, limit)
-        self.load()
-        return found
-
-    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> Found[Event]:
-        """Return events with their cosine, best first; [] for a vector of another length, or without a direction."""
-        found = await self._database.read(self.found_nearest, vector, read_filter, limit)
-        self.load()
-        return found
-
     def found_events(
         self, connection: Connection, terms: Sequence[str], read_filter: ReadFilter, limit: int
     ) -> Found[Event]:
-        """Do what :meth:`events` does, on a connection."""
+        """Return at most ``limit`` events that contain one of ``terms`` or more, highest BM25 score first."""
         if limit <= 0 or not terms:
             return []
         with self._rows(connection, self._key(EVENTS, read_filter)) as rows:
@@ -186,7 +174,7 @@ class Corpora:
     def found_nearest(
         self, connection: Connection, vector: Vector, read_filter: ReadFilter, limit: int
     ) -> Found[Event]:
-        """Do what :meth:`nearest` does, on a connection."""
+        """Return events with their cosine, best first; [] for a vector of another length, or without a direction."""
         direction = np.array(vector, np.float64)
         length = float(np.linalg.norm(direction))
         if limit <= 0 or not self._model or not math.isfinite(length) or length <= 0:

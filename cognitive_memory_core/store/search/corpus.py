@@ -100,31 +100,22 @@ MESSAGES = Corpus(
 _Place = tuple[int, int]  # at_us and seq: the order of the log
 _ASKED = """json_each(?1) j CROSS JOIN messages m
     ON m.scope = json_extract(j.value, '$[0]') AND m.id = json_extract(j.value, '$[1]')"""
-_BEFORE = select(
-    "seq",
-    "messages",
-    "scope = m.scope AND (at_us, seq) < (m.at_us, m.seq)",
-    "ORDER BY at_us DESC, seq DESC LIMIT ?2",
-)
-_AFTER = select(
-    "seq", "messages", "scope = m.scope AND (at_us, seq) > (m.at_us, m.seq)", "ORDER BY at_us, seq LIMIT ?2"
-)
-_ENDS = (select("seq", f"({ordered})", "TRUE") for ordered in (_BEFORE, _AFTER))
-_WINDOW = " UNION ALL ".join((*_ENDS, "SELECT m.seq"))
 _ANSWERED = select(
     "m.scope, m.id, r.seq", f"{_ASKED} CROSS JOIN messages r ON r.scope = m.scope AND r.id = m.reply_to", "TRUE"
 )
-_WINDOWS = select("m.seq, n.scope, n.at_us, n.seq", f"{_ASKED} CROSS JOIN messages n", f"n.seq IN ({_WINDOW})")
+_EVER_US = 2**61
 
 
 def passages_around(
     connection: Connection, messages: Sequence[Message], read_filter: ReadFilter, reach: int
 ) -> list[Passage]:
-    """Return the lines around each message; only messages and lines that the read filter admits are read."""
+    """Return each message with the ``reach`` lines before and after it, of those that the read filter admits."""
     admitted = {(line.scene.scope.key, line.id) for line in messages if read_filter.admits_line(line)}
     asked = json.dumps([bound(*key) for key in sorted(admitted)])
+    clause, values = message_filter(read_filter)
+    side = (*values, _EVER_US, reach)
     windows: dict[str, dict[int, list[_Place]]] = {}
-    for number, place, at_us, seq in connection.execute(_WINDOWS, (asked, reach)):
+    for place, _, number, at_us, seq in connection.execute(_beside(clause), (asked, *side, *side)):
         windows.setdefault(place, {}).setdefault(number, []).append((at_us, seq))
     runs = [run for here in windows.values() for run in _joined(map(sorted, here.values()))]
     lines = MESSAGES.at(connection, read_filter, [seq for run in runs for _, seq in run])

@@ -24,7 +24,7 @@ from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES, Corpus
 from cognitive_memory_core.store.search.rows import hashed
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, a_vector, committed, embedded
+from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with
 from tests.support.lines import lines_with
 from tests.support.waiting import PATIENCE
 from tests.unit.adapters.test_rows import terms_in
@@ -44,7 +44,7 @@ def held_of(corpora: Corpora, corpus: Corpus[Any, Any], scene: Scene = GROUP) ->
 
 async def found(corpora: Corpora, *terms: str, scene: Scene = GROUP) -> set[str]:
     """Return the texts of the events with these terms."""
-    return {event.text for event, _ in await corpora.events(terms, ReadFilter(scene), 10_000)}
+    return {event.text for event, _ in await events_with(corpora, terms, ReadFilter(scene), 10_000)}
 
 
 async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_pa
 
 async def nearest(corpora: Corpora, numbers: Iterable[float], scene: Scene = GROUP, limit: int = 20) -> list[Event]:
     """Return the nearest events of a place."""
-    return [event for event, _ in await corpora.nearest(a_vector(*numbers), ReadFilter(scene), limit)]
+    return [event for event, _ in await events_near(corpora, a_vector(*numbers), ReadFilter(scene), limit)]
 
 
 def with_room_for(ledger: Ledger, held_bytes: int) -> Corpora:

@@ -23,7 +23,7 @@ from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.vectors import VectorRow
 from tests.support.builders import GROUP, a_draft, an_event
 from tests.support.disks import fill, set_read_only, small_disk
-from tests.support.ledgers import MODEL, a_vector, committed, embedded, shown
+from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with, shown
 
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
 
@@ -179,7 +179,7 @@ async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> No
     with pytest.raises(StorageRefused):
         await ledger.events.commit(draft)
     assert await shown(ledger, GROUP) == ["先来的"]
-    assert await ledger.corpora.events(["乌龙"], ReadFilter(GROUP), 5) == []
+    assert await events_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5) == []
     assert not await ledger.events.done("large")
     await ledger.database.write(lambda one: one.execute("PRAGMA max_page_count = 1000000").fetchone())
     await ledger.events.commit(draft)
@@ -224,7 +224,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
     ledger = await Ledger.open(path)
     first, waiting, running = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, a_vector(1, 0))])
-    assert await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)
+    assert await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 5)
     begun, may_end = threading.Event(), threading.Event()
 
     def slow(connection: Connection) -> None:
@@ -249,7 +249,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
     assert await ledger.consent.opted_out() == {"begun"}
     assert await shown(ledger, GROUP) == ["丙", "甲"]
     expected = 1 + (await ledger.vectors.lag(MODEL) == 0)
-    assert len(await ledger.corpora.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)) == expected
+    assert len(await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 5)) == expected
     await ledger.close()
 
 
@@ -290,7 +290,7 @@ async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(pat
     reader = await Ledger.open(path, read_only=True)
     await embedded(owner, [(an_event("乌龙茶"), a_vector(1, 0))])
     assert await reader.archive.totals() == Totals(events=1)
-    assert len(await reader.corpora.events(["乌龙"], ReadFilter(GROUP), 5)) == 1
+    assert len(await events_with(reader.corpora, ["乌龙"], ReadFilter(GROUP), 5)) == 1
     with pytest.raises(StorageRefused, match="只读"):
         await reader.consent.opt_out("1", an_event().happened_at)
     await reader.close()

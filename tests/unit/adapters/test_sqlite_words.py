@@ -18,7 +18,7 @@ from cognitive_memory_core.store.search import words
 from cognitive_memory_core.text.terms import SEARCHED, query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import committed
+from tests.support.ledgers import committed, events_with
 from tests.support.lines import lines_with
 
 
@@ -78,10 +78,10 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
         connection.execute("UPDATE meta SET value = 'an older way' WHERE key = 'terms'")
         connection.commit()
     ledger = await Ledger.open(path)
-    assert [event.text for event, _ in await ledger.corpora.events(["乌龙"], ReadFilter(GROUP), 5)] == ["乌龙茶"]
-    assert [event.text for event, _ in await ledger.corpora.events(["红茶"], ReadFilter(PRIVATE), 5)] == ["红茶"]
+    assert [event.text for event, _ in await events_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)] == ["乌龙茶"]
+    assert [event.text for event, _ in await events_with(ledger.corpora, ["红茶"], ReadFilter(PRIVATE), 5)] == ["红茶"]
     assert len(await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)) == 1
-    assert await ledger.corpora.events(["陈旧"], ReadFilter(GROUP), 5) == []
+    assert await events_with(ledger.corpora, ["陈旧"], ReadFilter(GROUP), 5) == []
     await ledger.close()
 
 

@@ -232,7 +232,7 @@ def test_a_clock_that_went_back(home: BotHome) -> None:
     async def see_the_future() -> None:
         ledger = await Ledger.open(home.data_dir / "ledger.db")
         later = datetime.now(timezone.utc) + timedelta(days=3)
-        await ledger.clock_book.keep(ClockState(None, later, 0.0))
+        await ledger.housekeeping.keep_clock(ClockState(None, later, 0.0))
         await ledger.close()
 
     asyncio.run(see_the_future())

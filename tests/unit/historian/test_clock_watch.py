@@ -15,7 +15,7 @@ YEARS = 730
 
 async def watched(clock: FrozenClock, ledger: Ledger) -> ClockWatch:
     """Start watching a clock, as opening a memory does."""
-    watch = ClockWatch(clock, ledger.clock_book, elapsed=clock.elapsed)
+    watch = ClockWatch(clock, ledger.housekeeping, elapsed=clock.elapsed)
     await watch.load()
     return watch
 

@@ -20,7 +20,7 @@ from cognitive_memory_core.models.caller_models import CallerChat
 from cognitive_memory_core.models.spending import MERGE, Budget, BudgetedChat, NoModel, SpendingMeter
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
-from cognitive_memory_core.store.housekeeping import Accounts
+from cognitive_memory_core.store.housekeeping import Housekeeping
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_ledger
@@ -68,9 +68,9 @@ class Says:
         return await self.rewrite(Turn(GROUP), job_context)
 
 
-def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, Accounts]:
+def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, Housekeeping]:
     """Return a meter with a limit of calls per day."""
-    accounts = a_ledger().accounts
+    accounts = a_ledger().housekeeping
     meter = SpendingMeter(accounts, clock or FrozenClock(), SHANGHAI)
     return meter, Budget(meter, Live(Settings(daily_calls=limit))), accounts
 

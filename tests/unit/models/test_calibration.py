@@ -104,7 +104,7 @@ async def measured_by(calibrating: Calibrating, book: Any, fingerprint: str) -> 
     """Run the loop until its result is stored."""
 
     async def is_stored() -> bool:
-        return await book.find(fingerprint) is not None
+        return await book.calibration(fingerprint) is not None
 
     calibrating.loop.start()
     await until(is_stored)
@@ -113,7 +113,7 @@ async def measured_by(calibrating: Calibrating, book: Any, fingerprint: str) -> 
 
 async def test_what_is_measured_is_in_force_and_known_again() -> None:
     """The default calibration holds until one is measured, and the measured one also after a restart."""
-    book, current, model = a_ledger().calibrations, Live(GUESS), Model()
+    book, current, model = a_ledger().housekeeping, Live(GUESS), Model()
     calibrating = Calibrating(model, book, current)
     assert not await calibrating.recall()
     assert current.current == GUESS
@@ -129,7 +129,7 @@ async def test_what_is_measured_is_in_force_and_known_again() -> None:
 
 async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCaptureFixture) -> None:
     """If paraphrases are no closer than unrelated texts, the default is kept, logged once, and not measured again."""
-    book, current = a_ledger().calibrations, Live(GUESS)
+    book, current = a_ledger().housekeeping, Live(GUESS)
     with caplog.at_level(logging.WARNING):
         await measured_by(Calibrating(Blind(), book, current), book, Blind().fingerprint)
         assert await Calibrating(Blind(), book, current).recall()
@@ -140,7 +140,7 @@ async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCapt
 async def test_a_model_that_is_away_is_measured_when_it_is_back() -> None:
     """A failed attempt costs one call, and the model is measured once it is available."""
     model, current = Model(UnavailableError("away", retry_after=0.0), BadAnswer("<html>")), Live(GUESS)
-    book = a_ledger().calibrations
+    book = a_ledger().housekeeping
     await measured_by(Calibrating(model, book, current, first_pause=0.001), book, model.fingerprint)
     assert (model.documents, model.questions) == (3, len(shipped()))
     assert current.current != GUESS
@@ -151,15 +151,15 @@ class FullBook(Wrapping):
 
     def __init__(self) -> None:
         """Have refused nothing so far."""
-        super().__init__(a_ledger().calibrations)
+        super().__init__(a_ledger().housekeeping)
         self.refused = 0
 
-    async def keep(self, fingerprint: str, calibration: Calibration) -> None:
+    async def keep_calibration(self, fingerprint: str, calibration: Calibration) -> None:
         """Refuse the first write and keep later ones."""
         if not self.refused:
             self.refused += 1
             raise StorageRefused("满了")
-        await self.inner.keep(fingerprint, calibration)
+        await self.inner.keep_calibration(fingerprint, calibration)
 
 
 async def test_what_the_ledger_refused_is_not_measured_again() -> None:
@@ -167,7 +167,7 @@ async def test_what_the_ledger_refused_is_not_measured_again() -> None:
     model, book, current = Model(), FullBook(), Live(GUESS)
     await measured_by(Calibrating(model, book, current, first_pause=0.001), book, model.fingerprint)
     assert (book.refused, model.documents) == (1, 1)
-    assert await book.find(model.fingerprint) == current.current
+    assert await book.calibration(model.fingerprint) == current.current
 
 
 @pytest.mark.parametrize(

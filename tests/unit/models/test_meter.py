@@ -31,7 +31,7 @@ class RefusingAccounts(Wrapping):
 
 async def test_calls_are_added_up_by_purpose_and_day() -> None:
     """Calls are counted by purpose and by day of the configured zone."""
-    accounts, clock = a_ledger().accounts, FrozenClock()
+    accounts, clock = a_ledger().housekeeping, FrozenClock()
     meter = SpendingMeter(accounts, clock, SHANGHAI)
     meter.count("embedding", 10)
     meter.count("embedding", 5)
@@ -47,7 +47,7 @@ async def test_calls_are_added_up_by_purpose_and_day() -> None:
 
 async def test_what_the_ledger_refuses_waits() -> None:
     """Counts that could not be written are kept and written later."""
-    accounts, clock = RefusingAccounts(a_ledger().accounts), FrozenClock()
+    accounts, clock = RefusingAccounts(a_ledger().housekeeping), FrozenClock()
     meter = SpendingMeter(accounts, clock, SHANGHAI)
     meter.count("embedding", 10)
     await meter.flush()
@@ -68,7 +68,7 @@ async def test_two_who_write_at_once_write_each_call_once() -> None:
             await asyncio.sleep(0)
             await self.inner.spend(day, spending)
 
-    accounts = SlowAccounts(a_ledger().accounts)
+    accounts = SlowAccounts(a_ledger().housekeeping)
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
     for purpose in ("rewrite", "merge", "triage"):
         meter.count(purpose, 1)
@@ -81,7 +81,7 @@ class FailingOnce(Wrapping):
 
     def __init__(self, failure: BaseException) -> None:
         """Fail first with this error."""
-        super().__init__(a_ledger().accounts)
+        super().__init__(a_ledger().housekeeping)
         self.failure: BaseException | None = failure
 
     async def spend(self, day: date, spending: Spending) -> None:
@@ -121,7 +121,7 @@ async def test_a_write_that_is_cancelled_loses_no_call_and_counts_none_twice() -
             await self.may_write.wait()
             await self.inner.spend(day, spending)
 
-    accounts = SlowAccounts(a_ledger().accounts)
+    accounts = SlowAccounts(a_ledger().housekeeping)
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
     meter.count("rewrite", 7)
     meter.count("merge", 7)

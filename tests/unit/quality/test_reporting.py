@@ -117,7 +117,7 @@ async def test_recalled_events_are_told_from_the_others(tmp_path: Path) -> None:
 async def test_costs_are_reckoned_with_the_price_of_each_model(tmp_path: Path) -> None:
     """Tokens given and written have their own price; a role with another model inherits no price."""
     async with opened(tmp_path, models=MODELS) as memory:
-        accounts = memory._opened.ledger.accounts
+        accounts = memory._opened.ledger.housekeeping
         for purpose, calls, tokens, answered in (("triage", 4, 1_000_000, 250_000), ("merge", 2, 500_000, 0)):
             await accounts.spend(date(2026, 3, 5), Spending(purpose, calls, tokens, answered=answered))
         await accounts.spend(date(2026, 3, 5), Spending("evolution", 1, 10, unreachable=1))
