@@ -236,10 +236,8 @@ def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, era
     event = event_rows.with_admitted_quotes(connection, event, ConsentBook.opted_out(connection), erased) or event
     if event_rows.is_known(connection, event) or event_rows.active_duplicate(connection, event) is not None:
         return False
-    sources = event_rows.sources_left(connection, event)
-    if not event.retired_at and (withdrawn_at := event_rows.withdrawn_at(connection, event, sources)):
-        event = replace(event, retired_at=withdrawn_at)
-    seq = event_rows.add(connection, event, sources)
+    sources, withdrawn_at = event_rows.sources_of(connection, event)
+    seq = event_rows.add(connection, replace(event, retired_at=event.retired_at or withdrawn_at), sources)
     if row.fingerprint and row.vector is not None and event.text == row.event.text:
         put(connection, seq, row.fingerprint, row.vector, revision)
     return True

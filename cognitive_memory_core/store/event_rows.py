@@ -29,24 +29,12 @@ def keep_out(connection: Connection, event_ids: Iterable[str]) -> None:
     connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
 
 
-def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> datetime | None:
-    """Return the instant of the latest message of an event, all of whose messages are withdrawn; else None.
-
-    ``sources`` are the messages that are not withdrawn (:func:`sources_left`).
-    """
-    if sources or not event.message_ids:
-        return None
-    query = f"SELECT max(at_us) FROM withdrawals WHERE scope = ? AND message_id IN {LISTED}"
-    return instant_of(connection.execute(query, bound(event.scope.key, listed(event.message_ids))).fetchone()[0])
-
-
-def sources_left(connection: Connection, event: Event) -> set[str]:
-    """Return the messages of an event that were not withdrawn."""
-    if not event.message_ids:
-        return set()
-    query = f"SELECT message_id FROM withdrawals WHERE scope = ? AND message_id IN {LISTED}"
-    withdrawn = connection.execute(query, bound(event.scope.key, listed(event.message_ids)))
-    return set(event.message_ids).difference(row[0] for row in withdrawn)
+def sources_of(connection: Connection, event: Event) -> tuple[set[str], datetime | None]:
+    """Return the messages of an event that were not withdrawn; and, if all were, the instant of the latest."""
+    query = f"SELECT message_id, at_us FROM withdrawals WHERE scope = ? AND message_id IN {LISTED}"
+    withdrawn = dict(connection.execute(query, bound(event.scope.key, listed(event.message_ids))).fetchall())
+    left = set(event.message_ids).difference(withdrawn)
+    return left, instant_of(max(withdrawn.values())) if withdrawn and not left else None
 
 
 def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
@@ -55,7 +43,7 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
     seq = new_seq(connection.execute(EVENT.insert, values))
     add_sources(connection, seq, sources)
     _add_subjects(connection, seq, event)
-    words.add_event(connection, seq, EVENT.read(values[: len(EVENT.fields)]))  # re-read to index the row as stored
+    words.add(connection, seq, EVENT.read(values[: len(EVENT.fields)]))  # re-read to index the row as stored
     return seq
 
 
@@ -66,7 +54,7 @@ def with_admitted_quotes(
 
     None if no line of its voice is left.
     """
-    withdrawn = set(event.message_ids).difference(sources_left(connection, event)) if event.quotes else set[str]()
+    withdrawn = set(event.message_ids).difference(sources_of(connection, event)[0]) if event.quotes else set[str]()
     out = frozenset(left_out)
 
     def is_gone(quote: Quote) -> bool:
@@ -124,8 +112,8 @@ def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision:
     connection.execute(gone, (seq, listed(new.subjects)))
     _add_subjects(connection, seq, new)
     if texts_of(new) != texts_of(old):
-        words.drop_events(connection, [(seq, old)])
-        words.add_event(connection, seq, EVENT.read(values[: len(EVENT.fields)]))
+        words.drop(connection, [(seq, old)])
+        words.add(connection, seq, EVENT.read(values[: len(EVENT.fields)]))
         connection.execute("DELETE FROM vectors WHERE seq = ?", (seq,))
         connection.execute("UPDATE events SET embedded_as = '' WHERE seq = ?", (seq,))
 

@@ -189,8 +189,8 @@ def _store_or_count(
     active_event_of_id = event_rows.active_event_of_id(connection, event, named)
     if not corrects and event_rows.is_counted(connection, event, active_event_of_id):
         return None
-    sources = event_rows.sources_left(connection, event)
-    retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
+    sources, withdrawn_at = event_rows.sources_of(connection, event)
+    retired_at = event.retired_at or withdrawn_at
     twin = None if retired_at else active_event_of_id or event_rows.active_duplicate(connection, event)
     if twin is not None:
         event_rows.count_again(connection, twin, event, sources)

@@ -20,11 +20,12 @@ from ..domain.listing import (
 from ..domain.message import Message
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.scope import Scope
-from .database.rows import EVENT, MESSAGE, bound, found_message, instant_of, micros, moment_of
+from .database.rows import EVENT, bound, instant_of, micros, moment_of
 from .database.statements import LISTED, bounded, escaped, listed
 from .database.table import Table, reads
+from .messages import newest_lines
 from .profiles import PROFILE, key_values
-from .search.read_filter_sql import NOT_HIDDEN, listing_filter
+from .search.read_filter_sql import line_filter, listing_filter
 
 _SEPARATOR = "\x1f"  # between the parts of a scope's key
 _SCOPES = """{name} (scope) AS (
@@ -119,19 +120,7 @@ class OperatorLists(Table):
         without: Collection[str] = (),
     ) -> list[Message]:
         """Return the lines of a listing, newest first; none of the people ``without``, or of the bot's to them."""
-        parts, values = ["agent = ?", NOT_HIDDEN], list(bound(agent))
-        if listing.place is not None:
-            parts, values = [*parts, "scope = ?"], [*values, *bound(listing.place.key)]
-        if listing.user_id:
-            parts, values = [*parts, "sender_id = ?"], [*values, *bound(listing.user_id)]
-        if listing.window is not None:
-            parts += ["at_us >= ?", "at_us < ?"]
-            values += [micros(listing.window.start), micros(listing.window.stop)]
-        if without:
-            parts, values = [*parts, f"user_id NOT IN {LISTED}"], [*values, listed(without)]
-        rest = f"WHERE {' AND '.join(parts)} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?"
-        query = f"SELECT {MESSAGE.of('e')} FROM messages e {rest}"
-        return [found_message(row) for row in connection.execute(query, (*values, bounded(limit), bounded(offset)))]
+        return newest_lines(connection, line_filter(agent, listing, without), limit, offset)
 
     @reads
     def learned_from(

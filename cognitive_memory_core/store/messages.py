@@ -7,9 +7,12 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import names_erased, stays_out
+from ..domain.interval import Interval
+from ..domain.listing import LineListing
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT, Message, Passage
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
+from ..text.time.instants import EARLIEST
 from . import beliefs, event_rows, hidden_lines
 from .consent import ConsentBook, keyed_digest, known_since, record_change, record_purge_due, tombstones_of
 from .database.rows import MESSAGE, bound, found_message, instant_of, micros
@@ -17,7 +20,7 @@ from .database.statements import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .search import words
 from .search.corpus import passages_around
-from .search.read_filter_sql import NOT_HIDDEN
+from .search.read_filter_sql import NOT_HIDDEN, Filter, line_filter
 
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds
@@ -101,13 +104,8 @@ class MessageLog(Table):
 
         Lines of the people ``without``, and the bot's lines to them, are left out and do not count towards ``limit``.
         """
-        clause, values = f"scope = ? AND {NOT_HIDDEN}", [scope.key]
-        if before is not None:
-            clause, values = f"{clause} AND at_us < ?", [*values, micros(before)]
-        if without:
-            clause, values = f"{clause} AND user_id NOT IN {LISTED}", [*values, listed(without)]
-        query = f"SELECT {MESSAGE.of('e')} FROM messages e WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ?"
-        return [found_message(row) for row in connection.execute(query, (*values, bounded(limit)))][::-1]
+        listing = LineListing(scope, window=None if before is None else Interval(EARLIEST, before))
+        return newest_lines(connection, line_filter(scope.agent, listing, without), limit)[::-1]
 
     @reads
     def find(self, connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
@@ -231,6 +229,13 @@ class MessageLog(Table):
         return excess, following, drop(connection, seqs)
 
 
+def newest_lines(connection: Connection, chosen: Filter, limit: int, offset: int = 0) -> list[Message]:
+    """Return the lines that a condition over ``messages e`` chooses, newest first."""
+    clause, values = chosen
+    query = f"SELECT {MESSAGE.of('e')} FROM messages e WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?"
+    return [found_message(row) for row in connection.execute(query, (*values, bounded(limit), bounded(offset)))]
+
+
 def append(connection: Connection, messages: Iterable[Message]) -> int:
     """Write messages that are neither known nor withdrawn; return their number."""
     count = 0
@@ -263,7 +268,7 @@ def _record_withdrawn(connection: Connection, message: Message, at_us: int, *fur
 def _insert(connection: Connection, message: Message) -> int:
     """Write a line and return its seq."""
     inserted = connection.execute(MESSAGE.insert, MESSAGE.values(message))
-    words.add_message(connection, new_seq(inserted), message)
+    words.add(connection, new_seq(inserted), message)
     hidden_lines.note(connection, new_seq(inserted), message)
     return new_seq(inserted)
 
@@ -334,6 +339,6 @@ def drop(connection: Connection, seqs: Sequence[int]) -> int:
     """Delete messages from the log and from the word index; return their number."""
     values = (listed(seqs),)
     rows = MESSAGE.numbered(connection, f"WHERE seq IN {LISTED}", values)
-    words.drop_messages(connection, rows)
+    words.drop(connection, rows)
     connection.execute(f"DELETE FROM messages WHERE seq IN {LISTED}", values)
     return len(rows)

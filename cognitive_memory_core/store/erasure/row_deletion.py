@@ -41,7 +41,7 @@ def delete_events(connection: Connection, where: str, values: Sequence[object] |
     ids: list[str] = []
     for chunk in chunks(seqs_of(connection, "events", where, values)):
         events = EVENT.numbered(connection, f"WHERE seq IN {LISTED}", (listed(chunk),))
-        words.drop_events(connection, events)
+        words.drop(connection, events)
         connection.execute(f"DELETE FROM events WHERE seq IN {LISTED}", (listed(chunk),))  # with what depends on them
         ids += [event.id for _, event in events]
     return ids
@@ -122,12 +122,12 @@ class Rewording:
         for chunk in chunks(seqs_of(self._connection, "messages", named, values)):
             read = MESSAGE.numbered(self._connection, f"WHERE seq IN {LISTED}", (listed(chunk),))
             changed = [(seq, old, text) for seq, old in read if (text := self._hide(old.text)) != old.text]
-            words.drop_messages(self._connection, [(seq, old) for seq, old, _ in changed])
+            words.drop(self._connection, [(seq, old) for seq, old, _ in changed])
             new = [(*bound(text), seq) for seq, _, text in changed]
             self._connection.executemany("UPDATE messages SET text = ? WHERE seq = ?", new)
             again = (listed(seq for _, seq in new),)
             for seq, message in MESSAGE.numbered(self._connection, f"WHERE seq IN {LISTED}", again):
-                words.add_message(self._connection, seq, message)  # as it is stored
+                words.add(self._connection, seq, message)  # as it is stored
             self.reworded += len(changed)
 
     def texts(self, table: str, source: str = "") -> int:

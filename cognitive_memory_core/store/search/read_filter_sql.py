@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ...domain.interval import Interval
-from ...domain.listing import EventListing, EventState
+from ...domain.listing import EventListing, EventState, LineListing
 from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scene
 from ..database.rows import bound, micros
@@ -71,6 +71,20 @@ def listing_filter(agent: str, listing: EventListing, without: Collection[str]) 
     if without:
         names = listed(sorted(without))
         parts.append((f"e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}", (names, names)))
+    return _all(parts)
+
+
+def line_filter(agent: str, listing: LineListing, without: Collection[str]) -> Filter:
+    """Compile a list of lines over ``messages e``; none of the people ``without``, or of the bot's to them."""
+    parts: list[Filter] = [("e.agent = ?", bound(agent)), (NOT_HIDDEN, ())]
+    if listing.place is not None:
+        parts.append(("e.scope = ?", bound(listing.place.key)))
+    if listing.user_id:
+        parts.append(("e.sender_id = ?", bound(listing.user_id)))
+    if listing.window is not None:
+        parts.append(_within(listing.window))
+    if without:
+        parts.append((f"e.user_id NOT IN {LISTED}", (listed(without),)))
     return _all(parts)
 
 

@@ -16,7 +16,6 @@ import sqlite3
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import datetime
 from sqlite3 import Connection
 
 from ...domain.event import Event
@@ -24,7 +23,7 @@ from ...domain.message import Message
 from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scope
 from ...text.terms import SEARCHED, TERMS_VERSION, forms_version, index_terms, indexed_text, telling
-from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bytes_replaced, event_of, message_of
+from ..database.rows import EVENT, MESSAGE, Row, bytes_replaced
 from ..database.statements import always_kept, insert, listed, select
 
 EVENT_WORDS = "event_words"
@@ -34,27 +33,20 @@ _COLUMNS = ("rowid", "place", "voice", "body")
 KEPT = 64  # removals kept one by one; a cache that is further behind is rebuilt
 _SLOTS = 2 * KEPT  # twice as many, so that a slot being read is not overwritten
 _PUT_REMOVAL = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-Words = tuple[str, str, str]
 
 
-def add_event(connection: Connection, seq: int, event: Event) -> None:
-    """Index an event."""
-    connection.execute(insert(EVENT_WORDS, _COLUMNS), (seq, *event_words(event)))
+def add(connection: Connection, seq: int, item: Event | Message) -> None:
+    """Index an event or a message."""
+    connection.execute(insert(_table_of(item), _COLUMNS), (seq, *words_of(item)))
 
 
-def add_message(connection: Connection, seq: int, message: Message) -> None:
-    """Index a message."""
-    connection.execute(insert(MESSAGE_WORDS, _COLUMNS), (seq, *message_words(message)))
-
-
-def drop_events(connection: Connection, rows: Iterable[tuple[int, Event]]) -> None:
-    """Remove events from the index; the events must be those that were indexed."""
-    _drop(connection, EVENT_WORDS, ((seq, *event_words(event)) for seq, event in rows))
-
-
-def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -> None:
-    """Remove messages from the index; the messages must be those that were indexed."""
-    _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
+def drop(connection: Connection, rows: Sequence[tuple[int, Event | Message]]) -> None:
+    """Remove events, or messages, from their index; they must be those that were indexed."""
+    if rows:
+        table = _table_of(rows[0][1])
+        dropped = [("delete", seq, *words_of(item)) for seq, item in rows]
+        connection.executemany(insert(table, (table, *_COLUMNS)), dropped)
+        note_removed(connection, table, [seq for seq, _ in rows])
 
 
 def tidy(connection: Connection) -> None:
@@ -63,16 +55,16 @@ def tidy(connection: Connection) -> None:
         connection.execute(insert(table, (table,)), ("optimize",))
 
 
-def event_words(event: Event) -> Words:
-    """Return the indexed columns of an event: place, voice (its speaker), and body (texts, speaker's name, date)."""
-    said = (event.text, event.pain, event.solution, event.outcome)
-    return _words(event.scope, event.sender_id, _terms(event.sender_name, event.happened_at, *said))
-
-
-def message_words(message: Message) -> Words:
-    """Return the indexed columns of a message: place, voice (its speaker) and body."""
-    name = "" if message.is_bot else message.scene.user_name
-    return _words(message.scene.scope, message.sender_id, _terms(name, message.sent_at, message.text))
+def words_of(item: Event | Message) -> tuple[str, str, str]:
+    """Return the indexed columns: place, voice (the speaker), and body (texts, speaker's name, date)."""
+    if isinstance(item, Message):
+        scope, name, at, said = item.scene.scope, "" if item.is_bot else item.scene.user_name, item.sent_at, item.text
+    else:
+        scope, name, at = item.scope, item.sender_name, item.happened_at
+        said = f"{item.text}\n{item.pain}\n{item.solution}\n{item.outcome}"
+    voice = _token("u", scope.agent, item.sender_id) if scope.kind == "group" and item.sender_id else ""
+    body = " ".join(index_terms(indexed_text(name, at, said)))
+    return f"{_token('s', scope.key)} {_token('a', scope.agent)}", voice, body
 
 
 def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
@@ -92,38 +84,21 @@ def refresh(connection: Connection) -> None:
     if known == FORM:
         return
     with bytes_replaced(connection):
-        events = connection.execute(select(", ".join(("seq", *EVENT_FIELDS)), "events", "TRUE"))
-        _rebuild(connection, EVENT_WORDS, _readable(events, lambda row: event_words(event_of(row))))
-        messages = connection.execute(select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", "TRUE"))
-        _rebuild(connection, MESSAGE_WORDS, _readable(messages, lambda row: message_words(message_of(row))))
+        for table, columns in ((EVENT_WORDS, EVENT), (MESSAGE_WORDS, MESSAGE)):
+            connection.execute(insert(table, (table,)), ("delete-all",))
+            rows = connection.execute(select(", ".join(("seq", *columns.fields)), columns.table, "TRUE"))
+            connection.executemany(insert(table, _COLUMNS), _readable(rows, columns.read))
     connection.execute("UPDATE meta SET value = ? WHERE key = 'terms'", (FORM,))
 
 
-def _readable(rows: Iterable[Row], words_of: Callable[[Row], Words]) -> Iterator[tuple[int, str, str, str]]:
+def _readable(rows: Iterable[Row], read: Callable[[Row], Event | Message]) -> Iterator[tuple[int, str, str, str]]:
     for seq, *fields in rows:
         with suppress(sqlite3.DataError):
-            yield (seq, *words_of(fields))
+            yield (seq, *words_of(read(fields)))
 
 
-def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
-    dropped = list(rows)
-    if dropped:
-        connection.executemany(insert(table, (table, *_COLUMNS)), [("delete", *row) for row in dropped])
-        note_removed(connection, table, [row[0] for row in dropped])
-
-
-def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
-    connection.execute(insert(table, (table,)), ("delete-all",))
-    connection.executemany(insert(table, _COLUMNS), rows)
-
-
-def _terms(sender_name: str, at: datetime, *said: str) -> list[str]:
-    return index_terms(indexed_text(sender_name, at, "\n".join(said)))
-
-
-def _words(scope: Scope, sender_id: str, body: Sequence[str]) -> Words:
-    voice = _token("u", scope.agent, sender_id) if scope.kind == "group" and sender_id else ""
-    return f"{_token('s', scope.key)} {_token('a', scope.agent)}", voice, " ".join(body)
+def _table_of(item: Event | Message) -> str:
+    return MESSAGE_WORDS if isinstance(item, Message) else EVENT_WORDS
 
 
 def _where(read_filter: ReadFilter) -> str:

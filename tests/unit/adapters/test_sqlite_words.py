@@ -108,7 +108,7 @@ def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
 def test_the_same_ids_in_another_place_make_another_token() -> None:
     """A group and a private chat with the same id, and two agents, have different place terms."""
     places = {
-        words.event_words(an_event(scene=scene))[0].split()[0]
+        words.words_of(an_event(scene=scene))[0].split()[0]
         for scene in (GROUP, PRIVATE, type(GROUP).private("10001"), type(GROUP).group("10001", "1", agent="another"))
     }
     assert len(places) == 4
