@@ -19,7 +19,7 @@ from ..store.database.table import Snapshot, at_once
 from ..text.names import clean_text
 from ..text.statements.questions import asks_leave
 from ..text.terms import query_terms
-from .deadlines import AWAY, PATIENCE, with_timeout
+from .deadlines import vector_of
 from .ranking import covered, terms_of
 
 QUERY_LENGTH = 1_000
@@ -57,7 +57,7 @@ class BeliefSearch:
         """
         said = clean_text(query[:QUERY_LENGTH]).strip()
         rows = await self.vectors.near(scope, self.embedder.fingerprint, None)
-        if rows and said and (vector := await self._vector(said)) is not None:
+        if rows and said and (vector := await vector_of(self.embedder, said)) is not None:
             rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
         rank = partial(self._ranked, rows, said, worded)
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
@@ -96,12 +96,6 @@ class BeliefSearch:
     def _similarity(self, cosine: float | None) -> float | None:
         is_usable = cosine is not None and math.isfinite(cosine)
         return self.embedder.calibration.similarity(cosine) if cosine is not None and is_usable else None
-
-    async def _vector(self, said: str) -> Vector | None:
-        try:
-            return await with_timeout(PATIENCE, self.embedder.embed_query(said))
-        except AWAY:
-            return None
 
 
 def _weight(hit: BeliefHit) -> float:

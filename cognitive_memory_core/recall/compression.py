@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, cast
+from typing import cast
 
 from .. import sentences
 from ..domain.message import Message
@@ -35,19 +35,11 @@ _INNER = str.maketrans("「」", "『』")
 Admit = Callable[[Turn | Dialogue], Turn | Dialogue]
 
 
-class Summariser(Protocol):
-    """A model that summarises dialogues."""
-
-    async def summary(self, lines: Sequence[Message], tokens: int) -> str:
-        """Summarise a dialogue in about ``tokens`` tokens; raises as :meth:`Chat.ask` does."""
-        ...
-
-
 @dataclass(frozen=True)
 class Compressor:
     """Compresses dialogues; without a summariser, or if it fails, keeps only the newest lines that fit."""
 
-    summariser: Summariser | None = None
+    summariser: ModelSummariser | None = None
     hide: Callable[[str], str] = str
     patience: float = PATIENCE
 
@@ -56,21 +48,21 @@ class Compressor:
 
         If the summary is short, its free tokens take more lines, so that some lines may be in the summary, too.
         """
-        said = await asyncio.to_thread(_said, lines)
-        kept = _newest(said, budget)
-        room = min(int(budget * SUMMARY_SHARE), LONGEST_SUMMARY)
-        if self.summariser and len(kept) < len(said) and room >= SHORTEST_SUMMARY:
-            last = _newest(said, budget - room)
-            before = [one.message for one in said[: len(said) - len(last)]]
-            spare = min(budget - sum(one.cost for one in last), LONGEST_SUMMARY)
+        cut = [replace(line, text=line.text[:LINE]) for line in lines]
+        said = await asyncio.to_thread(lambda: [(line, shown) for line in cut if (shown := _shown(line))])
+        costs = [token_count(f"{shown}\n") for _, shown in said]
+        kept, room = _newest(costs, budget), min(int(budget * SUMMARY_SHARE), LONGEST_SUMMARY)
+        summary = ""
+        if self.summariser and kept and room >= SHORTEST_SUMMARY:
+            last = _newest(costs, budget - room)
+            before, spare = [line for line, _ in said[:last]], min(budget - sum(costs[last:]), LONGEST_SUMMARY)
             if summary := await self._summary(self.summariser, before, spare):
-                left = _newest(said, budget - token_count(f"{summary}\n"))
-                return "\n".join((summary, *(one.shown for one in left)))
-        if said and not kept:
-            return _head(said[-1].shown, budget)
-        return "\n".join(one.shown for one in kept)
+                kept = _newest(costs, budget - token_count(f"{summary}\n"))
+        if said and kept == len(said) and not summary:
+            return _first(sentences_of(said[-1][1]), budget)
+        return "\n".join((*filter(None, (summary,)), *(shown for _, shown in said[kept:])))
 
-    async def _summary(self, summariser: Summariser, lines: Sequence[Message], room: int) -> str:
+    async def _summary(self, summariser: ModelSummariser, lines: Sequence[Message], room: int) -> str:
         """Return the summary to show, in whole sentences of at most ``room`` tokens in all; "" if there is none.
 
         It is put inside quotation marks that it cannot close, so that a command in the chat is not read as a command.
@@ -78,29 +70,19 @@ class Compressor:
         inside = room - token_count(sentences.context.SUMMED_UP.format(summary="\n"))
         try:
             written = await with_timeout(self.patience, summariser.summary(lines, inside))
-            whole = self.hide(defused(written)).translate(_INNER)
+            fitting = whole = self.hide(defused(written)).translate(_INNER)
             if not any(map(str.isalnum, whole)):
                 raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
-            fitting = _fitting(whole, inside)
+            if token_count(whole) > inside:  # cut at a full stop or a semicolon
+                clauses = (part for one in sentences_of(whole) for part in _CLAUSE_ENDS.split(one))
+                fitting = _first(clauses, inside)
+                fitting = f"{fitting[:-1]}。" if fitting.endswith("；") else fitting.rstrip()
             if len(fitting) * 2 < len(whole):
                 raise BadAnswer(sentences.models.SUMMARY_TOO_LONG.format(tokens=inside))
         except AWAY as failure:
             log.warning("%s", sentences.log.NOT_COMPRESSED.format(reason=described(failure)))
             return ""
         return sentences.context.SUMMED_UP.format(summary=fitting)
-
-
-@dataclass(frozen=True)
-class _ShownLine:
-    """A message and its rendered line."""
-
-    message: Message
-    shown: str
-
-    @property
-    def cost(self) -> int:
-        """Return the tokens of the line with its line end."""
-        return token_count(self.shown + "\n")
 
 
 def checked_dialogue(messages: object) -> tuple[Message, ...]:
@@ -126,47 +108,26 @@ def admitted(lines: Sequence[Message], admit: Admit) -> tuple[Message, ...]:
     return tuple(sorted(left, key=lambda line: line.sent_at))
 
 
-def _said(lines: Iterable[Message]) -> list[_ShownLine]:
-    cut = (replace(line, text=line.text[:LINE]) for line in lines)
-    shown = ((line, defused(line.text)) for line in cut)
-    return [
-        _ShownLine(line, sentences.context.SPOKEN.format(speaker=_speaker(line), text=text))
-        for line, text in shown
-        if text
-    ]
+def _shown(line: Message) -> str:
+    """Render a line with its speaker; "" for one without words."""
+    if not (text := defused(line.text)):
+        return ""
+    speaker = sentences.context.THE_BOT if line.is_bot else sentences.stored_text.SOMEBODY
+    if line.sender_id:
+        speaker = defused(Person(line.sender_id, clean_name(line.scene.user_name)).label)
+    return sentences.context.SPOKEN.format(speaker=speaker, text=text)
 
 
-def _speaker(line: Message) -> str:
-    if line.is_bot or not line.sender_id:
-        return sentences.context.THE_BOT if line.is_bot else sentences.stored_text.SOMEBODY
-    return defused(Person(line.sender_id, clean_name(line.scene.user_name)).label)
-
-
-def _newest(said: Sequence[_ShownLine], room: int) -> list[_ShownLine]:
-    """Return the newest lines that fit in ``room`` tokens together, each whole."""
-    kept: list[_ShownLine] = []
-    for one in reversed(said):
-        room -= one.cost
-        if room < 0:
-            break
-        kept.append(one)
-    return kept[::-1]
-
-
-def _head(text: str, room: int) -> str:
-    """Return the leading whole sentences of a text that fit in ``room`` tokens."""
-    return _first(sentences_of(text), room)
-
-
-def _fitting(summary: str, room: int) -> str:
-    """Return the leading part of a summary that fits in ``room`` tokens, cut at a full stop or a semicolon."""
-    if token_count(summary) <= room:
-        return summary
-    head = _first((part for one in sentences_of(summary) for part in _CLAUSE_ENDS.split(one)), room)
-    return f"{head[:-1]}。" if head.endswith("；") else head.rstrip()
+def _newest(costs: Sequence[int], room: int) -> int:
+    """Return the index of the first of the newest lines that fit in ``room`` tokens together, each whole."""
+    at = len(costs)
+    while at and (room := room - costs[at - 1]) >= 0:
+        at -= 1
+    return at
 
 
 def _first(parts: Iterable[str], room: int) -> str:
+    """Join the leading parts that fit in ``room`` tokens."""
     fitting = ""
     for part in parts:
         room -= token_count(part)

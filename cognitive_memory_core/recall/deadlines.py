@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..errors import PermanentError, TransientError, UnavailableError
+from ..ports.models import Embedder, Vector
 from ..tasks import seen
 
 PATIENCE = 5.0  # seconds that a read waits for a model or for another process
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)  # a part of an answer is missing
-TURNS = 8  # of the event loop, in which an embedder that waits for nothing has answered through all its wrappers
 T = TypeVar("T")
 
 
@@ -33,16 +33,9 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     return task.result()
 
 
-async def settled(answer: asyncio.Future[Any]) -> None:
-    """Let the event loop turn a few times, until the future is done: a remote model answers later, others by then."""
-    for _ in range(TURNS):
-        if answer.done():
-            break
-        await asyncio.sleep(0)
-
-
-async def shielded(awaitable: Awaitable[T]) -> T:
-    """Return the result; work whose caller is cancelled goes on to its end, so that breakers count its outcome."""
-    task = asyncio.ensure_future(awaitable)
-    task.add_done_callback(seen)
-    return await asyncio.shield(task)
+async def vector_of(embedder: Embedder, said: str) -> Vector | None:
+    """Return the vector of a query; None if the embedder is unavailable or late."""
+    try:
+        return await with_timeout(PATIENCE, embedder.embed_query(said))
+    except AWAY:
+        return None

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 from .. import sentences
@@ -85,6 +85,7 @@ SPARE_LINES = 8  # more lines of the log than are shown, in place of those that 
 FOLLOWED = 3  # best lines of the log that are shown with the lines after them
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 LINE = 0.5  # factor of a log line's score beside events, which carry more information
+NEWEST_LAST = (sentences.context.TITLE_PINS, sentences.context.TITLE_MEMOS)  # cut from the oldest on
 TRACED = 0.8  # factor of an event's score that is found through a line that it was made of
 T = TypeVar("T")
 Steps = Generator[Callable[[], Awaitable[Any]], Any, T]
@@ -163,6 +164,7 @@ class Question:
         self._told: set[LineKey] = set()  # lines that are shown by the caller, or as an event
         self._pins: Sequence[Pin] = ()
         self._memos: Sequence[Memo] = ()
+        self._people_here: KnownPlaces = NO_PLACES  # of the place, if none of them is missing
         self._beliefs = TurnBeliefs()
         self._profiles = TurnProfiles()
 
@@ -254,13 +256,8 @@ class Question:
             names = self._parts.known.at(self.connection, self._scene)
             reference = self._now.astimezone(self._settings.zone)
             self._query = with_names(self._query, self._scene, reference, names)
-
-    @cached_property
-    def _known_people(self) -> KnownPlaces:
-        """The people of the place that were read for the query; no place if the list may be incomplete."""
-        names = self._query.names
-        are_all = names.are_known and len(names.people) < MOST_PEOPLE
-        return {self._scene.scope: names.people} if are_all and self._scene.has_place else NO_PLACES
+            if names.are_known and len(names.people) < MOST_PEOPLE and self._scene.has_place:
+                self._people_here = {self._scene.scope: names.people}
 
     # events
 
@@ -288,8 +285,13 @@ class Question:
             words = search(self.connection, query.terms, read_filter, candidates)
             for one in outnumbered(words):
                 words = _with(words, search(self.connection, query.terms, one, more))
+        begun, embedder = self._embedding, self._parts.embedder
         try:
-            yield from self._embed()
+            if begun is not None and begun.done():
+                self._vector = begun.result()
+            else:
+                text = embedded_text(query, self._settings)
+                self._vector = yield (lambda: embedder.embed_query(text)) if begun is None else (lambda: begun)
         except AWAY:
             self.missing["vectors"] = "embedding"
         if self._vector is not None:
@@ -297,11 +299,15 @@ class Question:
                 dense = yield from self._nearest(self._vector, read_filter, candidates)
                 for one in outnumbered(dense):
                     dense = _with(dense, (yield from self._nearest(self._vector, one, more)))
-        about = self._asked_about()
+        # an identity query ("who is ...") is about somebody
+        named = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
+        about = [replace(read_filter, user_id=person) for person in named] if query.asks_who else []
         # candidates below the floor are kept for comparison only
         least = 0.0 if self._explains or self._parts.reranker or about else floor
         self.candidates = self._joined(dense, words, least)
-        hits = yield from self._judged(self.candidates, candidates)
+        hits = self.candidates
+        if self._parts.reranker and hits and asked.enable_rerank:
+            hits = yield from self._judged(self._parts.reranker, candidates)
         enough = max(floor, asked.min_relevance, LEAST)
         if about and sum(one.relevance >= enough for one in hits) < min(FEW, limit):
             self.missing["newest"] = "ledger"
@@ -313,15 +319,6 @@ class Question:
                 self.candidates += (one for one in hits if one not in self.candidates)
         ranked = weighed(above(hits, floor), query.windows, query.people, decay, self._now, said)
         return [one.hit for one in diversified(collapsed(ranked), asked.diversity, limit)]
-
-    def _embed(self) -> Steps[None]:
-        begun, embedder = self._embedding, self._parts.embedder
-        if begun is not None and begun.done():
-            self._vector = begun.result()
-        elif begun is not None:
-            self._vector = yield lambda: begun
-        else:
-            self._vector = yield lambda: embedder.embed_query(embedded_text(self._query, self._settings))
 
     def _nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> Steps[list[Scored]]:
         """Return the nearest events by exact search or, if there are too many vectors, by the wide index."""
@@ -352,11 +349,10 @@ class Question:
         found = fused(dense, lexical, self._settings.query.lexical_weight, least)
         return [one for one in found if self._read_filter.admits(one.event)]
 
-    def _judged(self, hits: list[Candidate], candidates: int) -> Steps[list[Candidate]]:
-        """Return the best only, with the reranker's scores; without one, or if it fails, all of them as they were."""
-        asked, reranker = self._settings.query, self._parts.reranker
-        few = asked.rerank_candidate_multiplier < RERANKED_FROM
-        if reranker is None or not asked.enable_rerank or few or not hits:
+    def _judged(self, reranker: Reranker, candidates: int) -> Steps[list[Candidate]]:
+        """Return the best candidates only, with the reranker's scores; if it fails, all of them as they were."""
+        hits = self.candidates
+        if self._settings.query.rerank_candidate_multiplier < RERANKED_FROM:
             return hits
         best = collapsed(weighed(above(hits, 0.0), self._query.windows, self._query.people))[:candidates]
         texts, found = [one.event.text for one in best], None
@@ -368,19 +364,11 @@ class Question:
             one.cut = None if found is None or one in best else one.cut or "judged"
         return hits if found is None else found
 
-    def _asked_about(self) -> list[ReadFilter]:
-        """Return a read filter for each person whom an identity query ("who is ...") asks about; [] for others."""
-        if not self._query.asks_who:
-            return []
-        named = sorted(self._query.people)[:ASKED_ABOUT]
-        people = [self._read_filter.user_id] if self._read_filter.user_id else named
-        return [replace(self._read_filter, user_id=person) for person in people]
-
     def _show(self, hits: Sequence[Hit]) -> None:
         """Put the events that replace others before these, and present names into all."""
         found = self.shown = [hit.event for hit in hits]
         newer = self._replacing([event.id for event in found])
-        every = self._parts.names.events(self.connection, [*found, *newer], self._known_people)
+        every = self._parts.names.events(self.connection, [*found, *newer], self._people_here)
         shown, replacing = every[: len(found)], every[len(found) :]
         self.shown, self._replaced = followed(newer_first(shown), replacing, self._settings.query.auto_top_k)
 
@@ -513,10 +501,10 @@ class Question:
             return self._parts.access.belief(scope, belief)
 
         found = beliefs.of_turn(self.connection, scope, self._query.said, self._vector, worded)
-        named = self._parts.names.beliefs(self.connection, scope, found.beliefs, self._known_people)
+        named = self._parts.names.beliefs(self.connection, scope, found.beliefs, self._people_here)
         ids = [event_id for belief in found.beliefs for event_id in belief.event_ids]
         newer = [event for event in self._replacing(ids) if event.scope == scope]
-        newer = self._parts.names.events(self.connection, newer, self._known_people)
+        newer = self._parts.names.events(self.connection, newer, self._people_here)
         self._beliefs = replace(found, beliefs=tuple(named), newer=newer)
 
     def _named(self) -> list[Person]:
@@ -544,21 +532,25 @@ class Question:
         admitted = [*filter(access.present_filter(scene).admits, self.shown)]
         own_pins = [one for one in pins if one.owner_id not in hidden and access.admits(scene, one)]
         visible_memos = [memo for memo in memos if access.admits(scene, memo)]
-
-        def part(kind: Kind, title: str, lines: Iterable[str], *, newest_last: bool = False) -> Part:
-            return Part(kind, Section(title, tuple(map(access.hidden, lines) if hidden else lines)), newest_last)
-
-        newer = filter(access.present_filter(scene).admits, self._beliefs.newer)
-        beliefs = belief_lines(self._beliefs.beliefs, self._beliefs.warnings, settings.zone, newer, people)
-        parts = (
-            part("rest", titles.TITLE_PINS, pin_lines(own_pins), newest_last=True),
-            part("profiles", titles.TITLE_PERSON, (*(line for lines in of_named for line in lines), *asker)),
-            part("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
-            part("rest", titles.TITLE_BELIEFS, beliefs),
-            part("events", titles.TITLE_EVENTS, event_lines(admitted, settings.zone, self._replaced)),
-            part("events", titles.TITLE_QUOTATIONS, quotation_lines(self._quotations(), people, settings.zone)),
-            part("memos", titles.TITLE_MEMOS, memo_lines(visible_memos, settings.zone), newest_last=True),
-        )
+        newer, zone = filter(access.present_filter(scene).admits, self._beliefs.newer), settings.zone
+        beliefs, warnings = self._beliefs.beliefs, self._beliefs.warnings
+        shown: list[tuple[Kind, str, tuple[str, ...]]] = [
+            ("rest", titles.TITLE_PINS, pin_lines(own_pins)),
+            ("profiles", titles.TITLE_PERSON, (*chain(*of_named), *asker)),
+            ("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
+            (
+                "rest",
+                titles.TITLE_BELIEFS,
+                belief_lines(beliefs, warnings, zone, newer, people),
+            ),
+            ("events", titles.TITLE_EVENTS, event_lines(admitted, zone, self._replaced)),
+            ("events", titles.TITLE_QUOTATIONS, quotation_lines(self._quotations(), people, zone)),
+            ("memos", titles.TITLE_MEMOS, memo_lines(visible_memos, zone)),
+        ]
+        parts = [
+            Part(kind, Section(title, tuple(map(access.hidden, lines)) if hidden else lines), title in NEWEST_LAST)
+            for kind, title, lines in shown
+        ]
         sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
         text = block(with_ids_once(sections, self._query.names) if self._query.names.are_known else sections)
         return Context(text, sections, token_count(text), self.degraded)

@@ -24,7 +24,7 @@ from ..store.facts import FactBook
 from ..store.profiles import IndexedProfile, ProfileIndex
 from ..text.names import clean_name, clean_text
 from ..text.terms import index_terms, query_terms
-from .deadlines import AWAY, PATIENCE, with_timeout
+from .deadlines import AWAY, PATIENCE, vector_of, with_timeout
 from .names import CurrentNames
 from .query import QUERY_LENGTH
 from .ranking import MAX_RESULTS, covered
@@ -117,7 +117,7 @@ class ProfileReader:
         rows = [row for row in await self._readable(scene) if is_wanted(row, scene, entity_type)] if terms else []
         if not rows:
             return []
-        vector = await self._vector(said)
+        vector = await vector_of(self._embedder, said)
         question = ProfileQuestion(said.casefold().lstrip("@"), terms, vector, self._embedder.calibration)
         rank = partial(ranked, rows, question, settings, self._access.redacted)
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
@@ -216,12 +216,6 @@ class ProfileReader:
             return []
         shown = (row for row in rows if row.profile.key not in hidden and _has_words(row.profile))
         return [row for row in shown if self._access.admits_profile(scene, row.profile.key)]
-
-    async def _vector(self, said: str) -> Vector | None:
-        try:
-            return await with_timeout(PATIENCE, self._embedder.embed_query(said))
-        except AWAY:
-            return None
 
 
 def _has_words(profile: Profile) -> bool:

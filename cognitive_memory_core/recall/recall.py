@@ -19,7 +19,7 @@ from ..ports.tally import Tally
 from ..settings import Live, Settings
 from ..store.database.table import Snapshot
 from ..tasks import is_out_of_threads, seen
-from .deadlines import AWAY, PATIENCE, settled, shielded, with_timeout
+from .deadlines import AWAY, PATIENCE, with_timeout
 from .one_pass import Question, Sources, Steps, newest
 from .query import Query, embedded_text, query_of
 from .render import section_tokens
@@ -27,6 +27,7 @@ from .trace import Explanation
 
 LONG = 300  # characters; a longer query is parsed in a thread
 FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
+TURNS = 8  # of the event loop, in which an embedder that waits for nothing has answered through all its wrappers
 LAST_STEPS = 0.2  # share of the time limit that is left to the pass when a model is late
 
 
@@ -108,11 +109,11 @@ class Recall:
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
         """Build the context for ``enabled=false``: recent memos only."""
         settings = self._settings.current
-        question = Question(self.sources, self._all_of(scene), Query(""), settings)
+        question = Question(self.sources, self.sources.access.present_filter(scene), Query(""), settings)
         question.missing = {"notes": "ledger", "": "disabled"} if scene.has_place else {"": "disabled"}
         if scene.has_place:
             await self._answered(question, question.memos())
-        return question.rendered(self._waiting(scene), budget)
+        return question.rendered(self._waiting_memos(scene.scope) if scene.has_place else [], budget)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of a place, newest last, including those of jobs still in the queue.
@@ -158,7 +159,9 @@ class Recall:
         is_greeting = query.says_little
         is_asked = bool(query.terms) and asked.auto_top_k > 0 and not is_greeting
         embedding = self._embedding(query, settings) if is_asked else None
-        question = Question(self.sources, self._all_of(scene), query, settings, embedding, explains=explains)
+        question = Question(
+            self.sources, self.sources.access.present_filter(scene), query, settings, embedding, explains=explains
+        )
         question.missing = {"notes": "ledger"} if scene.has_place else {}
         if query.terms:
             question.missing |= {"lines": "lexical"} if asked.auto_messages_k else {}
@@ -167,13 +170,7 @@ class Recall:
         if self.sources.profiles:
             question.missing["profiles"] = "profiles"
         await self._answered(question, question.context(shown, is_greeting=is_greeting), embedding)
-        return question, question.rendered(self._waiting(scene), budget)
-
-    def _all_of(self, scene: Scene) -> ReadFilter:
-        return ReadFilter(scene, without=self.sources.access.hidden_people)
-
-    def _waiting(self, scene: Scene) -> list[Memo]:
-        return self._waiting_memos(scene.scope) if scene.has_place else []
+        return question, question.rendered(self._waiting_memos(scene.scope) if scene.has_place else [], budget)
 
     async def _asked(self, text: str, scene: Scene) -> Query:
         """Parse a question, as if nobody were known in its place."""
@@ -190,7 +187,10 @@ class Recall:
     ) -> None:
         """Carry out a pass; what it has not read when it fails, or when the time is over, stays missing."""
         if embedding is not None:
-            await settled(embedding)  # one step of the pass is then enough
+            for _ in range(TURNS):  # one step of the pass is enough when the vector is there
+                if embedding.done():
+                    break
+                await asyncio.sleep(0)
         carried_out = partial(self._carried_out, question, steps)
         try:
             await (self._guarded(carried_out) if self._guarded else carried_out())
@@ -226,7 +226,9 @@ class Recall:
             if asked is None:
                 break
             try:
-                resume = partial(steps.send, await with_timeout(end - loop.time(), shielded(asked())))
+                answer = asyncio.ensure_future(asked())  # a cancelled caller leaves it running: breakers count it
+                answer.add_done_callback(seen)
+                resume = partial(steps.send, await with_timeout(end - loop.time(), asyncio.shield(answer)))
             except (CognitiveMemoryError, asyncio.TimeoutError) as failure:
                 resume = partial(steps.throw, failure)
         if question.failure is not None:

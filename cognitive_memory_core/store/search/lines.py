@@ -111,6 +111,20 @@ def line_key(place: str, message_id: str) -> int:
     return crc32(f"{place}\n{message_id}".encode("utf-8", "replace"))
 
 
+ABOUT = [
+    ("at_us", "i8"),
+    ("place", "i4"),  # number of the scope
+    ("passage", "i4"),
+    ("private", "?"),
+    ("numeric", "?"),  # whether the line holds a number
+    ("person", "i4"),  # who said it, or to whom the bot said it
+    ("speaker", "i4"),  # the same; -1: the bot
+    ("id", "u4"),  # hash of place and message id
+    ("answered", "u4"),  # that of the line which it answers, or 0
+    ("label", "i4"),  # how many of a row's terms, the first ones, are of its label
+]
+
+
 class LineRows(Rows):
     """The lines of a place, or of a person's private chat and own lines in groups."""
 
@@ -122,16 +136,7 @@ class LineRows(Rows):
     def __init__(self) -> None:
         """Start without lines."""
         super().__init__()
-        self.at_us = self.column(np.int64)
-        self.places = self.column(np.int32)  # number of the scope
-        self.passages = self.column(np.int32)
-        self.private = self.column(np.bool_)
-        self.numeric = self.column(np.bool_)  # whether the line holds a number
-        self.people = self.column(np.int32)  # who said it, or to whom the bot said it
-        self.speakers = self.column(np.int32)  # the same; -1: the bot
-        self.ids = self.column(np.uint32)  # hash of place and message id
-        self.answered = self.column(np.uint32)  # that of the line which it answers, or 0
-        self.label_sizes = self.column(np.int32)  # how many of a row's terms, the first ones, are of its label
+        self.about = self.column(np.dtype(ABOUT))
         self.hidden = np.empty(0, np.int64)  # seqs of lines that nobody may read at present
         self._numbers: dict[str, int] = {}
         self._talk: tuple[frozenset[str], Talk] | None = None
@@ -139,24 +144,20 @@ class LineRows(Rows):
     def load(self, rows: Sequence[Row], passage: int = 0) -> None:
         """Append lines: seq and :data:`COLUMNS`; lines of different passages are not neighbours of each other."""
         self._talk = None
-        labels, said, columns = list[Sequence[int]](), list[set[int]](), list[tuple[int, ...]]()
+        terms, about = list[tuple[int, ...]](), list[tuple[int, ...]]()
         for _, at_us, scope, kind, line, reply_to, is_bot, user, name, sent_at, text in rows:
             try:
-                labels.append(_label("" if is_bot else name, moment_of(sent_at).date()))
-                said.append({*map(hashed, index_terms(text[:READ]))})
+                label = _label("" if is_bot else name, moment_of(sent_at).date())
+                terms.append((*label, *{*map(hashed, index_terms(text[:READ]))}))
             except ValueError:  # the file is damaged; nobody can read the row
-                labels.append(())
-                said.append(set())
-            place, person = self._number(scope), self._number(user)
+                label = ()
+                terms.append(())
+            place, person = (self._numbers.setdefault(one, len(self._numbers)) for one in (scope, user))
             ids = line_key(scope, line), line_key(scope, reply_to) if reply_to else 0
             who = person, -1 if is_bot else person
-            columns.append((at_us, place, passage, kind == "private", holds_number(text), *who, *ids))
-        self.add([row[0] for row in rows], [(*label, *words) for label, words in zip(labels, said, strict=True)])
-        self.label_sizes.append([len(label) for label in labels])
-        about = self.at_us, self.places, self.passages, self.private, self.numeric
-        into = *about, self.people, self.speakers, self.ids, self.answered
-        for column, values in zip(into, zip(*columns, strict=True), strict=True):
-            column.append(values)
+            about.append((at_us, place, passage, kind == "private", holds_number(text), *who, *ids, len(label)))
+        self.add([row[0] for row in rows], terms)
+        self.about.append(np.array(about, ABOUT))
 
     def remove(self, seqs: Collection[int]) -> Array:
         """Remove those of the lines that are here, and return their seqs."""
@@ -182,19 +183,16 @@ class LineRows(Rows):
         """Return which lines the narrowing parts of a read filter admit, its scene and ``without`` apart."""
         admitted = np.full(len(self), not read_filter.kinds or "message" in read_filter.kinds)
         if read_filter.user_id:
-            admitted &= self.people.values == self.number_of(read_filter.user_id)
+            admitted &= self.about.values["person"] == self.number_of(read_filter.user_id)
         if read_filter.group_id:
             scope = Scope(read_filter.scene.agent, "group", read_filter.group_id).key
-            admitted &= self.places.values == self.number_of(scope)
+            admitted &= self.about.values["place"] == self.number_of(scope)
         return admitted & self.said_in(read_filter.window) if read_filter.window is not None else admitted
 
     def said_in(self, window: Interval) -> Mask:
         """Return which lines were said in an interval."""
-        at_us = self.at_us.values
+        at_us = self.about.values["at_us"]
         return (at_us >= micros(window.start)) & (at_us < micros(window.stop))
-
-    def _number(self, name: str) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
 
 
 @dataclass(frozen=True)
@@ -211,15 +209,16 @@ class Talk:
         """Order the lines that may be read."""
         stays = np.ones(len(lines), np.bool_)
         if without:
-            stays &= ~np.isin(lines.people.values, [lines.number_of(who) for who in without])
+            stays &= ~np.isin(lines.about.values["person"], [lines.number_of(who) for who in without])
         if len(lines.hidden):
             stays &= ~np.isin(lines.seqs.values, lines.hidden)
         rows = np.flatnonzero(stays)
-        places, at_us = lines.places.values[rows], lines.at_us.values[rows]
-        order = np.lexsort((lines.seqs.values[rows], at_us, places))
-        rows, places, at_us = rows[order], places[order], at_us[order]
+        about = lines.about.values[rows]
+        order = np.lexsort((lines.seqs.values[rows], about["at_us"], about["place"]))
+        rows, about = rows[order], about[order]
         begins = np.ones(len(rows), np.bool_)
-        begins[1:] = (np.diff(places) != 0) | (np.diff(at_us) > PAUSE_US) | (np.diff(lines.passages.values[rows]) != 0)
+        begins[1:] = (np.diff(about["place"]) != 0) | (np.diff(about["passage"]) != 0)
+        begins[1:] |= np.diff(about["at_us"]) > PAUSE_US
         session = np.cumsum(begins)
         in_session = np.arange(len(rows)) - np.flatnonzero(begins)[session - 1]
         position = np.full(len(lines), -1)
@@ -259,15 +258,16 @@ def scored_lines(lines: LineRows, search: LineSearch, among: Array | None = None
     near = np.unique(talk.position[best][:, np.newaxis] + np.arange(-search.reach, search.reach + 1))
     at = near[(near >= 0) & (near < len(talk.rows))]  # positions in the talk, in order
     window = talk.rows[at]
-    own, label, sizes = _words(lines, terms, window)
+    about = lines.about.values[window]
+    own, label, sizes = _words(lines, terms, window, about["label"])
     session, (_, topic) = talk.session[at], np.unique(talk.topic[at], return_inverse=True)
-    alone = _monologues(lines, window, topic)[topic]
+    alone = _monologues(about, topic)[topic]
     whole = np.sort(weight)[-SEARCHED:].sum() or 1.0
-    is_echo = (lines.at_us.values[window] >= now_us - RECENT_US) & (own @ weight >= ECHO * whole)
+    is_echo = (about["at_us"] >= now_us - RECENT_US) & (own @ weight >= ECHO * whole)
     lends = own * ~(is_echo | alone)[:, np.newaxis]
     shared = np.zeros((topic.max(initial=-1) + 1, len(terms)))
     np.maximum.at(shared, topic, lends)
-    parts = own, LABEL * label, _neighbours(lends, at, session), _replies(lines, own * ~is_echo[:, np.newaxis], window)
+    parts = own, LABEL * label, _neighbours(lends, at, session), _replies(about, own * ~is_echo[:, np.newaxis])
     lengths = np.where(alone, LENGTH_SHARE * (sizes / max(sizes.mean() if len(sizes) else 0, 1.0) - 1.0), 0.0)
     half = HALF * (1.0 + lengths[:, np.newaxis] * own)
     weights = np.where(alone[:, np.newaxis], rarity * asides, weight)
@@ -304,7 +304,7 @@ def found_lines(
         for at, (row, factors_of) in enumerate(zip(best_rows, factors, strict=False))
         if (line := lines.get(row))
     )
-    keys = rows.ids.values[scored.rows[:SCORED]].tolist()
+    keys = rows.about.values["id"][scored.rows[:SCORED]].tolist()
     return FoundLines(found, dict(zip(keys, scored.scores.tolist(), strict=False)))
 
 
@@ -320,24 +320,23 @@ def _best(scores: Array, count: int) -> Array:
     return rows if len(rows) <= count else rows[np.argpartition(-scores[rows], count)[:count]]
 
 
-def _words(lines: LineRows, terms: Array, window: Array) -> tuple[Scores, Scores, Array]:
+def _words(lines: LineRows, terms: Array, window: Array, labels: Array) -> tuple[Scores, Scores, Array]:
     """Return which of the terms each line says, and has in its label alone; and how many terms each line says."""
     flat, owners, within = lines.terms_of(window)
     order = np.argsort(terms)
     at = order[np.minimum(np.searchsorted(terms[order], flat), len(order) - 1)]
     hit = np.flatnonzero(terms[at] == flat)
-    labels = lines.label_sizes.values[window]
     both = np.zeros((2, len(window), len(terms)))
     both[(within[hit] < labels[owners[hit]]).astype(int), owners[hit], at[hit]] = 1.0
     return both[0], both[1] * (both[0] == 0.0), np.bincount(owners, minlength=len(window)) - labels
 
 
-def _monologues(lines: LineRows, window: Array, topic: Array) -> Mask:
+def _monologues(about: Array, topic: Array) -> Mask:
     """Return for each topic whether one side alone speaks in it, in private."""
-    speakers = lines.speakers.values[window]
+    speakers = about["speaker"]
     first = np.zeros(topic.max(initial=-1) + 1, speakers.dtype)
     first[topic] = speakers
-    return np.bincount(topic, (speakers != first[topic]) | ~lines.private.values[window], len(first)) == 0
+    return np.bincount(topic, (speakers != first[topic]) | ~about["private"], len(first)) == 0
 
 
 def _neighbours(lends: Scores, at: Array, session: Array) -> Scores:
@@ -351,9 +350,9 @@ def _neighbours(lends: Scores, at: Array, session: Array) -> Scores:
     return near
 
 
-def _replies(lines: LineRows, lends: Scores, window: Array) -> Scores:
+def _replies(about: Array, lends: Scores) -> Scores:
     given = np.zeros_like(lends)
-    ids, answered = lines.ids.values[window], lines.answered.values[window]
+    ids, answered = about["id"], about["answered"]
     order = np.argsort(ids)
     at = order[np.minimum(np.searchsorted(ids[order], answered), len(order) - 1)]
     replying = np.flatnonzero((ids[at] == answered) & (answered > 0))
@@ -364,20 +363,20 @@ def _replies(lines: LineRows, lends: Scores, window: Array) -> Scores:
 
 def _factors(lines: LineRows, search: LineSearch, window: Array, relevance: Scores) -> Mapping[str, Scores]:
     """Return what multiplies each line's relevance: the people, number and time asked for, and seed 001's decay."""
-    one, at_us = np.ones(len(window)), lines.at_us.values[window]
+    one, about = np.ones(len(window)), lines.about.values[window]
     inside = np.any([lines.said_in(time)[window] for time in search.windows], axis=0) if search.windows else one
-    named = np.isin(lines.people.values[window], [lines.number_of(who) for who in search.people])
+    named = np.isin(about["person"], [lines.number_of(who) for who in search.people])
+    fresh = np.zeros(len(window))
+    if decay := search.decay:
+        age_us = np.maximum(micros(search.now) - about["at_us"], 0)
+        is_near = relevance >= decay.floor
+        fresh = np.where(is_near, decay.boost * 0.5 ** (age_us / DAY_US / decay.half_life_days), 0.0)
     return {
         "people": one + PERSON * named / max(len(search.people), 1),
-        "numbers": one + NUMBER * lines.numeric.values[window] if search.asks_number else one,
+        "numbers": one + NUMBER * about["numeric"] if search.asks_number else one,
         "time": np.where(inside, 1.0, OUTSIDE) if np.any(inside) else one,
-        "age": _age(search.decay, relevance, np.maximum(micros(search.now) - at_us, 0)) if search.decay else one,
+        "age": one + fresh,
     }
-
-
-def _age(decay: Decay, relevance: Scores, age_us: Array) -> Scores:
-    fresh = decay.boost * 0.5 ** (age_us / DAY_US / decay.half_life_days)
-    return 1.0 + np.where(relevance >= decay.floor, fresh, 0.0)
 
 
 @cleared_on_erasure

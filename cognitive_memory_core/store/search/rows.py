@@ -35,27 +35,22 @@ class Column:
 
     def __init__(self, dtype: DTypeLike, *width: int) -> None:
         """Start empty."""
-        self._room: Array = np.empty((64, *width), dtype)
-        self.values = self._room[:0]
-
-    @property
-    def bytes(self) -> int:
-        """The size of the memory in bytes."""
-        return self._room.nbytes
+        self.room: Array = np.empty((64, *width), dtype)
+        self.values = self.room[:0]
 
     def append(self, added: Array | Sequence[int]) -> None:
         """Append values."""
         before, size = len(self.values), len(self.values) + len(added)
-        if size > len(self._room):
-            grown = np.empty((max(size, len(self._room) * 3 // 2), *self._room.shape[1:]), self._room.dtype)
+        if size > len(self.room):
+            grown = np.empty((max(size, len(self.room) * 3 // 2), *self.room.shape[1:]), self.room.dtype)
             grown[:before] = self.values
-            self._room = grown
-        self._room[before:size] = added
-        self.values = self._room[:size]
+            self.room = grown
+        self.room[before:size] = added
+        self.values = self.room[:size]
 
     def keep(self, stays: Mask) -> None:
         """Remove all other values."""
-        self._room = self.values = self.values[stays]
+        self.room = self.values = self.values[stays]
 
 
 class Postings:
@@ -145,7 +140,8 @@ class Rows:
     @property
     def bytes(self) -> int:
         """The size in bytes."""
-        return self.terms.bytes + self.postings.bytes + sum(column.bytes for column in self._columns)
+        held = [column.room.nbytes for column in (self.terms, *self._columns)]
+        return self.postings.bytes + sum(held)
 
     def add(self, seqs: Sequence[int], terms: Sequence[Sequence[int]]) -> None:
         """Append rows with their hashed terms."""
