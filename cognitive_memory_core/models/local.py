@@ -22,7 +22,7 @@ from .. import sentences
 from ..errors import Busy, UnavailableError
 from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import EmbeddingSettings
-from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, is_out_of_threads, seen
 from ..text.names import described
 from . import named
 from .calibration import calibration_of, shipped
@@ -56,18 +56,14 @@ class LocalModel(Generic[M]):
         self._thread = ThreadPoolExecutor(1, name)  # one: a limit of threads holds for the whole process
 
     async def load(self) -> M | None:
-        """Load the model, once, and return it; None if it cannot be loaded."""
-        if self._loading is None:
-            self._loading = asyncio.ensure_future(self._loaded())
-        return await asyncio.shield(self._loading)
+        """Load the model, once, and return it; None if it cannot be loaded. Raises Busy if no thread can start."""
+        return await asyncio.shield(self._begun())
 
     def ready(self) -> M | None:
         """Return what :meth:`load` does, at once; raises Busy while it is loaded, which this begins."""
-        if self._loading is None:
-            self._loading = asyncio.ensure_future(self._loaded())
-        if not self._loading.done():
+        if not (loading := self._begun()).done():
             raise Busy(sentences.models.LOCAL_MODEL_LOADS)
-        return self._loading.result()
+        return loading.result()
 
     async def run(self, work: Callable[[], T], failed: str) -> T:
         """Run work on the model in its thread; what that raises becomes UnavailableError with this message."""
@@ -88,6 +84,12 @@ class LocalModel(Generic[M]):
         await self.load()
         return UNTIL_NUDGED
 
+    def _begun(self) -> asyncio.Future[M | None]:
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(self._loaded())
+            self._loading.add_done_callback(seen)
+        return self._loading
+
     async def _loaded(self) -> M | None:
         def load() -> M:
             with no_collection():
@@ -95,7 +97,10 @@ class LocalModel(Generic[M]):
 
         try:
             return await in_thread(self._thread, load)
-        except Exception as failure:  # noqa: BLE001  # the model's packages have errors of their own
+        except Exception as failure:  # the model's packages have errors of their own
+            if isinstance(failure, RuntimeError) and is_out_of_threads(failure):
+                self._loading = None  # a later attempt may get one
+                raise Busy(sentences.models.LOCAL_MODEL_LOADS) from failure
             self.refusal = self.refusal.format(reason=described(failure))
             log.warning("%s", self.refusal)
             return None

@@ -28,6 +28,7 @@ from cognitive_memory_core.ports.clock import SystemClock
 from cognitive_memory_core.ports.models import GUESS
 from cognitive_memory_core.read_only import opened_reader
 from cognitive_memory_core.settings import EmbeddingSettings, Live
+from cognitive_memory_core.tasks import NO_THREAD
 from tests.support.telling import READING, tell
 
 CAT = "养了一只橘猫"
@@ -200,6 +201,22 @@ async def test_a_question_does_not_wait_for_the_model_to_be_loaded() -> None:
     finally:
         is_allowed.set()
     assert await waiting == [await embedder.embed_query("茶")]
+    embedder.close()
+
+
+async def test_a_machine_without_threads_keeps_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no thread can be started now, texts wait, and the model is loaded later, not replaced by hashing."""
+    embedder = LocalEmbedder("some", "some-1", lambda: counted)
+
+    def refuse(*_: object) -> Any:
+        raise RuntimeError(NO_THREAD)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(local.ThreadPoolExecutor, "submit", refuse)
+        with pytest.raises(Busy):
+            await embedder.embed_documents(["茶"])
+    assert len((await embedder.embed_documents(["茶"]))[0]) == 10
+    assert embedder.fingerprint == "some-1"
     embedder.close()
 
 
