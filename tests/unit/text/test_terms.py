@@ -1,14 +1,16 @@
-"""Tests of the terms of the word index, with a real FTS5 table."""
+"""Tests of the terms of texts and of questions."""
 
 from __future__ import annotations
 
 import sqlite3
 import unicodedata
 from collections.abc import Iterable
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from cognitive_memory_core.text.terms import ASKED, index_terms, query_terms
+from cognitive_memory_core.text.terms import ASKED, index_terms, indexed_text, query_terms
+from tests.support.clock import SHANGHAI
 
 SHOWN = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "So"}
 
@@ -108,3 +110,25 @@ def test_every_character_makes_a_token_that_stays() -> None:
     terms = {term for char in told for term in index_terms(char)}
     assert len(terms) > 100_000
     assert tokens_of(terms) == terms
+
+
+LATE = datetime(2026, 2, 17, 23, 30, tzinfo=SHANGHAI)
+
+
+@pytest.mark.parametrize("question", ["阿棠", "2026-02-17", "2月17日", "17日", "2026-02-17谁去陶艺课"])
+def test_speaker_day_and_words_are_looked_for(question: str) -> None:
+    """The speaker's name, the date in two formats and the message itself are indexed."""
+    terms = set(index_terms(indexed_text("阿棠", LATE, "谁去陶艺课")))
+    assert set(query_terms(question, characters=True)) <= terms
+
+
+def test_the_day_is_that_of_whoever_said_it() -> None:
+    """The date is that of the message in its own UTC offset."""
+    assert "2月18日" in indexed_text("", LATE.astimezone(timezone(timedelta(hours=10))), "")
+    assert "2026-02-17" in indexed_text("", LATE, "")
+
+
+def test_parts_do_not_run_into_each_other() -> None:
+    """The end of a name and the beginning of a message do not form a term."""
+    assert "bob" in index_terms(indexed_text("Bob", LATE, "花开了"))
+    assert "棠花" not in index_terms(indexed_text("海棠", LATE, "花开了"))

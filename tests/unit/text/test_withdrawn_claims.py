@@ -1,13 +1,26 @@
-"""Tests of whether a text still contains a withdrawn statement."""
+"""Tests of whether a text or a line repeats a withdrawn statement."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.statements.withdrawn_claims import WithdrawnClaim, share, trace_of, without
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.text.statements.withdrawn_claims import (
+    WithdrawnClaim,
+    retells,
+    share,
+    trace_of,
+    untelling,
+    without,
+)
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth
+from tests.support.ledgers import later
 
 WHO = ("阿棠", "2000001", "10001")
 CODE = "阿棠(2000001) 家门锁密码是七零四二"
@@ -112,3 +125,103 @@ def test_an_old_value_is_recognised_where_nothing_else_differs(text: str, *, is_
     """If only a value of a claim was replaced, a text tells the claim that has this value of the same thing."""
     replaced = WithdrawnClaim("阿棠(2000001) 周二休假", (*WHO, "阿棠(2000001) 周三休假"))
     assert replaced.is_told_by(text) == is_told
+
+
+RECITED = (  # an event; lines that repeat it, in the same or other words; lines that do not
+    (
+        "阿禾(2156083317) 要搬去上海",
+        (
+            "记得记得，阿禾要搬去上海～",
+            "你不是要搬去上海吗",
+            "听说你下个月就要搬到上海啦",
+            "搬去上海的话记得找房子",
+            "上海那边房租挺贵的，你要搬去的话早点看房",
+        ),
+        (
+            "好的，晚安",
+            "你昨天说想吃火锅",
+            "阿禾养了一只三花猫",
+            "搬家辛苦了，早点休息",
+            "阿禾在准备面试",
+            "上海今天下雨",
+        ),
+    ),
+    (
+        "阿禾(2156083317) 对花生过敏",
+        ("点餐注意：阿禾对花生过敏", "你花生过敏，这个别吃", "我记得你吃花生会过敏的"),
+        ("你春天花粉过敏好点了吗", "花生酱到货了", "好的，已经记下了", "阿禾喜欢乌龙茶"),
+    ),
+    (
+        "阿禾(2156083317) 2026年3月5日 在杭州西湖边的书店面试了编辑岗位",
+        ("你在西湖边那家书店面试了编辑吧", "面试的编辑岗位，是杭州西湖边的书店"),
+        ("阿禾去杭州出差了", "面试加油", "那家书店周末打折", "编辑好了，请查收"),
+    ),
+    (
+        "米粒(2680914375) 养了一只叫豆包的柯基",
+        ("豆包是米粒养的柯基", "你的柯基叫豆包嘛"),
+        ("豆包子好吃", "米粒今天没来", "柯基腿短"),
+    ),
+    (
+        "阿禾(2156083317) 喜欢乌龙茶",
+        ("给你泡了你喜欢的乌龙茶", "阿禾爱喝乌龙茶"),
+        ("阿禾喜欢红茶", "乌云来了", "阿禾喜欢猫"),
+    ),
+    (
+        "群里定好周五晚上八点去江湖烧烤聚餐",
+        ("提醒：周五晚八点江湖烧烤聚餐", "聚餐定在江湖烧烤哦"),
+        ("烧烤配啤酒", "周五晚上八点有比赛"),
+    ),
+    (
+        "Alice(12345678) is allergic to peanuts",
+        ("Careful, Alice is allergic to peanuts!",),
+        ("Alice went home", "peanuts are on sale"),
+    ),
+)
+EVENT = an_event("阿棠(2000001) 要搬去上海")
+SAME = "你要搬去上海吗"
+
+
+def labelled() -> list[tuple[str, str, bool]]:
+    """Return the labelled set, one case per line."""
+    told = [(event, line, True) for event, lines, _ in RECITED for line in lines]
+    return told + [(event, line, False) for event, _, lines in RECITED for line in lines]
+
+
+@pytest.mark.parametrize(("text", "line", "is_recital"), labelled())
+def test_recitals_are_told_from_other_lines(text: str, line: str, is_recital: bool) -> None:
+    """A message of the bot that repeats an event, also in other words, is recognised; other messages are not."""
+    assert retells(a_message(line, GROUP, is_bot=True), an_event(text, GROUP)) is is_recital
+
+
+@pytest.mark.parametrize(
+    ("scene", "is_meant"),
+    [
+        (GROUP, True),
+        (replace(GROUP, user_id="2000002"), True),
+        (OTHER_GROUP, True),
+        (PRIVATE, True),
+        (replace(OTHER_GROUP, user_id="2000002"), False),
+        (Scene.private("2000002"), False),
+        (replace(PRIVATE, agent="another"), False),
+    ],
+)
+def test_a_recital_counts_where_the_event_is_known(scene: Scene, is_meant: bool) -> None:
+    """A repetition counts in the scope of the event, and anywhere in messages to the person who stated it."""
+    assert retells(a_message(SAME, scene, is_bot=True), EVENT) is is_meant
+
+
+def test_a_persons_line_counts_where_an_event_rests_on_none() -> None:
+    """A person's message counts only for an event without source messages: from before, in its scope, by its sender."""
+    forgotten = replace(EVENT, retired_at=NOON)
+    assert retells(a_message(SAME, GROUP, NOON), forgotten)
+    assert not retells(a_message(SAME, GROUP, later(minutes=1)), forgotten)
+    assert not retells(a_message(SAME, OTHER_GROUP, NOON), forgotten)
+    assert not retells(a_message(SAME, replace(GROUP, user_id="2000002"), NOON), forgotten)
+    assert not retells(a_message(SAME, GROUP, NOON), replace(forgotten, message_ids=("m1",)))
+
+
+def test_a_sentence_that_tells_it_is_taken_out() -> None:
+    """Only the sentence that repeats the event is removed from a text."""
+    untold = untelling([EVENT])
+    assert untold("喜欢乌龙茶。下个月要搬去上海。\n- 搬去上海\n- 养猫") == "喜欢乌龙茶。\n- 养猫"
+    assert untelling([])("要搬去上海") == "要搬去上海"
