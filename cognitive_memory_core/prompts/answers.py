@@ -10,6 +10,7 @@ from ..domain.event import MEMORY_KINDS, EventKind
 from ..sentences.stored_text import GROUP_HEADINGS, PROFILE_HEADINGS
 
 ProposedAction = Literal["keep", "update", "create", "delete"]
+ACTIONS: tuple[ProposedAction, ...] = ("keep", "update", "create", "delete")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import cast, get_args
+from typing import cast
 
 from json_repair import repair_json
 
@@ -17,7 +17,16 @@ from ..domain.event import MEMORY_KINDS, EventKind
 from ..domain.ids import ID_LENGTH
 from ..errors import BadAnswer
 from ..text.names import one_line
-from .answers import ProfileAnswer, ProfileLine, Proposal, Proposals, ProposedAction, StatementAnswer, TriageAnswer
+from .answers import (
+    ACTIONS,
+    ProfileAnswer,
+    ProfileLine,
+    Proposal,
+    Proposals,
+    ProposedAction,
+    StatementAnswer,
+    TriageAnswer,
+)
 
 LONGEST_ANSWER = 100_000  # characters
 MOST_ROWS = 200  # rows read of a list; fewer are kept
@@ -172,11 +181,17 @@ class AskContents:
 
 
 def statements_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
-    """Return at most one statement per task, in task order; raises BadAnswer if there is none."""
-    rows = _rows(loaded(text))
+    """Return at most one statement per task, in task order; raises BadAnswer if there is none.
+
+    If no row has a number, and there are as many as tasks, they are paired in order.
+    """
+    rows = _rows(loaded(text)) or []
+    is_in_order = len(rows) == len(given.tasks) and not any("number" in row for row in rows)
     by_number: dict[int, StatementAnswer] = {}
-    for number, row in _numbered(rows or [], given.tasks):
-        by_number.setdefault(number, _said(row, number, given))
+    for at, row in enumerate(rows):
+        number = given.tasks[at] if is_in_order else number_of(row.get("number"))
+        if number in given.tasks and isinstance(first_of(row, _TEXTS), str | int | float):
+            by_number.setdefault(number, _said(row, number, given))
     if not by_number:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="statements"))
     return tuple(by_number[number] for number in given.tasks if number in by_number)
@@ -229,15 +244,6 @@ def _rows(answer: object) -> list[Row] | None:
     return rows_of(next((row[name] for name in _LISTS if row.get(name)), None))
 
 
-def _numbered(rows: list[Row], wanted: tuple[int, ...]) -> list[tuple[int, Row]]:
-    """Pair rows with task numbers; if no row has a number and their count matches, pair them by position."""
-    if len(rows) == len(wanted) and not any("number" in row for row in rows):
-        numbered = list(zip(wanted, rows, strict=True))
-    else:
-        numbered = [(number_of(row.get("number")), row) for row in rows]
-    return [(at, row) for at, row in numbered if at in wanted and isinstance(first_of(row, _TEXTS), str | int | float)]
-
-
 def _said(row: Row, number: int, given: AskContents) -> StatementAnswer:
     same_as, replaces = number_of(row.get("same_as")), number_of(row.get("replaces"))
     return StatementAnswer(
@@ -257,15 +263,13 @@ def _said(row: Row, number: int, given: AskContents) -> StatementAnswer:
 
 
 def _ids(value: object, known: Collection[str]) -> tuple[str, ...]:
+    """Return the ids or names that a model listed; of ``name(id)`` the id, if it is known."""
     parts = [value] if isinstance(value, str) and value in known else parts_of(value)
-    named = (_id(filled(part, ID_LENGTH), known) for part in parts)
-    return tuple(dict.fromkeys(one for one in named if one))[:MOST_SUBJECTS]
-
-
-def _id(written: str, known: Collection[str]) -> str:
-    """Return the id inside ``name(id)`` if it is known; otherwise the text unchanged."""
-    inside = written.rpartition("(")[2].removesuffix(")")
-    return inside if written not in known and inside in known else written
+    found: dict[str, None] = {}
+    for written in (filled(part, ID_LENGTH) for part in parts):
+        inside = written.rpartition("(")[2].removesuffix(")")
+        found[inside if written not in known and inside in known else written] = None
+    return tuple(one for one in found if one)[:MOST_SUBJECTS]
 
 
 LONGEST_LINE = 8_192  # characters of one line that is repaired
@@ -273,12 +277,8 @@ MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG = 4, 20
 MOST_CITED = 60
 NOTHING = "none"
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-_ACTIONS: Mapping[str, ProposedAction] = {action: action for action in get_args(ProposedAction)} | {
-    "add": "create",
-    "new": "create",
-    "remove": "delete",
-    "deprecate": "delete",
-}
+_SYNONYMS: Mapping[str, ProposedAction] = {"add": "create", "new": "create", "remove": "delete", "deprecate": "delete"}
+_ACTIONS: Mapping[str, ProposedAction] = {action: action for action in ACTIONS} | _SYNONYMS
 
 
 def proposals_in(text: str) -> Proposals:

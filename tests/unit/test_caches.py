@@ -57,7 +57,7 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
     """After a person or a place is forgotten, the caches of texts, names and questions are empty."""
     async with opened("exact", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
-        assert filled() >= {"callnames", "clean_name", "_mentioned", "_plain_forms", "found_event", "found_message"}
+        assert filled() >= {"callnames", "clean_name", "mentions", "_plain_forms", "found_event", "found_message"}
         holders = [one for one in gc.get_objects() if isinstance(one, (KnownNames, EmbeddingQueue))]
         assert any(one._read for one in holders if isinstance(one, KnownNames))
         assert any(one._asked for one in holders if isinstance(one, EmbeddingQueue))

@@ -41,7 +41,6 @@ _ALONE = lazy(
 _BESIDE = lazy(
     f",? ?(?:的|{_AT} )?(?:(?P<part>{_SAID_PART})?{_CHINESE}|{_COLON}|{_ENGLISH}|(?P<bare>{_SAID_PART}){_PLAIN})"
 )
-_AT_END = lazy(f"(?:(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH})$")
 _CLOCKS = lazy(f"(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH}")
 _WHOLE = lazy("[^a-z0-9]{0,9}(?P<word>noon|midday|midnight)[^a-z0-9]{0,9}")
 _HABIT = lazy(
@@ -119,7 +118,7 @@ def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -
 
 def clock_at_end(text: str) -> re.Match[str] | None:
     """Return the clock time at the end of a folded text; None if there is none, or if it ends a range (三点到五点)."""
-    match = _AT_END.search(text)
+    match = next((one for one in _CLOCKS.finditer(text) if one.end() == len(text)), None)
     return None if match is None or match["till"] else match
 
 

@@ -94,16 +94,21 @@ class Mention:
             return None
 
 
-def mentions(text: str) -> list[Mention]:
-    """Return the time expressions of a text in order; if several begin at one position, only the longest."""
-    return list(_mentioned(text))
-
-
 @cleared_on_erasure
-@lru_cache(maxsize=1024)
-def _mentioned(text: str) -> tuple[Mention, ...]:
-    """Return the mentions of a text, cached, because gate, rules and index request the same ones."""
-    return tuple(_mentions(text))
+@lru_cache(maxsize=1024)  # gate, rules and index request the same ones
+def mentions(text: str) -> tuple[Mention, ...]:
+    """Return the time expressions of a text in order; if several begin at one position, only the longest."""
+    read = folded(text[:READ])
+    orders = [order for group, numbers in _GROUPS if group.search(read) for order in numbers]
+    matches = [(match, order) for order in orders for match in _RULES[order].pattern.finditer(read)]
+    matches.sort(key=lambda it: (it[0].start(), -it[0].end(), it[1]))
+    found: list[Mention] = []
+    at = 0
+    for match, order in matches:
+        if match.start() >= at:
+            at = match.end()
+            found.append(Mention(match.start(), at, _RULES[order].kind, match, _RULES[order]))
+    return tuple(one for one in found if one.kind != "decoy")
 
 
 def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> Interval | None:
@@ -138,7 +143,7 @@ def _windows(text: str, now: datetime, names: Collection[str]) -> list[TimeSpan]
     read = folded(text[:READ])
     asked = [
         (mention, _bounded(time_span, mention, read, now))
-        for mention in _mentions(text)
+        for mention in mentions(text)
         if text[mention.start : mention.stop] not in names
         if (time_span := _asked(mention, text, now))
     ]
@@ -202,20 +207,6 @@ def leaning(text: str) -> Iterator[Mention]:
             depends = mention.kind == "vague" and not _dated_beside(text, found, index)
         if depends:
             yield mention
-
-
-def _mentions(text: str) -> Iterator[Mention]:
-    found = folded(text[:READ])
-    orders = [order for group, numbers in _GROUPS if group.search(found) for order in numbers]
-    matches = [(match, order) for order in orders for match in _RULES[order].pattern.finditer(found)]
-    matches.sort(key=lambda it: (it[0].start(), -it[0].end(), it[1]))
-    at = 0
-    for match, order in matches:
-        if match.start() < at:
-            continue
-        at = match.end()
-        if _RULES[order].kind != "decoy":
-            yield Mention(match.start(), at, _RULES[order].kind, match, _RULES[order])
 
 
 def _asked(mention: Mention, text: str, now: datetime) -> TimeSpan | None:
