@@ -17,7 +17,7 @@ from .domain.event import Event
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
 from .domain.profile import Profile, ProfileKey
-from .domain.scope import Scene
+from .domain.scope import Scene, Scope
 from .errors import BadArgument, NotPermitted
 from .reads import MOST_DAYS, Reads, checked_ids, reading
 from .settings import Live, Settings
@@ -524,8 +524,8 @@ class CognitiveMemory(Reads):
             return await opened.reconciler.rebuild()
         return len(await opened.ledger.vectors.embedded_ids(opened.embedder.fingerprint))
 
-    async def export(self, path: Path, *, user_id: str | None = None) -> int:
-        """Write everything, or what one person said and pinned, as JSON Lines; return the number of rows.
+    async def export(self, path: Path, *, user_id: str | None = None, place: Scope | None = None) -> int:
+        """Write everything, what one person said and pinned, or one place, as JSON Lines; return the number of rows.
 
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
@@ -540,6 +540,7 @@ class CognitiveMemory(Reads):
             opened.ledger.archive,
             target,
             user_id=user_id,
+            place=place,
             profiles=opened.profiles,
             edited=self._history.exported,
         )

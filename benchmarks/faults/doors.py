@@ -462,7 +462,7 @@ FORMS: Mapping[str, Mapping[str, str]] = {
     "/running/examine": {},
     "/prompts/try": {"name": "triage", "template": "x"},
     "/transfers/import": {"file": "x"},
-    "/transfers/begin": {"kind": "backup"},
+    "/transfers/begin": {"kind": "backup", "place": PLACE},
     "/transfers/cancel": {"kind": "backup"},
     "/transfers/discard": {},
     "/suggestions/decide": {"group": GROUP_ID, "id": "x", "action": "dismiss"},

@@ -55,6 +55,19 @@ ArchiveRow = (
 _Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
 
 
+def place_of(row: ArchiveRow) -> Scope | None:
+    """Return the place of a row; None for what a person decided for all places."""
+    match row:
+        case OptOut() | Shared():
+            return None
+        case EmbeddedEvent():
+            return row.event.scope
+        case Message():
+            return row.scene.scope
+        case _:
+            return row.scope
+
+
 @dataclass(frozen=True)
 class _ArchiveTable:
     """One kind of exported row: its table, its conversion, and the columns with the id of its owner."""

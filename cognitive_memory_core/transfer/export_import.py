@@ -18,12 +18,12 @@ from pydantic import ValidationError
 from .. import sentences
 from ..disk import Disk
 from ..domain.message import Message
-from ..domain.profile import Profile, Revision
+from ..domain.profile import Profile, ProfileKey, Revision
 from ..domain.scope import Scope
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.vectors import EmbeddedEvent
 from ..profiles.files import FileProfiles, Overtaken
-from ..store.all_rows import Archive, OptOut
+from ..store.all_rows import Archive, OptOut, place_of
 from ..store.names import Alias
 from ..tasks import completed
 from ..text.names import clean_name
@@ -47,9 +47,10 @@ async def exported(
     profiles: FileProfiles,
     edited: ProfileEdit,
     user_id: str | None = None,
+    place: Scope | None = None,
     on_row: Callable[[], None] = lambda: None,
 ) -> int:
-    """Write all rows and profiles, or one person's, to a file and return how many.
+    """Write all rows and profiles, or one person's, or one place's, to a file and return how many.
 
     The file is complete or unchanged: a draft beside it is renamed to it at the end; on failure an earlier file stays.
     ``edited`` edits each profile before it is written; ``on_row`` is called for each row of the ledger.
@@ -58,9 +59,11 @@ async def exported(
     async def rows() -> AsyncIterator[ExportedRow]:
         async for row in archive.rows(user_id=user_id):
             on_row()
-            yield row
+            if place in (None, place_of(row)):
+                yield row
         for key in await profiles.keys():
-            if user_id in (None, key.user_id) and (current := await profiles.find(key)):
+            is_wanted = user_id in (None, key.user_id) and (place is None or _is_of(key, place))
+            if is_wanted and (current := await profiles.find(key)):
                 yield await edited(current)
                 for one in reversed(await profiles.revisions(key)):
                     yield replace(one, profile=await edited(one.profile))
@@ -76,6 +79,12 @@ async def exported(
     finally:
         await completed(asyncio.to_thread(removed, draft))
     return count
+
+
+def _is_of(key: ProfileKey, place: Scope) -> bool:
+    """Return whether a profile was learned in a place: a group's, its members', or one's own in a private chat."""
+    of_place = key.group_id if place.kind == "group" else key.user_id * (not key.group_id)
+    return (key.agent, of_place) == (place.agent, place.place_id)
 
 
 async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:

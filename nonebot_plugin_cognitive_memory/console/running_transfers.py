@@ -74,8 +74,8 @@ class Transfers:
         """Return whether one of this kind is under way."""
         return kind in self.latest and self.latest[kind].is_running
 
-    async def export(self, memory: core.CognitiveMemory, user_id: str = "") -> None:
-        """Begin an export of everything, or of one person, into a temporary folder, unless one runs.
+    async def export(self, memory: core.CognitiveMemory, user_id: str = "", place: core.Scope | None = None) -> None:
+        """Begin an export of everything, of one person, or of one place, into a temporary folder, unless one runs.
 
         The file of the last export is removed before.
         """
@@ -87,8 +87,8 @@ class Transfers:
             self._folders.append(folder)
             path, totals = Path(folder.name) / FILE, (await memory.status()).totals
             rows = totals.events + totals.retired + totals.messages + totals.memos + totals.pins + totals.beliefs
-            export = Transfer("export", path, 0 if user_id else rows, time.monotonic())
-            self._begin(export, lambda: memory.export(path, user_id=user_id or None))
+            export = Transfer("export", path, 0 if user_id or place else rows, time.monotonic())
+            self._begin(export, lambda: memory.export(path, user_id=user_id or None, place=place))
 
     async def backup(self, memory: core.CognitiveMemory, data_dir: Path, at: datetime) -> None:
         """Begin a backup into a new folder beside the data directory; do nothing if one is running."""

@@ -29,7 +29,8 @@ async def begin(visit: Visit) -> Response:
     if kind not in ("export", "backup") or visit.context.transfers.is_running(kind):
         return visit.go("/transfers")
     if kind == "export":
-        await visit.context.transfers.export(visit.memory, visit.sent("user_id"))
+        place = visit.place(visit.sent("place"))
+        await visit.context.transfers.export(visit.memory, visit.sent("user_id"), place)
     elif visit.context.data_dir is not None:
         await visit.context.transfers.backup(visit.memory, visit.context.data_dir, datetime.now(visit.zone))
     return visit.go("/transfers")

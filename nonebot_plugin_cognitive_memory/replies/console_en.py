@@ -490,6 +490,8 @@ WORDS: Mapping[str, str] = {
     "places.pin_group": "The group",
     "places.pin_new": "New pin",
     "places.pin_add": "Pin",
+    "places.take": "Take it along, or erase it",
+    "places.export": "Export this place",
     "places.pin_save": "Save",
     "places.pin_remove": "Remove",
     "question.near": "Nearly",

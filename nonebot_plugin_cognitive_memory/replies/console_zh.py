@@ -463,6 +463,8 @@ WORDS: Mapping[str, str] = {
     "places.pin_group": "全群",
     "places.pin_new": "新的置顶",
     "places.pin_add": "置顶",
+    "places.take": "带走，或彻底删掉",
+    "places.export": "导出这里的",
     "places.pin_save": "保存",
     "places.pin_remove": "去掉",
     "question.near": "差一点",

@@ -151,7 +151,7 @@ METHODS = {
     "set_belief_strength": "(self, scene, belief_id, strength)",
     "suggestions": "(self, scene)",
     "decide_suggestion": "(self, scene, suggestion_id, accept)",
-    "export": "(self, path, *, user_id=None)",
+    "export": "(self, path, *, user_id=None, place=None)",
     "import_": "(self, path)",
     "configure": "(self, settings)",
     "explain": "(self, scene, query, *, budget=None, settings=None)",

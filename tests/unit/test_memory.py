@@ -190,6 +190,26 @@ async def test_pins_are_the_groups_and_ones_own(tmp_path: Path) -> None:
         assert len(await memory.pins(GROUP)) == 1
 
 
+async def test_a_place_is_exported_alone(tmp_path: Path) -> None:
+    """An export of a group has its lines, pins and profiles, and nothing of another place or of anybody's own."""
+    private = core.Scene.private(GROUP.user_id)
+    async with opened(tmp_path / "data") as memory:
+        for number, (scene, text) in enumerate(((GROUP, "群里的话"), (OTHER_GROUP, "别群的话"), (private, "私下的话"))):
+            await memory.observe(core.Message(f"m{number}", scene, text, NOON))
+            await memory.pin(scene, f"置顶{text}")
+        for key, line in (
+            (core.ProfileKey.member(GROUP.group_id, GROUP.user_id), "群里的侧写"),
+            (core.ProfileKey.user(GROUP.user_id), "私下的侧写"),
+        ):
+            await memory.edit_profile(core.Scene.operator(), key, "", line)
+        await memory.opt_out("2000099")
+        for scene, own in ((GROUP, "群里的"), (private, "私下的")):
+            await memory.export(tmp_path / "place.jsonl", place=scene.scope)
+            exported = (tmp_path / "place.jsonl").read_text("utf-8")
+            assert exported.count(own) == 3
+            assert not [one for one in ("群里的", "别群的", "私下的", "2000099") if one != own and one in exported]
+
+
 async def test_a_pin_of_a_group_goes_with_its_author(tmp_path: Path) -> None:
     """A group pin is in its author's export and is deleted with its author; rewording it makes a new author."""
     async with opened(tmp_path / "data") as memory:
