@@ -38,7 +38,7 @@ from .vectors.indexer import belief_indexer, event_indexer
 from .vectors.profile_indexer import ProfileIndexer
 
 log = logging.getLogger(__name__)
-POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll of a drain counts rows, so the interval grows
+POLL, LONGEST_POLL = 0.02, 0.25  # seconds; each poll of a drain counts rows, so the interval grows
 
 
 class Learning:
@@ -278,7 +278,7 @@ class Learning:
         while not await self._is_idle():
             self._wake_loops()
             await asyncio.sleep(pause)
-            pause = min(pause * 1.2, LONGEST_POLL)
+            pause = min(pause * 1.5, LONGEST_POLL)
         await self.opened.meter.flush()
         return True
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -219,35 +219,32 @@ class JudgingInput:
     barred: Collection[str] = ()
 
 
-@dataclass
-class Judgement:
-    """The edits of a run, and the number of rejected proposals by reason."""
-
-    edits: list[BeliefEdit] = field(default_factory=list[BeliefEdit])
-    rejected: Counter[Rejection] = field(default_factory=Counter[Rejection])
-    kept: int = 0
-
-
 def judged(proposals: Sequence[Proposal], judging_input: JudgingInput, run_id: str) -> Judgement:
     """Return the edits that a model's proposals lead to, and the rejections; a belief without a proposal is kept.
 
     Only the first proposal on a belief counts.
     """
-    judge = _Judge(judging_input, run_id)
+    judgement = Judgement(judging_input, run_id)
     for proposal in proposals:
-        reason = judge.take(proposal)
+        reason = judgement.take(proposal)
         if reason is not None:
-            judge.judgement.rejected[reason] += 1
-    judge.fade()
-    return judge.judgement
+            judgement.rejected[reason] += 1
+    judgement.fade()
+    return judgement
 
 
-class _Judge:
+class Judgement:
+    """The edits of a run, and the number of rejected proposals by reason."""
+
     def __init__(self, judging_input: JudgingInput, run_id: str) -> None:
-        self.judgement = Judgement()
+        """Start with no proposal judged."""
+        self.edits: list[BeliefEdit] = []
+        self.rejected = Counter[Rejection]()
+        self.kept = 0
         self._input = judging_input
         self._run_id = run_id
-        self._by_label = _labelled(judging_input.beliefs)
+        labels = {f"B{number}": belief for number, belief in enumerate(judging_input.beliefs, 1)}  # of the prompt
+        self._by_label = labels | {belief.id: belief for belief in judging_input.beliefs}
         self._standing = {belief.id: belief.statement for belief in judging_input.beliefs}
         self._told: set[str] = set()  # ids of beliefs that a proposal spoke of
         self._deleted = 0
@@ -272,22 +269,22 @@ class _Judge:
 
     def fade(self) -> None:
         """Lower the strength of beliefs that no proposal changed or confirmed."""
-        edited = {edit.before.id for edit in self.judgement.edits if edit.before}
+        edited = {edit.before.id for edit in self.edits if edit.before}
         for belief in self._input.beliefs:
             if belief.id not in edited:
-                self.judgement.kept += belief.id not in self._told
+                self.kept += belief.id not in self._told
                 weaker = faded(belief, self._input.now)
                 if weaker != belief:
-                    self.judgement.edits.append(BeliefEdit(weaker, belief))
+                    self.edits.append(BeliefEdit(weaker, belief))
 
     def _keep(self, belief: Belief, proposal: Proposal) -> None:
-        self.judgement.kept += 1
+        self.kept += 1
         support = self._input.chat.support(belief.statement, proposal)
         news = [line for line in support.lines if line.id not in belief.message_ids]
         people = dict.fromkeys(line.sender_id for line in news)
         if people and not support.is_refused:
             after = replace(confirmed(belief, len(people), self._input.now), updated_at=self._input.now)
-            self.judgement.edits.append(BeliefEdit(_supported(after, news), belief))
+            self.edits.append(BeliefEdit(_supported(after, news), belief))
 
     def _update(self, belief: Belief, proposal: Proposal) -> Rejection | None:
         statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
@@ -328,7 +325,7 @@ class _Judge:
         self._deleted += 1
         retired = replace(belief, status="deprecated", updated_at=self._input.now, change_summary=proposal.reason)
         change = logged("delete", retired, belief, proposal.reason, self._input.now)
-        self.judgement.edits.append(BeliefEdit(retired, belief, change))
+        self.edits.append(BeliefEdit(retired, belief, change))
         del self._standing[belief.id]
         return None
 
@@ -358,7 +355,7 @@ class _Judge:
     def _note(self, after: Belief, before: Belief | None, reason: str) -> None:
         action = "create" if before is None else "update"
         change = logged(action, after, before, reason, self._input.now)
-        self.judgement.edits.append(BeliefEdit(after, before, change))
+        self.edits.append(BeliefEdit(after, before, change))
 
     def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
         """Return why a statement must not be stored (None if it may be), and who supports it."""
@@ -413,12 +410,6 @@ class _Judge:
         job_context = self._input.job_context
         ids = {person.id for person in job_context.people} | {job_context.place.place_id}
         return bool(foreign_ids(plain(statement), plain(self._input.given), _ids_by_name(job_context), ids))
-
-
-def _labelled(beliefs: Sequence[Belief]) -> Mapping[str, Belief]:
-    """Map the beliefs' labels in the prompt (B1, B2, …), and their ids, to the beliefs."""
-    labels = {f"B{number}": belief for number, belief in enumerate(beliefs, 1)}
-    return {**labels, **{belief.id: belief for belief in beliefs}}
 
 
 def _ids_by_name(job_context: JobContext) -> dict[str, set[str]]:

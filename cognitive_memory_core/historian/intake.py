@@ -225,7 +225,7 @@ class Intake:
         """Remove a message from log, waiting jobs and memos, and retire the events that have no other source."""
         known = message_id
         try:
-            known = await self.buffer.known_id(scope, message_id)
+            known = await self.buffer.log.known_id(scope, message_id)
             for line in await self.buffer.find(scope, [known]):
                 await self.memos.withdraw(line)
         finally:
@@ -241,7 +241,7 @@ class Intake:
         if not wanted:
             return wanted
         waiting = await self.queue.holding(scene.scope, wanted)  # first: a job disappears once its events are stored
-        return waiting | await self.buffer.learned(scene.scope, wanted - waiting)
+        return waiting | await self.buffer.log.learned(scene.scope, wanted - waiting)
 
     async def _prepared(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
         """Return the work cleaned, cut and without people who opted out; and whether anything was cut."""

@@ -126,7 +126,7 @@ class MessageBuffer:
         self, message_log: MessageLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
     ) -> None:
         """Create for a log; ``sightings`` records the names of the senders."""
-        self._log = message_log
+        self.log = message_log
         self._sightings = sightings
         self._unwritten = UnwrittenMessages() if unwritten is None else unwritten
         self._turn = asyncio.Lock()
@@ -176,7 +176,7 @@ class MessageBuffer:
         unwritten = [item for item in self._unwritten.of(scope) if item.scene.user_id not in without]
         found: list[Message] = []
         try:
-            found = await self._log.recent(scope, limit, before=before, without=without)
+            found = await self.log.recent(scope, limit, before=before, without=without)
         except UnavailableError as refused:
             self.read_errors.note(refused)
         else:
@@ -188,7 +188,7 @@ class MessageBuffer:
     async def _shown(self, unwritten: list[Message]) -> list[Message]:
         """Return the messages without hidden ones; if the log is unavailable, without all lines of the bot."""
         try:
-            return await self._log.shown(unwritten) if unwritten else []
+            return await self.log.shown(unwritten) if unwritten else []
         except UnavailableError as refused:
             self.read_errors.note(refused)
             return [item for item in unwritten if not item.is_bot]
@@ -200,31 +200,23 @@ class MessageBuffer:
         """
         wanted = frozenset(message_ids)
         unwritten = [item for item in self._unwritten.of(scope) if item.id in wanted]
-        found = await self._log.find(scope, wanted)
+        found = await self.log.find(scope, wanted)
         known = {message.id for message in found}
         found += await self._shown([item for item in unwritten if item.id not in known])
         return sorted(found, key=lambda message: message.sent_at)
 
-    async def known_id(self, scope: Scope, message_id: str) -> str:
-        """Return the id under which a line of a place is logged, given any of its ids; the same if it is not logged."""
-        return await self._log.known_id(scope, message_id)
-
     async def backfill(self, messages: Sequence[Message]) -> list[str]:
         """Log past lines and the names of their senders; see :meth:`MessageLog.backfill`."""
         async with self._turn:
-            outcomes = await self._log.backfill(messages)
+            outcomes = await self.log.backfill(messages)
             taken = [line for line, outcome in zip(messages, outcomes, strict=True) if outcome == "taken"]
             await self._note_names(taken)
         return outcomes
 
-    async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of ``message_ids`` that are sources of an event of the place."""
-        return await self._log.learned(scope, message_ids)
-
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> None:
         """Remove a message that its sender withdrew, unwritten or logged; retire events that have no other source."""
         self._unwritten.keep(lambda item: item.id != message_id or item.scene.scope != scope)
-        await self._log.withdraw(scope, message_id, at)
+        await self.log.withdraw(scope, message_id, at)
 
     def forget_person(self, user_id: str) -> None:
         """Remove the unwritten messages of a person."""
@@ -263,7 +255,7 @@ class MessageBuffer:
         if not batch:
             return
         dropped = self._unwritten.dropped
-        await self._log.append(batch)
+        await self.log.append(batch)
         await self._note_names(batch)
         self._unwritten.remove(batch)
         self.loop.trouble.end()

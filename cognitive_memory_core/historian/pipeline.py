@@ -27,43 +27,24 @@ log = logging.getLogger(__name__)
 LEAST_SUPPORT = 2  # people, seen a week before, whose lines make a fact of the group, unless an admin is its voice
 
 
-@dataclass(frozen=True)
-class Feeding:
-    """What decides for which profiles a job's statements are facts: its scene, the settings, and the group's admins."""
+def facts_of(said: Statement, event: Event, job: Job, job_context: JobContext, settings: Settings) -> Iterator[Fact]:
+    """Yield the facts of an event: the voice's own quotes for the voice's profile, the exchange for the group's.
 
-    scene: Scene
-    settings: Settings
-    job_context: JobContext
-    admins: frozenset[str]
-
-
-def facts_of(said: Statement, event: Event, feeding: Feeding) -> Iterator[Fact]:
-    """Yield the facts of an event: the voice's own quotes for the voice's profile, the exchange for the group's."""
-    scene, settings = feeding.scene, feeding.settings
-    if said.confidence < settings.historian.min_confidence or not said.speaker:
+    A fact of the group needs an owner or admin as its voice, by the role stored with each line, or several people.
+    """
+    scene, work, voice = job.work.scene, job.work, said.speaker
+    if said.confidence < settings.historian.min_confidence or not voice:
         return
-    own = [quote for quote in event.quotes if quote.sender_id == said.speaker]
-    if said.speaker in said.subjects and own:
-        yield Fact(
-            own_key(scene, said.speaker, settings),
-            event.id,
-            " ".join(quote.text for quote in own),
-            event.kind,
-            event.happened_at,
-        )
-    named = feeding.job_context.named
-    people = {one.sender_id for one in event.quotes if named(one.sender_id).is_settled(event.happened_at)}
-    if said.is_of_place and scene.kind == "group" and (said.speaker in feeding.admins or len(people) >= LEAST_SUPPORT):
-        yield group_fact(scene, event, voiced_by_admin=said.speaker in feeding.admins)
-
-
-def admins_in(job: Job) -> Iterator[str]:
-    """Yield the ids of the group's owner and admins among the speakers of a job, by the role stored with each line."""
-    if isinstance(job.work, Turn):
-        if job.work.scene.is_admin:
-            yield job.work.scene.user_id
-        return
-    yield from (line.sender_id for line in job.work.messages if line.scene.is_admin and line.sender_id)
+    own = " ".join(quote.text for quote in event.quotes if quote.sender_id == voice)
+    if voice in said.subjects and own:
+        yield Fact(own_key(scene, voice, settings), event.id, own, event.kind, event.happened_at)
+    if said.is_of_place and scene.kind == "group":
+        scenes = [scene] if isinstance(work, Turn) else [line.scene for line in work.messages if line.sender_id]
+        is_admins = any(one.is_admin and one.user_id == voice for one in scenes)
+        quoted = {quote.sender_id for quote in event.quotes}
+        people = {one for one in quoted if job_context.named(one).is_settled(event.happened_at)}
+        if is_admins or len(people) >= LEAST_SUPPORT:
+            yield group_fact(scene, event, voiced_by_admin=is_admins)
 
 
 def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
@@ -89,12 +70,11 @@ def group_fact(scene: Scene, event: Event, *, voiced_by_admin: bool = False) -> 
 
 def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:
     """Build a draft; the ids of its events derive from the job, so that processing a job twice writes the same rows."""
-    feeding = Feeding(job.work.scene, settings, job_context, frozenset(admins_in(job)))
     written = [(said, _event(job, index, said, job_context)) for index, said in enumerate(statements) if said.text]
     return Draft(
         job.id,
         tuple(event for _, event in written),
-        facts=tuple(fact for said, event in written for fact in facts_of(said, event, feeding)),
+        facts=tuple(fact for said, event in written for fact in facts_of(said, event, job, job_context, settings)),
         repeats={event.id: said.repeats for said, event in written if said.repeats},
         observations={event.id: said.observation for said, event in written if said.observation},
     )

@@ -71,7 +71,7 @@ def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
     rest = _JobErasure(user_id, hide).job(body)
     if rest is None:
         return b""
-    left = data if rest == body else codec.packed(rest)
+    left = data if rest == body else orjson.dumps(rest)
     if not _is_valid_job(rest) and _mentions(left, user_id, hide):
         return b""
     return None if rest == body else left
@@ -91,7 +91,7 @@ def without_message(data: bytes, *, message_id: str) -> bytes | None:
     if not lost:
         return None
     is_emptied = lost.get("message_ids") == [] or not any(map(_is_of_a_person, lost.get("messages", [{}])))
-    return b"" if is_emptied else codec.packed({**body, **lost})
+    return b"" if is_emptied else orjson.dumps({**body, **lost})
 
 
 def without_place(data: bytes, *, scope: Scope) -> bytes | None:

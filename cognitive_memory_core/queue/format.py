@@ -83,42 +83,22 @@ def written_instant(instant: datetime) -> str:
     return (instant.astimezone(timezone.utc) if offset % timedelta(minutes=1) else instant).isoformat()
 
 
-def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
-    """Return the job of an object of any version; ``arrived_at`` is used if it states no time of acceptance."""
-    if "scene" not in body:
-        return _read_seed(body, job_id, arrived_at)
-    _refuse_contradiction(body)
-    fields = {**_currently_named(body), "scene": _scene(body["scene"])}
-    head = JobHead.model_validate(fields)
-    lines = "messages" if body.get("kind") == "dialogue" else "recent_messages"
-    if isinstance(fields.get(lines), list):
-        fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
-    work = _adapter(Dialogue if lines == "messages" else Turn).validate_python(fields)
-    return Job(job_id, work, head.accepted_at or arrived_at, head.trimmed)
-
-
 def _refuse_contradiction(body: Mapping[str, Any]) -> None:
-    """Raise BadArgument if a file of this program contradicts itself or lacks a field, because it is damaged then."""
+    """Raise BadArgument if a file of this program contradicts itself or lacks a field, because it is damaged then.
+
+    Other programs write scenes without a ``scope``.
+    """
     scene: Any = body["scene"]
     if not isinstance(scene, dict) or "scope" not in scene:
         return
-    if contradicts_itself(cast("Body", scene)):
-        raise BadArgument(sentences.caller.bad_value("scene.scope", cast("Body", scene)["scope"], "这个 scene 的地点"))
+    scene = cast("Body", scene)
+    place_id = scene.get("group_id" if scene.get("kind") == "group" else "user_id")
+    if scene["scope"] != {"agent": scene.get("agent"), "kind": scene.get("kind"), "place_id": place_id}:
+        raise BadArgument(sentences.caller.bad_value("scene.scope", scene["scope"], "这个 scene 的地点"))
     required = _DIALOGUE_FIELDS if body.get("kind") == "dialogue" else _TURN_FIELDS
     lacking = [name for name in required if name not in body]
     if lacking:
         raise BadArgument(sentences.caller.bad_value(lacking[0], None, "文本或列表"))
-
-
-def contradicts_itself(scene: Mapping[str, Any]) -> bool:
-    """Return whether a scene's ``scope`` differs from its other fields; False if there is no ``scope``.
-
-    Other programs write scenes without one.
-    """
-    if "scope" not in scene:
-        return False
-    place_id = scene.get("group_id" if scene.get("kind") == "group" else "user_id")
-    return scene["scope"] != {"agent": scene.get("agent"), "kind": scene.get("kind"), "place_id": place_id}
 
 
 def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
@@ -276,7 +256,15 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     if isinstance(version, int) and version > VERSION:
         raise _not_understood(sentences.storage_errors.NEWER_VERSION.format(version=version))
     try:
-        return read_job(body, job_id, arrived_at)
+        if "scene" not in body:
+            return _read_seed(body, job_id, arrived_at)
+        _refuse_contradiction(body)
+        fields = {**_currently_named(body), "scene": _scene(body["scene"])}
+        head = JobHead.model_validate(fields)
+        kind, lines = (Dialogue, "messages") if body.get("kind") == "dialogue" else (Turn, "recent_messages")
+        if isinstance(fields.get(lines), list):
+            fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
+        return Job(job_id, _adapter(kind).validate_python(fields), head.accepted_at or arrived_at, head.trimmed)
     except ValidationError as refused:
         raise _not_understood(_first_reason(refused)) from None
     except BadArgument as refused:
@@ -304,12 +292,7 @@ def _interned(scope: Scope) -> Scope:
 def buried(body: Body, error: str, failed_at: datetime) -> bytes:
     """Encode a failed job: its object, to which its error is added, on one line and with secrets removed."""
     said = one_line(_SECRET.sub("…", error), ERROR_LENGTH)
-    return packed({**body, "error": said, "failed_at": written_instant(failed_at)})
-
-
-def packed(body: Body) -> bytes:
-    """Encode an object that :func:`body_of` returned, with all its fields."""
-    return orjson.dumps(body)
+    return orjson.dumps({**body, "error": said, "failed_at": written_instant(failed_at)})
 
 
 def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: datetime) -> FailedJob:
@@ -354,20 +337,16 @@ def _writable(value: object) -> object:
 def _is_too_deep(value: object) -> bool:
     level = [value]
     for _ in range(_DEEPEST):
-        level = [item for outer in level for item in _inner(outer)]
+        inner: list[object] = []
+        for outer in level:
+            if isinstance(outer, dict):
+                inner += cast("Body", outer).values()
+            elif isinstance(outer, list):
+                inner += cast("list[object]", outer)
+        level = [cast("object", item) for item in inner if isinstance(item, dict | list)]
         if not level:
             return False
     return True
-
-
-def _inner(outer: object) -> list[object]:
-    """Return those of a value's items that are lists or objects; none if the value is neither."""
-    items: Iterable[object] = ()
-    if isinstance(outer, dict):
-        items = cast("Body", outer).values()
-    elif isinstance(outer, list):
-        items = cast("list[object]", outer)
-    return [item for item in items if isinstance(item, dict | list)]
 
 
 def _first_reason(refused: ValidationError) -> str:

@@ -245,12 +245,12 @@ async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> 
 
 async def test_what_waited_while_the_log_refused_is_written_clean(world: World) -> None:
     """Older messages of others that reach the log after the erasure do not name the person."""
-    world.journal._log, log = Away(), world.journal._log  # type: ignore[assignment]
+    world.journal.log, log = Away(), world.journal.log  # type: ignore[assignment]
     world.journal.take(a_message("阿棠还没来", MILI, NOON + SAID))
     forget = world.ledger.eraser.forget_person
 
     async def and_mend(*arguments: Any) -> Any:
-        world.journal._log = log
+        world.journal.log = log
         return await forget(*arguments)
 
     world.ledger.eraser.forget_person = and_mend  # type: ignore[method-assign]

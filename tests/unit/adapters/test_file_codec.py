@@ -316,7 +316,7 @@ def test_a_flipped_bit_moves_no_job_to_another_place(damage: tuple[str, str]):
 
 def without(body: dict[str, Any], message_id: str) -> dict[str, Any] | None:
     """Return a job's object without a message; None if the job is removed."""
-    rest = without_message(codec.packed(body), message_id=message_id)
+    rest = without_message(orjson.dumps(body), message_id=message_id)
     return body if rest is None else codec.body_of(rest) if rest else None
 
 
