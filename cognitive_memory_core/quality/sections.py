@@ -186,6 +186,7 @@ def _costs(report: QualityReport) -> ReportSection:
     price, merges = report.price, report.merges_a_triage
     lines = [words.NO_PRICE if price is None else words.TOTAL_PRICE.format(price=price)]
     lines += [] if merges is None else [words.MERGES.format(count=merges)]
+    lines += [] if all(cost.model for cost in report.costs) else [words.NO_MODEL_NAMED]
     return ReportSection(words.COSTS, tuple(lines), head, rows, numbers_from=2, plot="calls")
 
 

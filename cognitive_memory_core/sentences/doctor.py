@@ -51,7 +51,7 @@ DIMENSIONS_ADVICE = "换了模型就改 MODEL_NAME（换个名字才会重新算
 CLOCK_UNSET = "系统时间是 {now}，没有校准"
 CLOCK_BEHIND = "系统时间比机器人上次看到的（{seen}）还早"
 CLOCK_ADVICE = "校准系统时间（例如 timedatectl set-ntp true）；没校准之前，到期的东西都先留着"
-BORROWED = "没有配置模型：机器人运行时借 {names} 的，借不到由规则史官整理"
+BORROWED = "没有配置模型：机器人运行时借 {names} 的，借不到由规则史官整理；它的密钥只有运行着的机器人读得到，这里没有试"
 MAY_BORROW = "没有配置模型，这个目录是以前的版本开的，不会自己去借 {names} 的"
 MAY_BORROW_ADVICE = "不想用模型就不用管；想用它的，写 {key}={name}"
 NO_MODEL = "没有配置模型：由规则史官整理，认得的有限"

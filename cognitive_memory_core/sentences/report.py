@@ -76,6 +76,7 @@ BACKLOG = (
 FACTS_SINCE = "，最早的从 {at} 等起"
 NO_SPENDING = "这段时间没有调用模型"
 TOTAL_PRICE = "合计 {price:.2f}（按设置的单价，单位由你定）"
+NO_MODEL_NAMED = "没写模型的，用的是借来的模型；借的是谁的，只有运行着的机器人知道（/记忆 状态）"
 NO_PRICE = "没有设置单价：models.*.price 写每百万 token 的价钱，例如 2/8（给的/写的）"
 MERGES = "每次判断引出 {count:.2f} 次写侧写"
 NO_LATENCY = "还没有量到"

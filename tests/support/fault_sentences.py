@@ -36,6 +36,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
         "sentences/doctor.BORROWED",
         "sentences/models.lent",
         "sentences/models.LENT_NO_MORE",
+        "sentences/models.LOCAL_MODEL_LOADS",
         "sentences/models.LENT_BESIDE.*",
     ),
     *("sentences/doctor.OFFLINE", "sentences/doctor.*_ANSWERS", "sentences/doctor.PACKAGES_FIT"),
