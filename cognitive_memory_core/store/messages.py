@@ -25,7 +25,6 @@ from .search.read_filter_sql import NOT_HIDDEN, Filter, line_filter
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds
 APART = 2 * SECOND  # between the times that two sources tell for one line
-_Place = tuple[int, int]  # at_us and seq: the order of the log
 _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 
 
@@ -190,43 +189,32 @@ class MessageLog(Table):
         The ``kept_per_place`` newest messages of each place stay, however much they weigh. The weight of a message is
         :attr:`Message.weight`. Records of withdrawals and done marks of jobs stay.
         """
-        place: _Place | None = (-(2**63), 0)
-        excess, shrunk = await self._weight() - most, 0
-        while excess > 0 and place is not None:
-            excess, place, dropped = await self._shrink_some(excess, place, kept_per_place)
-            shrunk += dropped
-        return shrunk
+        seqs = await self._beyond(most, kept_per_place)
+        for first in range(0, len(seqs), PRUNED_TOGETHER):
+            await self._drop(seqs[first : first + PRUNED_TOGETHER])
+        return len(seqs)
 
     @reads
-    def _weight(self, connection: Connection) -> int:
-        """Return the size of the log in bytes."""
-        return connection.execute(f"SELECT coalesce(sum({_WEIGHT}), 0) FROM messages").fetchone()[0]
+    def _beyond(self, connection: Connection, most: int, kept_per_place: int) -> list[int]:
+        """Return the seqs of the oldest lines without which the log weighs at most ``most``, as far as they may go."""
+        excess = connection.execute(f"SELECT coalesce(sum({_WEIGHT}), 0) FROM messages").fetchone()[0] - most
+        seqs: list[int] = []
+        if excess <= 0:
+            return seqs
+        rows = connection.execute(
+            f"SELECT seq, weight FROM (SELECT seq, at_us, {_WEIGHT} AS weight,"
+            " row_number() OVER (PARTITION BY scope ORDER BY at_us DESC, seq DESC) AS newest FROM messages)"
+            " WHERE newest > ? ORDER BY at_us, seq",
+            (kept_per_place,),
+        )
+        while excess > 0 and (row := rows.fetchone()):
+            seqs.append(row[0])
+            excess -= row[1]
+        return seqs
 
     @writes
-    def _shrink_some(
-        self, connection: Connection, excess: int, place: _Place, kept_per_place: int
-    ) -> tuple[int, _Place | None, int]:
-        """Delete the oldest messages after ``place``, at most ``excess`` bytes of those read at once.
-
-        Returns the bytes still to delete, where to continue (None at the end of the log), and how many were deleted.
-        """
-        rows = connection.execute(
-            f"SELECT seq, at_us, scope, {_WEIGHT} FROM messages"
-            " WHERE (at_us, seq) > (?, ?) ORDER BY at_us, seq LIMIT ?",
-            (*place, PRUNED_TOGETHER),
-        ).fetchall()
-        kept_from: dict[str, _Place] = {}
-        for scope in {row[2] for row in rows}:
-            query = "SELECT at_us, seq FROM messages WHERE scope = ? ORDER BY at_us DESC, seq DESC LIMIT 1 OFFSET ?"
-            oldest_kept = connection.execute(query, (scope, max(kept_per_place, 1) - 1)).fetchone()
-            kept_from[scope] = (2**63 - 1, 0) if kept_per_place <= 0 else oldest_kept or place
-        seqs: list[int] = []
-        for seq, at_us, scope, weight in rows:
-            if excess > 0 and (at_us, seq) < kept_from[scope]:
-                seqs.append(seq)
-                excess -= weight
-        following = (rows[-1][1], rows[-1][0]) if len(rows) == PRUNED_TOGETHER else None
-        return excess, following, drop(connection, seqs)
+    def _drop(self, connection: Connection, seqs: Sequence[int]) -> None:
+        drop(connection, seqs)
 
 
 def newest_lines(connection: Connection, chosen: Filter, limit: int, offset: int = 0) -> list[Message]:
