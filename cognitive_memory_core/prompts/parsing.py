@@ -278,6 +278,7 @@ MOST_CITED = 60
 NOTHING = "none"
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _SYNONYMS: Mapping[str, ProposedAction] = {"add": "create", "new": "create", "remove": "delete", "deprecate": "delete"}
+_ACTIONS: Mapping[str, ProposedAction] = {**{action: action for action in ACTIONS}, **_SYNONYMS}
 
 
 def proposals_in(text: str) -> Proposals:
@@ -325,8 +326,7 @@ def _listed_in(row: Row) -> list[Row]:
 
 
 def _proposal(row: Row) -> Proposal | None:
-    word = text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold()
-    action = next((one for one in ACTIONS if one == word), _SYNONYMS.get(word))
+    action = _ACTIONS.get(text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold())
     if action is None:
         return None
     return Proposal(
