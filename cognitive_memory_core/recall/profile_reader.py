@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import mul
@@ -15,7 +15,7 @@ from .. import sentences
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
 from ..errors import NotPermitted
-from ..ports.models import Calibration, Embedder, Vector
+from ..ports.models import Embedder, Vector
 from ..profiles.files import FileProfiles
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
@@ -113,17 +113,22 @@ class ProfileReader:
         """
         settings = self._settings.current
         said = clean_text(query[:QUERY_LENGTH]).strip()
-        terms = tuple(query_terms(said))
-        rows = [row for row in await self._readable(scene) if is_wanted(row, scene, entity_type)] if terms else []
+        kinds = ("user", "member") if scene.kind == "group" and entity_type == "user" else (entity_type,)
+        rows = await self._readable(scene) if query_terms(said) else []
+        rows = [row for row in rows if entity_type is None or row.profile.key.entity_type in kinds]
         if not rows:
             return []
         vector = await vector_of(self._embedder, said)
-        question = ProfileQuestion(said.casefold().lstrip("@"), terms, vector, self._embedder.calibration)
-        rank = partial(ranked, rows, question, settings, self._access.redacted)
+        rank = partial(ranked, rows, said, vector, self._embedder, settings, self._access.redacted)
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
         wanted = settings.query.profile_top_k if top_k is None else top_k
-        admitted = [hit for hit in hits if self._access.admits_profile(scene, hit.profile.key)]  # by present consent
-        best = one_a_person(admitted, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
+        best = [hit for hit in hits if self._access.admits_profile(scene, hit.profile.key)]  # by present consent
+        if scene.kind == "group" and entity_type != "member":  # of a member and a shared profile only the better one
+            once: dict[str, ProfileHit] = {}
+            for hit in best:
+                once.setdefault(hit.profile.key.user_id, hit)  # a group profile has the id ""; there is only one
+            best = [*once.values()]
+        best = best[: min(max(wanted, 0), MAX_RESULTS)]
         return [replace(hit, profile=await self._names.of_profile(hit.profile)) for hit in best]
 
     def of_turn(self, connection: Snapshot, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
@@ -222,85 +227,37 @@ def _has_words(profile: Profile) -> bool:
     return bool(profile.tags or profile.summary.strip())
 
 
-@dataclass(frozen=True)
-class ProfileQuestion:
-    """A profile query: the folded text, its terms, its vector if available, and the embedder's calibration."""
-
-    said: str
-    terms: tuple[str, ...]
-    vector: Vector | None
-    calibration: Calibration
-
-    def similarity(self, vector: Vector | None) -> float | None:
-        """Return the similarity of the question to a profile's vector, in [0, 1] by the embedder's calibration.
-
-        Both vectors must have length 1, which is not checked. None if a vector is missing, if the numbers of dimensions
-        differ, or if the product is not finite.
-        """
-        if self.vector is None or vector is None or len(self.vector) != len(vector):
-            return None
-        cosine = sum(map(mul, self.vector, vector))
-        return self.calibration.similarity(cosine) if math.isfinite(cosine) else None
-
-    def touches(self, profile: Profile) -> bool:
-        """Return whether a profile's text contains any query term; a cheap filter before scoring."""
-        key = profile.key
-        written = "\n".join((profile.name, *profile.tags, profile.summary, key.user_id or key.group_id))
-        folded = unicodedata.normalize("NFKC", written).casefold()
-        return any(term in folded for term in self.terms)
-
-    def names(self, profile: Profile) -> bool:
-        """Return whether the query is exactly the name or id of the profile's subject."""
-        identifier = profile.key.user_id or profile.key.group_id
-        name = clean_name(profile.name).casefold()
-        return self.said in {name, identifier, f"{name}({identifier})"}
-
-
-def is_wanted(row: IndexedProfile, scene: Scene, entity_type: EntityType | None) -> bool:
-    """Return whether a profile has the requested type; in a group, "user" includes profiles of members."""
-    kind = row.profile.key.entity_type
-    is_here = scene.kind == "group" and entity_type == "user" and kind == "member"
-    return entity_type is None or kind == entity_type or is_here
-
-
 def ranked(
     rows: Sequence[IndexedProfile],
-    question: ProfileQuestion,
+    said: str,
+    vector: Vector | None,
+    embedder: Embedder,
     settings: Settings,
     as_shown: Callable[[Profile], Profile],
 ) -> list[ProfileHit]:
-    """Rank profiles, best first, by the text that ``as_shown`` returns, so that redacted words never match."""
+    """Rank profiles, best first, by the text that ``as_shown`` returns, so that redacted words never match.
+
+    A query that is exactly the name or id of a profile's subject has relevance 1 for it. Vectors have length 1, which
+    is not checked; one that is missing or of another length leaves the words alone.
+    """
     weight, floor = settings.query.lexical_weight, max(settings.query.min_relevance, LEAST)
-    near = [(row.profile, question.similarity(row.vector)) for row in rows]
-    likely = [
-        (as_shown(profile), similarity)
-        for profile, similarity in near
-        if _fused(similarity, 0.0, weight) > floor or question.touches(profile)
-    ]
-    words = _matched(question.terms, [profile for profile, _ in likely], len(rows))
-    scored = (
-        ProfileHit(profile, 1.0 if question.names(profile) else _fused(similarity, lexical, weight))
-        for (profile, similarity), lexical in zip(likely, words, strict=True)
-    )
-    relevant = (hit for hit in scored if hit.score > 0.0 and hit.score >= floor)
-    return sorted(relevant, key=lambda hit: (-hit.score, not question.names(hit.profile)))
-
-
-def one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityType | None) -> list[ProfileHit]:
-    """Return the hits, best first; in a group, of a person's member profile and shared profile only the better one."""
-    if scene.kind != "group" or entity_type == "member":
-        return list(hits)
-    best: dict[str, ProfileHit] = {}
-    for hit in hits:
-        best.setdefault(hit.profile.key.user_id, hit)  # a group profile has the id ""; there is only one
-    return list(best.values())
-
-
-def _fused(similarity: float | None, lexical: float, weight: float) -> float:
-    return lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical
-
-
-def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
-    """Return the share of the query that each profile covers, in [0, 1], by rarity of terms in ``among`` profiles."""
-    texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
-    return covered(terms, texts, among)
+    terms, named = tuple(query_terms(said)), said.casefold().lstrip("@")
+    likely: list[tuple[Profile, float | None]] = []
+    for row in rows:
+        profile, similarity = row.profile, None
+        if vector is not None and row.vector is not None and len(vector) == len(row.vector):
+            cosine = sum(map(mul, vector, row.vector))
+            similarity = embedder.calibration.similarity(cosine) if math.isfinite(cosine) else None
+        written = "\n".join((profile.name, *profile.tags, profile.summary, profile.key.user_id or profile.key.group_id))
+        folded = unicodedata.normalize("NFKC", written).casefold()  # whether any term is there is cheaper than scoring
+        if (1.0 - weight) * (similarity or 0.0) > floor or any(term in folded for term in terms):
+            likely.append((as_shown(profile), similarity))
+    texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one, _ in likely]
+    hits: list[tuple[bool, ProfileHit]] = []
+    for (profile, similarity), lexical in zip(likely, covered(terms, texts, len(rows)), strict=True):
+        name, identifier = clean_name(profile.name).casefold(), profile.key.user_id or profile.key.group_id
+        is_named = named in {name, identifier, f"{name}({identifier})"}
+        score = lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical
+        hits.append((is_named, ProfileHit(profile, 1.0 if is_named else score)))
+    relevant = (one for one in hits if one[1].score > 0.0 and one[1].score >= floor)
+    return [hit for _, hit in sorted(relevant, key=lambda one: (-one[1].score, not one[0]))]
