@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,50 +41,3 @@ class Generation:
     build_id: str
     fingerprint: str
     dimensions: int
-
-
-class VectorStore(Protocol):
-    """A store outside the ledger that keeps vectors in generations: one is in use while the next may be built.
-
-    It can be stopped to free its memory; every method but :meth:`is_there` and :meth:`sleep` starts it again.
-    Every method raises UnavailableError when the store is unreachable, exceeds its deadline or refuses; a write may
-    still have been applied, and repeating it is harmless.
-    """
-
-    async def open(self) -> Generation | None:
-        """Load the generation in use and return it; None if there is none, or it is damaged or of another version."""
-        ...
-
-    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Create an empty generation and remove an earlier unfinished one; the generation in use stays in use."""
-        ...
-
-    async def put_in_use(self, generation: Generation) -> None:
-        """Switch to a generation durably; all others are removed from the disk or the server."""
-        ...
-
-    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Insert or replace rows that have vectors; BadArgument for a non-finite, zero or wrongly sized vector."""
-        ...
-
-    async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
-        """Remove rows; missing ones are ignored."""
-        ...
-
-    async def listed(self, generation: Generation) -> frozenset[str]:
-        """Return the ids of all rows."""
-        ...
-
-    async def nearest(
-        self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
-    ) -> list[tuple[str, float]]:
-        """Search one generation as :class:`VectorIndex` does; BadArgument for a vector that :meth:`upsert` rejects."""
-        ...
-
-    async def is_there(self) -> bool:
-        """Return whether a generation is recorded as in use, without starting the store to check its data."""
-        ...
-
-    async def sleep(self) -> None:
-        """Stop the store once running requests have ended, and free its memory and locks; idempotent, never raises."""
-        ...

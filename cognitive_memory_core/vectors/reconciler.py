@@ -23,9 +23,10 @@ from ..domain.figures import IndexActivity, IndexState
 from ..domain.read_filter import ReadFilter
 from ..errors import UnavailableError
 from ..ports.models import Vector
-from ..ports.vectors import Generation, VectorStore
+from ..ports.vectors import Generation
 from ..store.vectors import Checkpoint, CheckpointBook, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
+from .chroma.store import ChromaStore
 
 log = logging.getLogger(__name__)
 BATCH = 300  # rows per upsert: a search waits for one upsert
@@ -52,7 +53,7 @@ class IndexReconciler:
 
     def __init__(
         self,
-        store: VectorStore,
+        store: ChromaStore,
         ledger: VectorLedger,
         book: CheckpointBook,
         fingerprint: str,

@@ -19,13 +19,13 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, UnavailableError
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import Generation, VectorStore
+from cognitive_memory_core.ports.vectors import Generation
 from tests.properties.test_scope import NARROWINGS, SIX_VOICES, THREE_PLACES, THREE_SCENES, Voice, said
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.sizes import sized
-from tests.support.vector_stores import Shop, chroma_children, row, rows, shop_of
+from tests.support.vector_stores import Shop, VectorStore, chroma_children, row, rows, shop_of
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),

@@ -20,7 +20,7 @@ import psutil
 
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import EmbeddedEvent, VectorStore
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.settings import VectorStoreSettings
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.vector_store import InMemoryVectorStore
@@ -29,6 +29,7 @@ from .ledgers import MODEL
 from .waiting import PATIENCE
 
 CHILD = "cognitive_memory_core.vectors.chroma.child"
+VectorStore = ChromaStore | InMemoryVectorStore
 Make = Literal["in memory", "chroma", "chroma server"]
 _SERVER = "from chromadb.cli.cli import app; app()"
 

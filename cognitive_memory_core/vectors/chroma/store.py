@@ -33,7 +33,12 @@ _Row = tuple[str, str, dict[str, Any], bytes]  # id, text, metadata, vector
 
 
 class ChromaStore:
-    """A vector store in ``folder`` or on the configured server; Chroma's process starts with the first call."""
+    """A vector store in ``folder`` or on the configured server, which keeps vectors in generations.
+
+    One is in use while the next may be built. Chroma's process starts with the first call, except :meth:`is_there` and
+    :meth:`sleep`. Every method raises UnavailableError when the store is unreachable, exceeds its deadline or refuses;
+    a write may still have been applied, and repeating it is harmless.
+    """
 
     def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
         """Initialise without touching the disk."""
