@@ -47,8 +47,10 @@ def forget_consent_to_begin_anew(data_dir: Path) -> bool:
 
 def _traces(data_dir: Path) -> Iterator[str]:
     """Yield the names of files and folders that prove that there was a ledger."""
-    if _size(data_dir / (LEDGER + _WAL)):
-        yield LEDGER + _WAL
+    wal = data_dir / (LEDGER + _WAL)
+    with suppress(OSError):
+        if wal.stat().st_size:
+            yield wal.name
     for copy in _kept(data_dir):
         yield copy.name
     if any(data_dir.glob("profiles/**/*.md")) or any(data_dir.glob("agents/*/profiles/**/*.md")):
@@ -76,10 +78,3 @@ def _is_ledger(path: Path) -> bool:
             return path.is_file() and file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

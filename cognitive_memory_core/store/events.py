@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -57,20 +57,20 @@ class EventLedger(Table):
         if draft.corrects and not EventLedger.fetch(connection, [draft.corrects]):
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         left_out, erased = ConsentBook.opted_out(connection), tombstones_of(connection)
-        written: dict[str, _CommittedEvent] = {}
+        written: dict[str, tuple[int, str | None]] = {}
         for drafted in draft.events:
             event = event_rows.with_admitted_quotes(connection, drafted, left_out, erased) or drafted
             if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
                 entry = _store_or_count(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
                 if entry is not None:
-                    facts.record_observation(connection, event, entry.seq, draft.observations.get(event.id, ""))
+                    facts.record_observation(connection, event, entry[0], draft.observations.get(event.id, ""))
                     written[event.id] = entry
         for fact in draft.facts:
-            entry = written.get(fact.event_id)
+            seq, facts_of = written.get(fact.event_id, (0, None))
             is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
-            if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
-                facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
-        seqs = [entry.seq for entry in written.values()]
+            if is_fed and facts_of is not None and facts.is_kept(fact, left_out, erased):
+                facts.keep(connection, replace(fact, event_id=facts_of), seq, now)
+        seqs = [seq for seq, _ in written.values()]
         if any(event.replaces for event in draft.events):
             facts.settle(connection, seqs)
         if written and draft.corrects:
@@ -169,21 +169,14 @@ class EventLedger(Table):
         return replace(event, retired_at=None)
 
 
-@dataclass(frozen=True)
-class _CommittedEvent:
-    """The active event that an event of a draft became.
-
-    ``facts_of`` is its id if it is new or took the new text, and then facts of the draft belong to it; else None.
-    """
-
-    seq: int
-    facts_of: str | None
-
-
 def _store_or_count(
     connection: Connection, event: Event, named: str | None, *, corrects: bool
-) -> _CommittedEvent | None:
-    """Write an event, or count it in an equal one; None if it was ignored or written as retired."""
+) -> tuple[int, str | None] | None:
+    """Write an event, or count it in an equal one; None if it was ignored or written as retired.
+
+    Returns the seq of the active event that it became, and that event's id if it is new or took the new text: facts of
+    the draft belong to it then.
+    """
     if event_rows.is_known(connection, event):
         return None
     active_event_of_id = event_rows.active_event_of_id(connection, event, named)
@@ -194,6 +187,6 @@ def _store_or_count(
     twin = None if retired_at else active_event_of_id or event_rows.active_duplicate(connection, event)
     if twin is not None:
         event_rows.count_again(connection, twin, event, sources)
-        return _CommittedEvent(twin, event_rows.replace_relative_text(connection, twin, event))
+        return twin, event_rows.replace_relative_text(connection, twin, event)
     seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
-    return None if retired_at else _CommittedEvent(seq, event.id)
+    return None if retired_at else (seq, event.id)

@@ -107,17 +107,15 @@ class QualityLedger(Table):
             "SELECT seq, id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
             " FROM events WHERE retired_at IS NULL AND (?1 IS NULL OR seq < ?1) ORDER BY seq DESC LIMIT ?2"
         )
-        found: list[ExaminedEvent] = []
-        for row in connection.execute(query, (before, bounded(limit))):
-            seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, at, replaces = row
-            people, happened_at = tuple(json.loads(subjects)), moment_of(at)
-            is_whole = bool(is_absolute)
-            found.append(
-                ExaminedEvent(
-                    seq, event_id, scope, text, kind, sender_id, people, is_whole, confidence, happened_at, replaces
-                )
+        return [
+            ExaminedEvent(
+                *(seq, event_id, scope, text, kind, sender_id, tuple(json.loads(subjects))),
+                *(bool(is_absolute), confidence, moment_of(at), replaces),
             )
-        return found
+            for seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, at, replaces in (
+                connection.execute(query, (before, bounded(limit)))
+            )
+        ]
 
     @reads
     def spent(self, connection: Connection, since: date) -> list[tuple[date, Spending]]:

@@ -12,7 +12,7 @@ from ..errors import BadArgument
 from ..ports.models import Vector
 from ..ports.vectors import EmbeddedEvent
 from .database.database import Database
-from .database.rows import EVENT_FIELDS, bound, event_of, vector_of
+from .database.rows import EVENT, bound, vector_of
 from .database.statements import bounded, next_revision, select
 from .database.table import Table, reads, writes
 from .search.corpora import STANDING, Corpora, dimensions_of
@@ -61,7 +61,7 @@ class CheckpointBook(Table):
 _BEGINNING = Checkpoint(1)  # events without any change have revision 0
 _LATER = "(e.revision, e.seq) > (?, ?)"
 _OF_A_MODEL = "embedded_as = ? AND retired_at IS NULL"
-_COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT_FIELDS))
+_COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT.fields))
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class VectorLedger(Table):
         for revision, seq, *fields, stored in connection.execute(
             query, (*bound(fingerprint), mark.revision, mark.seq, bounded(limit))
         ):
-            event = event_of(fields)
+            event = EVENT.read(fields)
             row = None if stored is None else EmbeddedEvent(event, fingerprint, vector_of(stored))
             found.append(VectorChange(Checkpoint(revision, seq), event.id, row))
         return found

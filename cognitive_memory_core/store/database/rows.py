@@ -251,8 +251,6 @@ _SCENE = ("agent", "request_type", "group_id", "user_id", "user_name", "group_na
 MESSAGE = Columns(
     "messages", (*_SAID, *_SCENE, "number"), ("sender_id", "scope", "at_us"), _message_values, _message_of
 )
-EVENT_FIELDS, event_of = EVENT.fields, EVENT.read
-MESSAGE_FIELDS, message_of = MESSAGE.fields, MESSAGE.read
 
 
 @cleared_on_erasure

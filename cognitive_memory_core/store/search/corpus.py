@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from ...domain.message import Message, Passage
 from ...domain.read_filter import ReadFilter
-from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bound, found_event, found_message
+from ..database.rows import EVENT, MESSAGE, Row, bound, found_event, found_message
 from ..database.snapshots import rows_read
 from ..database.statements import LISTED, listed, select
 from ..numpy_on_use import NDArray, np
@@ -79,7 +79,7 @@ class Corpus(Generic[T, R]):
 EVENTS = Corpus(
     "events",
     EVENT_WORDS,
-    EVENT_FIELDS,
+    EVENT.fields,
     sql_filter,
     found_event,
     ReadFilter.admits,
@@ -88,7 +88,7 @@ EVENTS = Corpus(
 MESSAGES = Corpus(
     "messages",
     MESSAGE_WORDS,
-    MESSAGE_FIELDS,
+    MESSAGE.fields,
     message_filter,
     found_message,
     ReadFilter.admits_line,
