@@ -89,7 +89,7 @@ class World:
             Step(self.mirror, self, "mirror"),  # type: ignore[arg-type]
             Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
             self.consent,
-            ClockWatch(self.clock, ledger.clock_book),
+            ClockWatch(self.clock, ledger.housekeeping),
             self.purge,
             self.suspended,
             self.remove_from_index,
