@@ -478,7 +478,7 @@ class SlowMemory:
         self.may_end = asyncio.Event()
         self.written: list[Path] = []
 
-    async def export(self, path: Path, *, user_id: str | None = None) -> int:
+    async def export(self, path: Path, *, user_id: str | None = None, place: object = None) -> int:
         """Wait, then note the file."""
         await self.may_end.wait()
         self.written.append(path)
