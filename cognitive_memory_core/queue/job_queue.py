@@ -161,6 +161,8 @@ class FileQueue:
         Jobs before it that cannot be read are buried.
         """
         claims: list[Claim] = []
+        if not self.counts().pending:
+            return None
         try:
             await self._claim(claims)
         except asyncio.CancelledError:

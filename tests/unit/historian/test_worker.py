@@ -444,3 +444,17 @@ async def test_an_error_that_is_over_hides_no_later_one() -> None:
             worker.nudge()
             await until(lambda: worker.is_idle)
             await until(lambda said=said: worker.last_error == said)
+
+
+async def test_an_outage_tells_its_latest_error() -> None:
+    """While a model is away, the status shows why it was away the last time."""
+    errors = [UnavailableError("满了"), UnavailableError("断了")]
+
+    def react() -> None:
+        raise errors.pop(0) if len(errors) > 1 else errors[0]
+
+    async with at_work(ScriptedHistorian(甲=react)) as (queue, _, worker):
+        for number in range(2):
+            await queue.enqueue(a_job("甲", scene=_place(number)))
+        worker.nudge()
+        await until(lambda: worker.last_error == "断了")
