@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -102,6 +103,18 @@ def test_each_page_is_reached(site: Path) -> None:
             reached.add(page)
             waiting += [Path(os.path.normpath(page.parent / unquote(urlsplit(to).path))) for to in known[page].links]
     assert {path.relative_to(site) for path in set(known) - reached} == {Path("404.html")}
+
+
+@pytest.mark.parametrize("asked", ["怎么备份", "不记某个群", "401"])
+def test_what_people_ask_is_found_first(site: Path, asked: str) -> None:
+    """The words that people search for head a section of the page that weighs most in searches."""
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    plain = [(one["title"].replace("\u200b", ""), one) for one in index]
+    found = [one for title, one in plain if asked in title and one["location"].startswith("questions.html#")]
+    assert found
+    heaviest = max(one.get("boost", 1.0) for one in index)
+    assert found[0]["boost"] == heaviest
+    assert all(one["boost"] < 1 for one in index if one["location"].startswith(("faults.html", "decisions/")))
 
 
 def test_the_examples_can_be_downloaded(site: Path) -> None:
