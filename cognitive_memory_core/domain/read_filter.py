@@ -32,7 +32,7 @@ class ReadFilter:
     def admits(self, event: Event) -> bool:
         """Return whether an event may be shown. Every row is checked, whichever store returned it."""
         return (
-            event.scope.readable_by(self.scene, sender_id=event.own_voice)
+            event.scope.readable_by(self.scene, sender_id=event.own_voice if self.scene.kind == "private" else "")
             and event.retired_at is None
             and (not self.user_id or self.user_id in (event.sender_id, event.user_id, *event.subjects))
             and (not self.group_id or self.group_id == event.group_id)

@@ -60,7 +60,8 @@ def with_current_names(text: str, people: Mapping[str, Person]) -> str:
         name, worn = clean_name(person.name), [clean_name(one) for one in (person.name, *person.aliases)]
         names = {*worn, *map(defused, worn), NAMELESS} - {""}
         before = text[at : match.start()]
-        written = max((one for one in names if is_whole(before, len(before) - len(one), one)), key=len, default="")
+        ending = [one for one in names if before.endswith(one) and is_whole(before, len(before) - len(one), one)]
+        written = max(ending, key=len, default="")
         if written in ("", name):
             continue
         pieces += [text[at : match.start() - len(written)], name, match[0]]
