@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.journeys.test_readme_plugin import LINES, QUESTIONS
+from tests.plugin.history_ends import History, chat_of
+from tests.support.onebot import GROUP
 
-from .stage import FACT, KEY, KNOWN, NOT_SOON, SEARCH, UNKNOWN, Chat, companion, everything_in, is_the_historians
+from .stage import (
+    FACT,
+    KEY,
+    KNOWN,
+    NOT_SOON,
+    OPERATOR,
+    SEARCH,
+    UNKNOWN,
+    Chat,
+    companion,
+    everything_in,
+    is_the_historians,
+)
 
+WEEK = 7 * 24 * 3600  # seconds
 TOML = "config/nonebot_plugin_suggarchat/config.toml"
 CHATS = [
     Chat("ai-groupmate", "nonebot_plugin_ai_groupmate"),
@@ -59,6 +75,22 @@ async def test_four_questions_find_what_was_said_five_seconds_before(tmp_path: P
         await asyncio.sleep(5)
         places = [await scene.place_of(LINES[user], question) for question, user in QUESTIONS.items()]
         assert places == [place] * 4
+
+
+@pytest.mark.parametrize("chat", [CHATS[2], CHATS[4]], ids=lambda chat: chat.name)
+async def test_what_was_said_last_week_is_known_after_it_was_taken_in(tmp_path: Path, chat: Chat) -> None:
+    """The quickstart with a chat plugin: its key alone, /记忆 补课, and a question about last week is answered."""
+    lines = chat_of(GROUP, 60, start=int(time.time()) - WEEK)
+    lines[4] |= {"raw_message": FACT, "message": [{"type": "text", "data": {"text": FACT}}]}
+    history = History(lines=lines)
+    async with companion(tmp_path, chat, borrows=True) as scene:
+        client = scene.client
+        client.answers["get_group_msg_history"] = history.answer
+        await client.say("/记忆 补课 500", user=OPERATOR, group=GROUP)
+        while not (said := await scene.next_words()).startswith("补课完了"):
+            pass
+        assert "新记下 54 句" in said
+        assert KNOWN in await scene.answer(chat.question)
 
 
 @pytest.mark.parametrize("chat", ANY, ids=lambda chat: chat.module)

@@ -60,9 +60,9 @@ async def _reading(
     """Start the bot and let it read the history; ``asked`` is called before each page is given."""
     bot = start(home)
 
-    def page(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    def page(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
         asked(bot)
-        return {"messages": [*map(history.told, history.page(data))]}
+        return history.answer(data)
 
     try:
         async with bot.client() as client:

@@ -66,6 +66,13 @@ class History:
             raise v11.ActionFailed(wording="没有更早的")
         return self.lines[max(end - count, 0) : end]
 
+    def answer(self, data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the end's answer to a call over a wire; None if it refuses."""
+        try:
+            return {"messages": [*map(self.told, self.page(data))]}
+        except v11.ActionFailed:
+            return None
+
     def told(self, line: Line) -> Line:
         """Return a line with the ids that the end gives it."""
         number = line["number"]
