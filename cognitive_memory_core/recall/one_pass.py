@@ -440,7 +440,8 @@ class Question:
             since = self._now - ASKING
             ids = [one.id for one in new if one.scene.scope == scene.scope and one.sent_at >= since]
             ids = [one.id for one in new if one.id in ids and one.text.strip() == self._query.said]
-        self._told, chosen = {(scene.scope, message_id) for message_id in ids}, list[FoundLine]()
+        self._told = {(scene.scope, message_id) for message_id in ids} if scene.has_place else set[LineKey]()
+        chosen: list[FoundLine] = []
         for one in found.lines:
             is_told = one.key in self._told
             cut = "relevance" if one.relevance < asked.min_relevance else "recent" if is_told else None

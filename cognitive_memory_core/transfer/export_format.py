@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -107,16 +107,16 @@ def _flat(row: ExportedRow) -> _Fields:  # a return for each type of line
 def _flat_event(row: EmbeddedEvent) -> _Fields:
     """Return the fields of an exported event, without a vector that is cheap to recompute."""
     unsaid = [name for name in ("replaces", "quotes") if not getattr(row.event, name)]
-    fields = {"type": "event", **_without(row.event, "retired_at", *unsaid, *_EXPERIENCE)}
+    written = {"type": "event", **_without(row.event, "retired_at", *unsaid, *_EXPERIENCE)}
     if row.event.kind == "experience":
-        fields["detail"] = {name: getattr(row.event, name) for name in _EXPERIENCE}
+        written["detail"] = {name: getattr(row.event, name) for name in _EXPERIENCE}
     if row.vector is not None and row.fingerprint and not row.fingerprint.startswith(LOCAL):
-        fields |= {"vector": tuple(row.vector), "embedding": row.fingerprint}
-    return fields
+        written |= {"vector": tuple(row.vector), "embedding": row.fingerprint}
+    return written
 
 
-def _without(row: object, *names: str) -> _Fields:
-    return {name: value for name, value in vars(row).items() if name not in names}
+def _without(row: Any, *names: str) -> _Fields:
+    return {one.name: getattr(row, one.name) for one in fields(row) if one.name not in names}
 
 
 def _event(line: _Line) -> EmbeddedEvent:
@@ -224,7 +224,7 @@ def _place(kind: object, place_id: Any, agent: Any) -> Scope:
 
 def _checked(row: Row) -> Row:
     """Return the row; reject ids, times and lengths that no row of this memory could have."""
-    for name, value in vars(row).items():
+    for name, value in _without(row).items():
         for item in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
             _check(name, item)
     return row

@@ -135,7 +135,7 @@ async def test_elsewhere_there_is_nothing():
 
 async def test_an_operator_without_a_place_has_no_notes():
     """An operator without a group gets events, but neither pins nor memos."""
-    context = await a_builder().context(OPERATOR, QUESTION)
+    context = await a_builder().context(OPERATOR, QUESTION, shown=["m1"])  # of no place, so of no effect
     assert [section.title for section in context.sections] == ["相关回忆"]
     placed = await a_builder().context(Scene.operator(group_id=GROUP.group_id), QUESTION)
     assert [section.title for section in placed.sections] == ["置顶", "相关回忆", "近期备忘"]

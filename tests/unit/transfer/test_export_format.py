@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from dataclasses import replace
 from datetime import timezone
 
 import pytest
@@ -110,6 +111,13 @@ def test_lines_have_the_format_of_the_first_release(row: ExportedRow, line: str)
     assert json.loads(written(row)) == json.loads(line)
     assert row_of(line.encode()) == row
     assert row_of(json.dumps({**json.loads(line), "later": {"x": 1}}).encode()) == row
+
+
+def test_an_event_that_was_read_before_is_written_with_its_fields_alone() -> None:
+    """What an event remembers of itself, such as its place and voice, is no field of an export."""
+    asked = replace(EVENT)
+    assert [asked.scope, asked.own_voice, asked.wording, asked.sources]
+    assert written(EmbeddedEvent(asked)) == written(EmbeddedEvent(replace(EVENT)))
 
 
 @pytest.mark.parametrize(
