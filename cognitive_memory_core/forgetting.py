@@ -23,7 +23,7 @@ from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .domain.turn import TurnLimits, shortened
 from .end_summaries import EndSummaries
 from .errors import CognitiveMemoryError, NotPermitted, UnknownEvent
-from .historian.messages import MessageBuffer
+from .historian.message_buffer import MessageBuffer
 from .historian.pipeline import group_fact, own_key
 from .historian.upkeep import ClockWatch
 from .ports.clock import Clock

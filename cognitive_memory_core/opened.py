@@ -12,7 +12,7 @@ from .disk import DirectoryOwner, Disk
 from .end_summaries import EndSummaries, MemoWriter
 from .evolution.beliefs import BeliefKeeping
 from .historian.intake import Admission, Intake
-from .historian.messages import MessageBuffer
+from .historian.message_buffer import MessageBuffer
 from .historian.names import NameObserver
 from .historian.upkeep import ClockWatch
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger

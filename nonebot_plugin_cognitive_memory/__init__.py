@@ -31,9 +31,9 @@ from .scene import find_scene, scene_of
 from .toolbox import MemoryToolbox, call_tool, tool_guide, tool_schemas
 
 __plugin_meta__ = PluginMetadata(
-    name=replies.label.PLUGIN_NAME,
-    description=replies.label.PLUGIN_DESCRIPTION,
-    usage=replies.label.PLUGIN_USAGE,
+    name=replies.metadata.PLUGIN_NAME,
+    description=replies.metadata.PLUGIN_DESCRIPTION,
+    usage=replies.metadata.PLUGIN_USAGE,
     type="application",
     homepage="https://github.com/nonebot-plugin-cognitive-memory/nonebot-plugin-cognitive-memory",
     config=Config,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import cognitive_memory_core as core
 
-from .newest import Lasting, Newest
+from .bounded_maps import Lasting, Newest
 
 HOUR = 3_600.0
 PROMPT = 300.0  # seconds within which an answer follows its context

@@ -26,10 +26,10 @@ from nonebot import get_driver
 import cognitive_memory_core as core
 
 from . import replies
+from .bounded_maps import Newest
 from .config import setup
 from .json_file import replace_json
 from .lifecycle import get_memory, lifetime
-from .newest import Newest
 from .scene import scene_at
 from .throttled_log import complain
 

@@ -8,8 +8,8 @@ from datetime import datetime
 
 import cognitive_memory_core as core
 
+from .bounded_maps import Newest
 from .erasure import on_erased
-from .newest import Newest
 
 _names: Newest[tuple[core.Scope, str], core.Scene] = Newest(10_000)
 _lines: Newest[tuple[core.Scope, str], tuple[core.Scene, datetime]] = Newest(2_000)

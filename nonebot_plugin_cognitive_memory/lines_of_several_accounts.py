@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 import cognitive_memory_core as core
 
-from .newest import Newest
+from .bounded_maps import Newest
 
 LINES = 2_000
 APART = timedelta(seconds=60)  # between the times that two accounts report for one line

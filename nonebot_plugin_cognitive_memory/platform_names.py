@@ -20,8 +20,8 @@ from nonebot.exception import AdapterException
 
 import cognitive_memory_core as core
 
+from .bounded_maps import Newest
 from .lifecycle import run_with_bot
-from .newest import Newest
 from .onebot import v12
 
 NAME_LENGTH = 64

@@ -7,7 +7,7 @@ import time
 from nonebot import logger
 
 from . import replies
-from .newest import Newest
+from .bounded_maps import Newest
 
 PAUSE = 60.0  # seconds
 REMEMBERED = 100

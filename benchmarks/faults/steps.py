@@ -28,7 +28,7 @@ from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import parsed
-from cognitive_memory_core.store.all_rows import ArchiveRow
+from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.database import migrations, schema
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support import profiles

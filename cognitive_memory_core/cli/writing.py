@@ -13,7 +13,7 @@ from pathlib import Path
 from .. import sentences
 from ..errors import BadArgument, CognitiveMemoryError
 from ..memory import CognitiveMemory
-from ..models import named
+from ..models import fastembed_models
 from ..transfer import export_import
 from .bot_directory import BotDirectory, owning
 from .parser import DONE, Parser, console, existing_file, progress_bar, refuse, show
@@ -115,9 +115,9 @@ async def download(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     if not names:
         raise BadArgument(sentences.command_line.NOTHING_TO_DOWNLOAD)
     for name in names:
-        kind = await asyncio.to_thread(named.kind_of, name)
-        folder = named.folder_of(name, "", bot.data_dir)
-        await asyncio.to_thread(named.downloaded, kind, name, folder)
+        kind = await asyncio.to_thread(fastembed_models.kind_of, name)
+        folder = fastembed_models.folder_of(name, "", bot.data_dir)
+        await asyncio.to_thread(fastembed_models.downloaded, kind, name, folder)
         console().print(sentences.command_line.DOWNLOADED.format(name=name, folder=folder), markup=False)
         if name not in set_names:
             key = sentences.settings.env_name(f"models.{kind}.local")

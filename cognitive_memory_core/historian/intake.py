@@ -27,7 +27,7 @@ from ..settings import Live, Settings
 from ..store.events import EventLedger
 from ..tasks import KeyedLock
 from ..text.names import clean_text
-from .messages import MessageBuffer
+from .message_buffer import MessageBuffer
 
 PERSON_SHARE = 0.5  # share of a place's rate that one person may use, so that the other members keep room
 LOG_PAUSE = 60.0  # seconds between two log lines about refusals

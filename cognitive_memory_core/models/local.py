@@ -24,7 +24,7 @@ from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import EmbeddingSettings
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, is_out_of_threads, seen
 from ..text.names import described
-from . import named
+from . import fastembed_models
 from .calibration import calibration_of, shipped
 from .client import sendable
 from .hashing import HashingEmbedder
@@ -189,15 +189,15 @@ def local_embedder(wanted: EmbeddingSettings, data_dir: Path) -> Embedder:
         return HashingEmbedder()
     spec = find_spec(ENCODER)
     if name != ENCODER:
-        folder = named.folder_of(name, wanted.local_path, data_dir)
-        if not (refusal := named.refusal(name, folder)):
+        folder = fastembed_models.folder_of(name, wanted.local_path, data_dir)
+        if not (refusal := fastembed_models.refusal(name, folder)):
             with suppress(OSError):
                 return LocalEmbedder(
                     name,
-                    instructed(named.fingerprint(name, folder), wanted),
-                    partial(named.encoder, name, folder),
-                    batch=named.BATCH,
-                    longest=named.LONGEST_TEXT,
+                    instructed(fastembed_models.fingerprint(name, folder), wanted),
+                    partial(fastembed_models.encoder, name, folder),
+                    batch=fastembed_models.BATCH,
+                    longest=fastembed_models.LONGEST_TEXT,
                     wanted=wanted,
                 )
             refusal = sentences.log.NOT_INSTALLED

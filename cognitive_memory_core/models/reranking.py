@@ -16,7 +16,7 @@ from ..errors import BadAnswer, UnavailableError
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
 from ..tasks import BackgroundLoop
-from . import named
+from . import fastembed_models
 from .breaker import Breaker, guarded
 from .caller_models import CallerReranker
 from .client import ModelClient, member, place, rows, sendable
@@ -60,11 +60,11 @@ async def reranking_of(
         stack.push_async_callback(client.close)
         inner = HttpReranker(wanted, client)
     elif wanted.local:
-        folder = named.folder_of(wanted.local, wanted.local_path, data_dir)
-        if refusal := await asyncio.to_thread(named.refusal, wanted.local, folder):
+        folder = fastembed_models.folder_of(wanted.local, wanted.local_path, data_dir)
+        if refusal := await asyncio.to_thread(fastembed_models.refusal, wanted.local, folder):
             log.warning("%s", sentences.log.LOCAL_RERANKER_REFUSED.format(name=wanted.local, reason=refusal))
             return Reranking()
-        inner = LocalReranker(wanted.local, partial(named.cross_encoder, wanted.local, folder))
+        inner = LocalReranker(wanted.local, partial(fastembed_models.cross_encoder, wanted.local, folder))
         stack.callback(inner.close)
         loop = inner.loop
     else:
@@ -116,7 +116,7 @@ class LocalReranker:
         model = self._model.ready()
         if model is None:
             raise UnavailableError(self._model.refusal)
-        query, *cut = (sendable(text, named.LONGEST_TEXT) for text in (query, *texts))
+        query, *cut = (sendable(text, fastembed_models.LONGEST_TEXT) for text in (query, *texts))
         try:
             scoring = self._model.run(lambda: model(query, cut), sentences.models.RERANKER_FAILED)
             return await asyncio.wait_for(scoring, self._seconds)

@@ -30,7 +30,7 @@ from ..ports.models import Vector
 from ..text.caches import cleared_on_erasure
 from .consent import tombstones_of
 from .database.rows import BELIEF, CHANGE, Row, bound, digest, instant_of, micros, moment_of
-from .database.statements import LISTED, bounded, listed, new_seq
+from .database.sql import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .numpy_on_use import Vectors, np
 from .vectors import check_direction

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from ..domain.erasure import Tombstones, covered_until
 from ..domain.scope import Incognito, PlaceSwitch, Scene, Scope
 from .database.rows import Row, bound, instant_of, micros
-from .database.statements import always_kept
+from .database.sql import always_kept
 from .database.table import Table, reads, writes
 
 

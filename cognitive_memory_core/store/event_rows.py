@@ -13,7 +13,7 @@ from ..domain.event import Event, Quote, exchange, with_absolute_text, without_q
 from ..domain.ids import derived_id
 from . import facts
 from .database.rows import EVENT, bound, digest, instant_of, moment_of
-from .database.statements import LISTED, listed, new_seq, next_revision
+from .database.sql import LISTED, listed, new_seq, next_revision
 from .search import words
 
 

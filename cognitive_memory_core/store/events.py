@@ -18,7 +18,7 @@ from . import event_rows, facts, hidden_lines
 from .consent import ConsentBook, tombstones_of
 from .database.database import Database
 from .database.rows import EVENT, bound, micros
-from .database.statements import LISTED, bounded, listed, next_revision
+from .database.sql import LISTED, bounded, listed, next_revision
 from .database.table import Table, reads, writes
 from .search.corpus import EVENTS
 

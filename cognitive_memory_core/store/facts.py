@@ -13,7 +13,7 @@ from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
 from .consent import ConsentBook
 from .database.rows import EVENT, bound, digest, instant_of, micros, moment_of
-from .database.statements import LISTED, bounded, listed
+from .database.sql import LISTED, bounded, listed
 from .database.table import Table, reads, writes
 from .profiles import KEY, key_values
 

@@ -16,7 +16,7 @@ from ..domain.scope import Scene
 from ..text.statements.withdrawn_claims import retells, statement_of
 from . import event_rows
 from .database.rows import EVENT, MESSAGE, bound, bytes_replaced
-from .database.statements import LISTED, always_kept, listed
+from .database.sql import LISTED, always_kept, listed
 from .search import words
 from .search.read_filter_sql import NOT_HIDDEN, ON_REQUEST
 

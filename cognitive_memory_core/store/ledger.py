@@ -12,7 +12,7 @@ from ..ports.clock import Clock, SystemClock
 from ..tasks import completed
 from ..text.statements.withdrawn_claims import without_retold
 from . import hidden_lines
-from .all_rows import Archive
+from .archive import Archive
 from .beliefs import BeliefBook, DecisionBook
 from .consent import ConsentBook, IncognitoBook
 from .database.database import Check, Database

@@ -21,7 +21,7 @@ from ..domain.message import Message
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.scope import Scope
 from .database.rows import EVENT, bound, instant_of, micros, moment_of
-from .database.statements import LISTED, bounded, escaped, listed
+from .database.sql import LISTED, bounded, escaped, listed
 from .database.table import Table, reads
 from .messages import newest_lines
 from .profiles import PROFILE, key_values

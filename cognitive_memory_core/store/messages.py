@@ -16,7 +16,7 @@ from ..text.time.instants import EARLIEST
 from . import beliefs, event_rows, hidden_lines
 from .consent import ConsentBook, keyed_digest, known_since, record_change, record_purge_due, tombstones_of
 from .database.rows import MESSAGE, bound, found_message, instant_of, micros
-from .database.statements import LISTED, bounded, listed, new_seq
+from .database.sql import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .search import words
 from .search.corpus import passages_around

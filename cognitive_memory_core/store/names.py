@@ -13,7 +13,7 @@ from ..domain.people import Person
 from ..domain.scope import Scope
 from .consent import tombstones_of
 from .database.rows import bound, micros
-from .database.statements import LISTED, listed
+from .database.sql import LISTED, listed
 from .database.table import Table, reads, writes
 
 LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by the new one after two weeks

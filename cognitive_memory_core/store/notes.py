@@ -11,7 +11,7 @@ from ..domain.note import Memo, Pin
 from ..domain.scope import Scope
 from .consent import tombstones_of
 from .database.rows import MEMO, PIN, bound, micros
-from .database.statements import LISTED, bounded, listed
+from .database.sql import LISTED, bounded, listed
 from .database.table import Table, reads, writes
 
 SHORTEST_QUOTE = 5  # characters; a shorter line is quoted by a memo that has no other words

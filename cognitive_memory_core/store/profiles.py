@@ -12,7 +12,7 @@ from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope
 from ..ports.models import Vector
 from .database.rows import Columns, Row, bound, moment_of, vector_of
-from .database.statements import LISTED, bounded, listed
+from .database.sql import LISTED, bounded, listed
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import Filter
 from .vectors import check_direction

@@ -13,7 +13,7 @@ from ..domain.figures import Spending
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT
 from ..domain.scope import Scope
 from .database.rows import bound, instant_of, micros, moment_of
-from .database.statements import bounded
+from .database.sql import bounded
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import missed_filter
 

@@ -13,7 +13,7 @@ from ..ports.models import Vector
 from ..ports.vectors import EmbeddedEvent
 from .database.database import Database
 from .database.rows import EVENT, bound, vector_of
-from .database.statements import bounded, next_revision, select
+from .database.sql import bounded, next_revision, select
 from .database.table import Table, reads, writes
 from .search.corpora import STANDING, Corpora, dimensions_of
 

@@ -28,7 +28,7 @@ from ..domain.scope import DEFAULT_AGENT, PlaceSwitch, Scene, Scope, checked_sce
 from ..errors import BadArgument
 from ..ports.models import HASHING
 from ..ports.vectors import EmbeddedEvent
-from ..store.all_rows import ArchiveRow, OptOut, Shared
+from ..store.archive import ArchiveRow, OptOut, Shared
 from ..store.names import Alias
 from ..text.names import clean_name
 

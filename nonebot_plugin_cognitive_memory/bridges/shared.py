@@ -23,12 +23,12 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..answer_sources import answer_sources
+from ..bounded_maps import Lasting
 from ..capture_incoming import observe
 from ..command_table import is_any_command
 from ..config import setup
 from ..event_message import find_message, plain_text
 from ..lifecycle import get_memory
-from ..newest import Lasting
 from ..record_end_of_turn import Source, TurnEnd, consider
 from ..scene import find_scene
 from ..throttled_log import complain

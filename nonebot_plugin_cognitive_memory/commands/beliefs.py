@@ -79,16 +79,16 @@ async def suggest(call: Call) -> str:
     if not call.text:
         found = (await get_memory().suggestions(call.here))[:MOST_SHOWN]
         show(call.here, "suggestions", found)
-        return replies.suggestions.listed(found, setup.settings.zone)
+        return replies.beliefs.suggestions(found, setup.settings.zone)
     word, _, number = call.text.partition(" ")
-    accept = replies.suggestions.DECISIONS.get(word.casefold())
+    accept = replies.beliefs.DECISIONS.get(word.casefold())
     if accept is None or not number.strip().isdecimal():
         return call.usage
     suggestion_id = shown_id(call.here, "suggestions", int(number.strip()[:9]))
     if suggestion_id is None:
-        return replies.suggestions.NUMBER_UNKNOWN
+        return replies.beliefs.SUGGESTION_UNKNOWN
     await get_memory().decide_suggestion(call.here, suggestion_id, accept)
-    return replies.suggestions.ACCEPTED if accept else replies.suggestions.DISMISSED
+    return replies.beliefs.ACCEPTED if accept else replies.beliefs.DISMISSED
 
 
 def _days(call: Call, default: int) -> int:

@@ -11,10 +11,10 @@ import cognitive_memory_core as core
 from .. import record_end_of_turn, replies
 from ..answer_sources import answer_sources
 from ..auto_consider import considerer
+from ..bounded_maps import Lasting
 from ..config import setup
 from ..event_message import find_message
 from ..lifecycle import get_memory
-from ..newest import Lasting
 from .entry import Call
 
 SHARED_FOR = 600.0  # seconds in which who asks again gets what was learned for the first

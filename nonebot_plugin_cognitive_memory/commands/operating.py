@@ -25,7 +25,7 @@ async def show_stats(call: Call) -> Answer:
     now, activity = await memory.status(), await memory.activity(operator)
     gist = [
         *replies.status.switches_remarks(await memory.place_switches(operator), setup.settings.zone),
-        *replies.quality.remarks(await memory.report(operator, examine=False)),
+        *replies.status.report_remarks(await memory.report(operator, examine=False)),
     ]
     text = "\n".join((replies.status.stats(now, activity), *(line for _, line in gist)))
     at, remarks = f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}", [*replies.status.stats_remarks(now), *gist]

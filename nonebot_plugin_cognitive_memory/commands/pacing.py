@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import cognitive_memory_core as core
 
-from ..newest import Lasting, Newest
+from ..bounded_maps import Lasting, Newest
 
 if TYPE_CHECKING:
     Listed = core.Event | core.Pin | core.Belief | core.Suggestion

@@ -65,7 +65,7 @@ async def send_long(bot: Bot, event: Event, text: str) -> None:
     """Send a text as one merged forward; else in parts, of which the twelfth says that the text is cut."""
     parts = _parts_of(text)
     if isinstance(event, v11.MessageEvent):
-        name, account = replies.label.PLUGIN_NAME, int(bot.self_id)
+        name, account = replies.metadata.PLUGIN_NAME, int(bot.self_id)
         segments = [v11.Message(v11.MessageSegment.text(part)) for part in parts]
         nodes = [v11.MessageSegment.node_custom(account, name, segment) for segment in segments]
         with suppress(AdapterException):

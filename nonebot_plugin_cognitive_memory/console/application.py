@@ -22,13 +22,13 @@ from ..http.site import status_of
 from . import (
     beliefs,
     configuring,
+    health,
     jobs,
     lines,
     memories,
     people,
     question,
     reporting,
-    running,
     suggestions,
     today,
     transfers,
@@ -45,7 +45,7 @@ YEAR = 365 * 86_400
 TYPED = ("text", "value", "reason", "template", "until")  # fields in which people write
 _PARTS = (
     *(today, memories, lines, people, beliefs, suggestions, question),
-    *(running, jobs, configuring, reporting, transfers),
+    *(health, jobs, configuring, reporting, transfers),
 )
 PAGES = tuple(page for part in _PARTS for page in part.PAGES)  # method, path and function of each
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from .charts import Calendar, calendar
-from .running import remarks_on
+from .health import remarks_on
 from .visit import Found, Visit
 
 DAYS = 366

@@ -52,12 +52,12 @@ def mount_agents(site: Site, settings: core.Settings) -> bool:
     """Add the path of MCP clients; return False without the SDK of MCP."""
     if not core.mcp_server.is_installed():
         if settings.http.agents:
-            logger.warning(replies.log.logged(replies.agents.SDK_IS_MISSING))
+            logger.warning(replies.log.logged(replies.http.SDK_IS_MISSING))
         return False
     from .agents import agents_app  # noqa: PLC0415  # Starlette is optional
 
     site.add(AGENTS, agents_app(settings.http, site.backing))
-    logger.info(replies.log.logged(replies.agents.MOUNTED.format(count=len(settings.http.agents))))
+    logger.info(replies.log.logged(replies.http.AGENTS_MOUNTED.format(count=len(settings.http.agents))))
     return True
 
 

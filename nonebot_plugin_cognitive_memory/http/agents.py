@@ -41,7 +41,7 @@ def agents_app(settings: core.HttpSettings, backing: Backing) -> ASGIApp:
     async def by_headers(scope: Scope, receive: Receive, send: Send) -> None:
         user, group, agent = (unquote((only_header(scope, name) or b"").decode("latin-1")).strip() for name in HEADERS)
         if not user:
-            await refused(400, replies.agents.NO_PERSON)(scope, receive, send)
+            await refused(400, replies.http.NO_PERSON)(scope, receive, send)
         else:
             await answer(user, group, agent, scope, receive, send)
 

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import replies
-from ..newest import Newest
+from ..bounded_maps import Newest
 
 PER_MINUTE, BURST = 600, 120  # requests with the token
 STRANGERS_PER_MINUTE, STRANGERS_BURST = 30, 30  # refused ones of one address; the token is admitted all the same

@@ -23,7 +23,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import agents as agents
     from . import backfill as backfill
     from . import beliefs as beliefs
     from . import bridges as bridges
@@ -34,15 +33,13 @@ if TYPE_CHECKING:
     from . import console_zh as console_zh
     from . import http as http
     from . import http_guide as http_guide
-    from . import label as label
     from . import log as log
     from . import looking_back as looking_back
     from . import memories as memories
+    from . import metadata as metadata
     from . import metrics as metrics
-    from . import quality as quality
     from . import settings as settings
     from . import status as status
-    from . import suggestions as suggestions
     from . import tools as tools
     from . import usage as usage
 

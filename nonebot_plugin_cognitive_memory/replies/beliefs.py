@@ -1,8 +1,8 @@
-"""Replies to commands on a group's beliefs."""
+"""Replies to commands on a group's beliefs, and on suggestions of more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 
 import cognitive_memory_core as core
@@ -17,6 +17,15 @@ _CHANGES_UNDONE = (
     "不要这一条：/记忆 淘汰 3；又想要了：/记忆 恢复 3\n"
     "想换回以前的说法：/记忆 演进 3，挑一版恢复"
 )
+NO_SUGGESTIONS = "现在没有建议：同一个问题有几个人、或在几天里遇到过，才会出现在这里"
+SUGGESTION_UNKNOWN = "没有这个序号：请先发送 /记忆 建议，序号只对你在这里最近看到的那一次有效（10 分钟）"
+ACCEPTED = "采纳了：这条成了群记忆，说到它时会用上；看 /记忆 群记忆，不要了就 /记忆 淘汰 序号"
+DISMISSED = "好，这个问题不再建议"
+DECISIONS: Mapping[str, bool] = {
+    **dict.fromkeys(("accept", "采纳", "接受", "要"), True),
+    **dict.fromkeys(("dismiss", "不要", "忽略", "驳回"), False),
+}
+_KINDS = {"faq": "常见问题", "workflow": "流程", "skill": "技能"}
 _ACTIONS = {"create": "新增", "update": "更新", "delete": "淘汰", "restore": "恢复", "strength": "强度"}
 _BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
 
@@ -73,3 +82,14 @@ def _change_text(change: core.Change) -> str:
     by = {"": _BY_EVOLUTION, "operator": _BY_OPERATOR}.get(change.changed_by, f"QQ({change.changed_by})")
     reason = f"；{change.change_reason}" if change.change_reason else ""
     return f"{words}（{by}{reason}）"
+
+
+def suggestions(found: Sequence[core.Suggestion], zone: tzinfo) -> str:
+    """List suggestions with their drafts, who met the problem on how many days, and when it was met last."""
+    if not found:
+        return NO_SUGGESTIONS
+    lines = [f"建议 {len(found)} 条（采纳 /记忆 建议 采纳 序号，不要 /记忆 建议 不要 序号）"]
+    for at, one in enumerate(found, 1):
+        met = f"{len(one.people)} 个人、{one.days} 天里遇到过，最近 {one.last_at.astimezone(zone):%m-%d}"
+        lines.append(f"{at}. [{_KINDS[one.kind]}] {one.draft}\n   依据 {len(one.event_ids)} 条：{met}")
+    return "\n".join(lines)

@@ -9,6 +9,12 @@ NEEDS_FASTAPI = (
     "设了 COGNITIVE_MEMORY__HTTP__TOKEN，但 HTTP 接口要 FastAPI 驱动："
     ".env 里写 DRIVER=~fastapi，没装就 pip install 'nonebot-plugin-cognitive-memory[http]'"
 )
+AGENTS_MOUNTED = "智能体可以在 /memory/mcp 用这份记忆（MCP）；有自己令牌的智能体：{count} 个"
+SDK_IS_MISSING = (
+    "设了 COGNITIVE_MEMORY__HTTP__AGENTS，但还缺 MCP 的官方开发包："
+    "请先运行 pip install 'nonebot-plugin-cognitive-memory[mcp]'"
+)
+NO_PERSON = "用操作令牌时要写明替谁说话：请求头 X-Memory-User，在群里再加 X-Memory-Group"
 GUESSABLE = "COGNITIVE_MEMORY__HTTP__TOKEN 太短，容易被猜中：请用 16 个以上随机字符"
 
 FOREIGN_HOST = "这个主机名不在名单里：经反向代理或域名访问，请在 .env 的 COGNITIVE_MEMORY__HTTP__HOSTS 里写上它"

@@ -12,6 +12,7 @@ from .commands import instant
 
 Tone = Literal["good", "busy", "bad", "plain"]
 Remark = tuple[Tone, str]
+_DOMINANT = 3  # places of which a remark names the person who said most
 PLACES = 5  # switched places that the figures name
 _SWITCH = {
     "off": "这里关着：不记，也不用",
@@ -231,3 +232,16 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
         told = f"试了 {failed.attempts} 次：{failed.error[:80]}；" if failed.job else ""
         lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}{failed.advice}")
     return "\n".join(lines)
+
+
+def report_remarks(report: core.QualityReport) -> list[Remark]:
+    """Return the report in short: people who said too large a share, events that were never recalled, and costs."""
+    said: list[Remark] = [
+        ("bad", f"群 {one.scope.place_id} 记住的事里，{one.share:.0%} 是 {one.name or '某位成员'} 一个人说的，请看看")
+        for one in report.dominant[:_DOMINANT]
+    ]
+    if report.events and report.counted_since is not None:
+        said.append(("plain", f"{report.never_recalled} 件事还没有被想起过（从 {report.counted_since:%m-%d} 起计）"))
+    if report.price is not None:
+        said.append(("plain", f"最近 {report.days} 天模型花了 {report.price:.2f}"))
+    return [*said, *([("plain", "重复、矛盾和全文：cognitive-memory report")] if report.events else [])]

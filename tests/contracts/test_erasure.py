@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
-from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
+from cognitive_memory_core.store.archive import ArchiveRow, OptOut, Shared
 from cognitive_memory_core.store.database.copies import Copy
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.store.names import Alias

@@ -18,7 +18,7 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Settings
 from cognitive_memory_core.errors import Busy, UnavailableError
-from cognitive_memory_core.models import named
+from cognitive_memory_core.models import fastembed_models
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
 from cognitive_memory_core.models.reranking import LocalReranker
@@ -39,7 +39,7 @@ WANTED = EmbeddingSettings(local=EMBEDDER)
 
 def folder(data_dir: Path, name: str = EMBEDDER) -> Path:
     """Return where downloaded files of a model lie."""
-    return named.folder_of(name, "", data_dir)
+    return fastembed_models.folder_of(name, "", data_dir)
 
 
 async def test_a_named_encoder_embeds(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_other_files_are_another_model(tmp_path: Path) -> None:
     """Other weights have another fingerprint, and a copy has the same."""
     first, copy = write_embedder(tmp_path / "1"), write_embedder(tmp_path / "2")
     other = write_embedder(tmp_path / "3", seed=2)
-    prints = [named.fingerprint(EMBEDDER, path) for path in (first, copy, other)]
+    prints = [fastembed_models.fingerprint(EMBEDDER, path) for path in (first, copy, other)]
     assert prints[0] == prints[1] != prints[2]
 
 
@@ -92,7 +92,7 @@ def test_what_is_not_there_is_replaced_by_hashing(
     if case == "no tokenizer":
         (folder(tmp_path) / "tokenizer.json").unlink()
     if case == "no package":
-        monkeypatch.setattr(named, "find_spec", lambda _: None)
+        monkeypatch.setattr(fastembed_models, "find_spec", lambda _: None)
     assert isinstance(local_embedder(WANTED, tmp_path), HashingEmbedder)
     (line,) = caplog.messages
     assert told in line
@@ -144,7 +144,7 @@ async def test_a_memory_with_models_of_its_machine(tmp_path: Path) -> None:
 async def test_the_cross_encoder_answers_in_order(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Scores are in [0, 1] and in the order of the texts; a broken model is unavailable, and one line says so."""
     files = write_reranker(tmp_path / "good")
-    reranker = LocalReranker(RERANKER, lambda: named.cross_encoder(RERANKER, files), seconds=60)
+    reranker = LocalReranker(RERANKER, lambda: fastembed_models.cross_encoder(RERANKER, files), seconds=60)
     with pytest.raises(Busy):
         await reranker.scores("问", ["猫猫猫"])
     await reranker.load()
@@ -153,7 +153,7 @@ async def test_the_cross_encoder_answers_in_order(tmp_path: Path, caplog: pytest
     assert await reranker.scores("问", []) == []
     reranker.close()
     (files / RERANKER_FILE).write_bytes(b"broken")
-    broken = LocalReranker(RERANKER, lambda: named.cross_encoder(RERANKER, files), seconds=60)
+    broken = LocalReranker(RERANKER, lambda: fastembed_models.cross_encoder(RERANKER, files), seconds=60)
     await broken.load()
     for _ in range(2):
         with pytest.raises(UnavailableError, match=RERANKER):

@@ -260,7 +260,7 @@ def test_status_and_figures_say_whose_model_is_used(app: object) -> None:
 
 def test_the_console_names_the_lender_of_a_role(app: object) -> None:
     """A chat role without a model of its own has the lent one, unless it must not borrow."""
-    from nonebot_plugin_cognitive_memory.console.running import models, remarks_on
+    from nonebot_plugin_cognitive_memory.console.health import models, remarks_on
 
     settings = core.Settings.from_mapping({"models": {"merge": {"model_name": "own"}, "triage": {"borrow": "off"}}})
     now = core.Status(is_running=True, model=MODEL, lender="llmchat")

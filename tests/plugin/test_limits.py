@@ -15,7 +15,7 @@ class Seconds:
 
 def test_what_lasts_grows_old_and_is_bounded(app: object) -> None:
     """A value is found until its seconds are over; of more than the bound the latest are kept."""
-    from nonebot_plugin_cognitive_memory.newest import Lasting
+    from nonebot_plugin_cognitive_memory.bounded_maps import Lasting
 
     clock = Seconds()
     lasting = Lasting[int, str](600.0, 3, clock)

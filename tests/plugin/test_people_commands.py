@@ -457,7 +457,7 @@ def test_statistics_give_the_gist_of_the_report() -> None:
     """The gist names who taught most of a group, what does not stand on its own or was not recalled, and the price."""
     import cognitive_memory_core as core
     from cognitive_memory_core.domain.quality import PlaceQuality, PurposeCost, TeacherShare
-    from nonebot_plugin_cognitive_memory.replies import quality
+    from nonebot_plugin_cognitive_memory.replies import status
 
     place = core.Scene.group("10001", "1").scope
     report = core.QualityReport(
@@ -468,13 +468,13 @@ def test_statistics_give_the_gist_of_the_report() -> None:
         teachers=(TeacherShare(place, "2", "小林", 24, 0.6, 0.1), TeacherShare(place, "3", "小莫", 16, 0.4, 0.9)),
         costs=(PurposeCost("merge", 1, 10, model="small", price=1.5),),
     )
-    said = [text for _, text in quality.remarks(report)]
+    said = [text for _, text in status.report_remarks(report)]
     assert said[:2] == [
         "群 10001 记住的事里，60% 是 小林 一个人说的，请看看",
         "15 件事还没有被想起过（从 03-01 起计）",
     ]
     assert "1.50" in said[2]
-    assert quality.remarks(core.QualityReport(report.at, 30)) == []
+    assert status.report_remarks(core.QualityReport(report.at, 30)) == []
 
 
 def test_a_group_is_no_number_in_a_list(app: object) -> None:

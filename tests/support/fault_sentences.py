@@ -24,7 +24,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/context.*", "sentences/models.FEEDBACK*", "sentences/report.*", "sentences/stored_text.*"),
     *("replies/backfill.AL*", "replies/backfill.FORBIDDEN", "replies/backfill.[PSE]*"),
     "replies/backfill.NOTHING_TO_STOP",
-    *("replies/cards.*", "replies/console_en.*", "replies/console_zh.*", "replies/http_guide.*", "replies/label.*"),
+    *("replies/cards.*", "replies/console_en.*", "replies/console_zh.*", "replies/http_guide.*", "replies/metadata.*"),
     *("replies/settings.SEARCHED.*", "replies/metrics.HELP.*", "*._*"),
     *("sentences/command_line.*_OPTION", "sentences/command_line.*_SUMMARY", "sentences/command_line.*_ARGUMENT"),
     *("sentences/command_line.USAGE", "sentences/command_line.OPTIONS", "sentences/command_line.COMMAND_OVERVIEW"),
@@ -55,7 +55,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/settings.HIDDEN", "sentences/status.[A-Z]*", "sentences/evolution.SUGGESTION_*"),
     *("sentences/evolution.draft", "sentences/tools.TOOL_TEXTS.*"),
     *("sentences/tools.PROFILE_RESOURCES", "sentences/tools.AGENT_GUIDE"),
-    *("replies/*.MOUNTED", "replies/beliefs.RETIRED", "replies/beliefs.RESTORED", "replies/beliefs.changes"),
+    *("replies/*MOUNTED", "replies/beliefs.RETIRED", "replies/beliefs.RESTORED", "replies/beliefs.changes"),
     *("replies/bridges.ANY_PLUGIN", "replies/bridges.ATTACHED", "replies/bridges.MEMO", "replies/console.CODE"),
     *("replies/commands.UNPINNED", "replies/commands.INCOGNITO_ENDED", "replies/commands.VERSION"),
     *("replies/commands.OPTED_*", "replies/commands.CONFIRM_*", "replies/commands.EXPORTED*"),
@@ -69,8 +69,8 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("replies/memories.restored", "replies/memories.pin_list", "replies/commands.viewed", "replies/commands.*SHARED"),
     *("replies/commands.ROLLED_BACK", "replies/log.KEYWORD", "replies/log.left_place", "replies/log.forgot_place"),
     *("replies/log.started", "replies/log.historian", "replies/settings.NOTHING_CHANGED", "replies/settings.RELOADED"),
-    *("replies/settings.SAME_VALUE", "replies/settings.overridden_at_start", "replies/suggestions.ACCEPTED"),
-    *("replies/suggestions.DISMISSED", "replies/tools.TOOL_GUIDE"),
+    *("replies/settings.SAME_VALUE", "replies/settings.overridden_at_start", "replies/beliefs.ACCEPTED"),
+    *("replies/beliefs.DISMISSED", "replies/tools.TOOL_GUIDE"),
 )
 
 

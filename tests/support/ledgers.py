@@ -18,7 +18,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.store.all_rows import ArchiveRow
+from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpora import Corpora
 from cognitive_memory_core.store.vectors import VectorRow

@@ -21,7 +21,7 @@ from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import BadArgument, StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import Forgetting, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
-from cognitive_memory_core.historian.messages import MessageBuffer
+from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.historian.names import NameObserver
 from cognitive_memory_core.historian.upkeep import ClockWatch
 from cognitive_memory_core.queue.job_queue import FileQueue

@@ -10,7 +10,7 @@ from pathlib import Path
 from ... import sentences
 from ...errors import CognitiveMemoryError
 from ...lost_ledger import LEDGER
-from ...models import named
+from ...models import fastembed_models
 from ...models.client import ModelClient
 from ...models.embedding import OpenAIEmbedder
 from ...models.local import local_embedder
@@ -69,7 +69,7 @@ def _named_model(name: str, local_path: str, bot: BotDirectory) -> Finding:
         data_dir = bot.data_dir
     except CognitiveMemoryError:  # no bot has run yet
         data_dir = Path()
-    if refusal := named.refusal(name, named.folder_of(name, local_path, data_dir)):
+    if refusal := fastembed_models.refusal(name, fastembed_models.folder_of(name, local_path, data_dir)):
         return Finding("fault", sentences.doctor.LOCAL_MODEL_REFUSED.format(name=name), refusal)
     return Finding("fine", sentences.doctor.LOCAL_MODEL.format(name=name))
 

@@ -21,7 +21,7 @@ from ..database import copies, migrations
 from ..database.copies import Copy
 from ..database.database import Database
 from ..database.rows import EVENT, bound, instant_of, micros
-from ..database.statements import LISTED, listed
+from ..database.sql import LISTED, listed
 from ..database.table import Table, reads, writes
 from ..facts import FactBook
 from ..messages import drop, note_withdrawn

@@ -13,7 +13,7 @@ from ...domain.erasure import texts_of, without_person
 from ...domain.event import Event
 from .. import beliefs, event_rows, profiles
 from ..database.rows import BELIEF, CHANGE, EVENT, MESSAGE, bound
-from ..database.statements import LISTED, listed, next_revision
+from ..database.sql import LISTED, listed, next_revision
 from ..messages import drop
 from ..profiles import PROFILE
 from ..search import words

@@ -26,7 +26,7 @@ from ...ports.models import Vector
 from ..database.database import Database
 from ..database.rows import Row, bound, micros
 from ..database.snapshots import catch_up, rows_read
-from ..database.statements import LISTED, always_kept, bounded, listed, select
+from ..database.sql import LISTED, always_kept, bounded, listed, select
 from ..numpy_on_use import Array, Vectors, np
 from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surround
 from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines, scored_lines

@@ -14,7 +14,7 @@ from ...domain.message import Message, Passage
 from ...domain.read_filter import ReadFilter
 from ..database.rows import EVENT, MESSAGE, Row, bound, found_event, found_message
 from ..database.snapshots import rows_read
-from ..database.statements import LISTED, listed, select
+from ..database.sql import LISTED, listed, select
 from ..numpy_on_use import NDArray, np
 from .lines import PAUSE, PAUSE_US, FoundLine, LineRows
 from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, sql_filter

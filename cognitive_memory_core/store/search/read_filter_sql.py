@@ -9,7 +9,7 @@ from ...domain.listing import EventListing, EventState, LineListing
 from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scene
 from ..database.rows import bound, micros
-from ..database.statements import LISTED, listed, select
+from ..database.sql import LISTED, listed, select
 
 Filter = tuple[str, tuple[str | int, ...]]
 

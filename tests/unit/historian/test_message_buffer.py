@@ -11,7 +11,7 @@ import pytest
 
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.historian.messages import PIECE, MessageBuffer, UnwrittenMessages
+from cognitive_memory_core.historian.message_buffer import PIECE, MessageBuffer, UnwrittenMessages
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger

@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import NAMED, ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
-from cognitive_memory_core.historian.messages import MessageBuffer
+from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.recall import one_pass
 from cognitive_memory_core.recall.one_pass import OF_SEARCH, Question, Steps
 from cognitive_memory_core.recall.query import Query, query_of

@@ -22,7 +22,7 @@ from . import beliefs, event_rows
 from .beliefs import DECISION_COLUMNS, DecisionBook, decision_of
 from .consent import ConsentBook, add_switch, record_change, switch_of, tombstones_of
 from .database.rows import BELIEF, CHANGE, EVENT, MEMO, MESSAGE, PIN, Row, bound, instant_of, micros, vector_of
-from .database.statements import next_revision
+from .database.sql import next_revision
 from .database.table import Table, reads, writes
 from .messages import append
 from .names import Alias, add_alias, add_told

@@ -123,11 +123,11 @@ class MessageBuffer:
     """Buffers messages until they are written; taking one never raises. A full buffer drops and counts messages."""
 
     def __init__(
-        self, message_log: MessageLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
+        self, message_log: MessageLog, name_observer: NameObserver, unwritten: UnwrittenMessages | None = None
     ) -> None:
-        """Create for a log; ``sightings`` records the names of the senders."""
+        """Create for a log; ``name_observer`` records the names of the senders."""
         self.log = message_log
-        self._sightings = sightings
+        self._name_observer = name_observer
         self._unwritten = UnwrittenMessages() if unwritten is None else unwritten
         self._turn = asyncio.Lock()
         self.read_errors = ErrorState("message log")
@@ -149,7 +149,7 @@ class MessageBuffer:
         """Record the names of a scene's person and group, and put them on their unwritten messages without a name."""
         async with self._turn:
             self._unwritten.name(scene)
-            await self._sightings.note([(scene, heard_at)])
+            await self._name_observer.note([(scene, heard_at)])
 
     async def flush(self) -> bool:
         """Write everything that is buffered now; if the log is unavailable, keep it buffered and return False.
@@ -263,4 +263,4 @@ class MessageBuffer:
             self.crowding.end()
 
     async def _note_names(self, batch: list[Message]) -> None:
-        await self._sightings.note([(message.scene, message.sent_at) for message in batch if not message.is_bot])
+        await self._name_observer.note([(message.scene, message.sent_at) for message in batch if not message.is_bot])
