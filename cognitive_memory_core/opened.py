@@ -172,7 +172,7 @@ class Opened:
         return store
 
     def compose(self) -> None:
-        """Build what takes in and reads; what learns is told by the callbacks, which it sets there."""
+        """Build the parts that take messages in and answer reads; ``Learning`` sets their callbacks later."""
         live, ledger, clock, embedder = self.settings, self.ledger, self.clock, self.embedder
         self.consent = Consent(ledger, clock.now)
         self.watch.on_brought_back = self.consent.load

@@ -76,7 +76,7 @@ class Status:
 
     @property
     def damage(self) -> str:
-        """What is damaged in the ledger's file, and what to do; "" if nothing is. ``failing`` has the same sentence."""
+        """A sentence of ``failing`` on what is damaged in the ledger's file, and what to do; "" if nothing is."""
         return next((error for name, error in self.failing if name == LEDGER_ROWS), "")
 
 

@@ -30,7 +30,7 @@ from .withdrawn_messages import withdraw
 
 
 class _Recording(Rule):
-    """Records a person's message, unless it is a command or excluded by the settings; takes notice of what goes.
+    """Records messages, except commands and what the settings exclude, and acts on withdrawals and departures.
 
     It matches calls of ``/memory`` only, because NoneBot logs two INFO lines for each run of a handler. As a class it
     costs no task: NoneBot starts seven for each event and each rule that is a function, and one for each matcher.

@@ -30,7 +30,7 @@ def lender_names() -> tuple[str, ...]:
 
 
 async def lent_model() -> core.LentModel | None:
-    """Return the model that the first of them with a usable one is set up with; None if there is none."""
+    """Return the model of the first of :func:`lender_names` whose settings name a usable one; None if none does."""
     for name in lender_names():
         try:
             lent = await asyncio.wait_for(_lenders[name](), SECONDS)

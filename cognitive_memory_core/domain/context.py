@@ -37,7 +37,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Context:
-    """What a model should know this turn.
+    """What the memory gives a model for one turn.
 
     ``text`` is the block to inject, "" if there is nothing; it contains neither < nor >. ``degraded`` names what was
     unavailable: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled". ``sources`` are ids of

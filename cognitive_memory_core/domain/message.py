@@ -106,7 +106,7 @@ class Backfill:
 
     @property
     def total(self) -> int:
-        """The number of lines."""
+        """The number of lines that were handed in."""
         return self.taken + self.known + sum(self.left_out.values())
 
     @property

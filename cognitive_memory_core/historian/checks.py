@@ -196,7 +196,7 @@ _WORD = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong with one statement of a model; all fields are empty if nothing is.
+    """The faults of one statement of a model; all fields are empty if it has none.
 
     ``lost_ids`` are known ids of the observation that the text lacks. ``foreign_ids`` are numbers of five or more
     digits that the model was not given, and known ids behind another person's name. With any of ``faults`` the text

@@ -130,7 +130,7 @@ class Intake:
             self.buffer.take(message if said == message.text else replace(message, text=said))
 
     async def backfill(self, messages: Sequence[Message]) -> Backfill:
-        """Log lines that were said before, as far as they would have been recorded then; see the façade."""
+        """Log past lines that would have been recorded when they were said; see :meth:`CognitiveMemory.backfill`."""
         await self.buffer.flush()  # so that lines heard since are known
         done = Backfill()
         for first in range(0, len(messages), BACKFILLED_TOGETHER):

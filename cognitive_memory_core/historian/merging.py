@@ -318,7 +318,7 @@ class ProfileMerging:
         return passed >= LOOKS or (self._next_due is not None and self._entity.clock.now() >= self._next_due)
 
     async def _finds_due(self) -> bool:
-        """Collect the due keys, the one that waited longest first; return whether there is one.
+        """Collect the keys of due profiles, longest waiting first; return whether there is one.
 
         Each key is merged once before any is merged again.
         """

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Work:
-    """What a job has come to: its lines, for each number an observation or "", and the last answer to each.
+    """The work on one job: its lines, for each number an observation or "", and the model's last answer to each.
 
     ``calls`` counts the calls to the model so far. ``open`` are the numbers that it will be asked for again;
     ``passed`` are those whose text may be stored. Of the others no wording could be kept.
@@ -118,7 +118,7 @@ class ModelHistorian:
         register_cache(self)
 
     def clear_caches(self) -> None:
-        """Drop what jobs have come to: erased people may be in it."""
+        """Drop the unfinished work of all jobs, because its texts may be of erased people; these jobs begin anew."""
         self._kept.clear()
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
@@ -167,7 +167,7 @@ class ModelHistorian:
         return work if {one.id for one in work.job_context.people} <= {one.id for one in job_context.people} else None
 
     def _keep(self, work: _Work) -> None:
-        """Keep what a job has come to; a job without an id is not kept."""
+        """Keep a job's work, so that its next try goes on from there; work of a job without an id is not kept."""
         if work.job_context.job_id:
             self._kept[work.job_context.job_id] = work
             self._kept.move_to_end(work.job_context.job_id)

@@ -54,8 +54,9 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 class Surroundings:
     """A job's work without hidden lines, and what it is read beside.
 
-    ``before`` maps each observation to the event made from an equal, earlier one of the same person in this place. The
-    others are ``asked``, and those of which a model may make a better statement than the rules did.
+    ``before`` maps an observation to the event that was made of an equal, earlier one of the same person in this place.
+    ``asked`` are the observations to make statements of: those without such an event and, where a model is asked, those
+    whose event is not absolute, because it may word them better than the rules did.
     """
 
     is_done: bool
@@ -170,7 +171,7 @@ class JobReader:
 
 
 def scenes_of(work: Turn | Dialogue) -> list[Scene]:
-    """Return the scene of each person who takes part in a job; of the person whose turn it is, the turn's."""
+    """Return one scene for each person who takes part in a job; the person whose turn it is has the turn's scene."""
     lines = work.recent_messages if isinstance(work, Turn) else work.messages
     people = {line.scene.user_id: line.scene for line in lines if isinstance(line, Message) and not line.is_bot}
     return list((people | {work.scene.user_id: work.scene}).values())

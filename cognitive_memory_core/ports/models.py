@@ -145,9 +145,10 @@ class MergedLines:
 
 @dataclass(frozen=True)
 class MergeInput:
-    """What a merge is made from: the person (possibly a group), ``new`` facts, and facts that stand in the profile.
+    """The material of a merge: the profile's person or group, the ``new`` facts, and the facts already in the profile.
 
-    ``told`` are these, for each line of the profile. ``people`` are the members of a group, else ().
+    ``told`` holds the latter, one sequence for each line of the profile that rests on facts. ``people`` are the members
+    of a group, else ().
     """
 
     person: Person

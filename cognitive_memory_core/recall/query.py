@@ -73,7 +73,7 @@ def query_of(
 
 
 def with_names(query: Query, scene: Scene, reference: datetime, names: Names) -> Query:
-    """Return a query with the people, and the time, that it names if these are the names known in the place."""
+    """Return a query with the people and the time that it names, given the ``names`` that are known in the place."""
     windows = _windows(query.said, reference, names) if query.windows else ()
     begun = tuple(one for one in windows if one.start < reference)  # of the future anything may have been said
     return replace(query, windows=begun, people=_people(query.said.split("\n"), scene, names), names=names)

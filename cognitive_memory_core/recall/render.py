@@ -92,7 +92,8 @@ def belief_lines(
 
     The first ``warnings`` are rules that a turn asks for. ``people`` gives the present names by id.
 
-    A belief has the latest of the events in ``newer`` behind it that replaces one of its own, if it is not older.
+    Behind a belief stands the latest event in ``newer`` that replaces, perhaps over others, one on which it rests,
+    unless that event is older than the belief.
     """
     lines: list[str] = []
     later = sorted(newer, key=lambda event: event.happened_at)

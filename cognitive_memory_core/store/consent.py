@@ -39,7 +39,7 @@ def record_purge_due(connection: Connection, at: datetime) -> None:
 
 
 def keyed_digest(connection: Connection, *identity: str) -> str:
-    """Return the keyed hash of something of which the ledger must not tell what it is."""
+    """Return the keyed hash of ids that the ledger must recognise but not reveal."""
     return Tombstones(_key(connection)).digest(*identity)
 
 

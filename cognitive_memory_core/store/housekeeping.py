@@ -28,7 +28,7 @@ class ClockState:
 
 
 class Housekeeping(Table):
-    """What the memory knows of itself."""
+    """What the memory stores about itself: model calls by day, the trusted clock, calibrations of embedders."""
 
     @writes
     def spend(self, connection: Connection, day: date, spending: Spending) -> None:

@@ -75,7 +75,7 @@ class ChatFile:
             self._read = self._format()
 
     def messages(self) -> Iterator[Message | str]:
-        """Yield each line of the file: a message, or why it is none.
+        """Yield a message for each line of the file, or the reason why a line is left out, as in ``Backfill.left_out``.
 
         Raises BadArgument where the rest of the file cannot be read.
         """

@@ -17,7 +17,7 @@ LABEL_LENGTH, LINE_LENGTH, LINES = 40, 400, 60  # characters and lines of a prof
 
 
 def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
-    """Return the card of a profile as the scene's person sees it."""
+    """Return the card of a profile, headed for the scene's person; ``at`` is the written time of its last change."""
     words, is_group = replies.cards, profile.key.entity_type == "group"
     if is_group:
         name, whose = profile.name or scene.group_name or words.THIS_GROUP, words.GROUP
@@ -65,7 +65,7 @@ def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tupl
 def daily_card(
     day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[tuple[Tone, str]], since: str, at: str
 ) -> Card:
-    """Return the card of a day: its figures, what was learned last, and what needs a hand."""
+    """Return the card of a day: its figures, what was learned last, and what the operator has to do."""
     words = replies.cards
     lines = [(one[:LINE_LENGTH], True) for one in newest]
     learned = [partial(CardLayout.paragraphs, heading=words.NEWEST, lines_of=lines)]

@@ -134,6 +134,6 @@ def _allowed() -> frozenset[str]:
 
 @get_driver().on_shutdown
 async def stop_reading() -> None:
-    """Stop after the page at hand."""
+    """End every running backfill after the page that it reads, because the bot stops."""
     for stop in _stopping.values():
         stop.set()

@@ -133,7 +133,7 @@ async def correct_item(call: Call) -> str:
 
 
 async def restored(call: Call) -> str:
-    """Restore an event of the list of forgotten ones shown last."""
+    """Restore the event with the call's number in the list of forgotten events that the asker saw last."""
     event_id = shown_id(call.here, "forgotten", call.number)
     if event_id is None:
         return replies.commands.FORGOTTEN_NUMBER_UNKNOWN

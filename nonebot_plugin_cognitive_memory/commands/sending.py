@@ -62,7 +62,7 @@ MOST_PARTS = 12
 
 
 async def send_long(bot: Bot, event: Event, text: str) -> None:
-    """Send a text as one merged forward; else in parts, of which the twelfth says that the text is cut."""
+    """Send a text as one merged forward; else in at most twelve parts, the last of which says if the text is cut."""
     parts = _parts_of(text)
     if isinstance(event, v11.MessageEvent):
         name, account = replies.metadata.PLUGIN_NAME, int(bot.self_id)

@@ -97,7 +97,11 @@ class OperatorAccess:
         return core.Scene.operator(self.agent, group_id=group_id)
 
     def place(self, group_id: str | None, user_id: str | None) -> core.Scene:
-        """Return a member's scene for both ids, a private chat's for ``user_id``, the operator's for ``group_id``."""
+        """Return the scene that the ids of a request name; raise BadArgument without an id.
+
+        With both ids it is a member's in the group, with ``user_id`` alone the person's private chat, with ``group_id``
+        alone the operator's in the group.
+        """
         if group_id and user_id:
             return core.Scene.group(group_id, user_id, agent=self.agent)
         if user_id:

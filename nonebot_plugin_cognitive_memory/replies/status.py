@@ -151,13 +151,13 @@ def _paid_by(now: core.Status) -> str:
 
 
 def daily(day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[Remark]) -> str:
-    """Show a day of the whole memory in lines, to a superuser: figures, what was learned, what needs a hand."""
+    """Show a day of the whole memory in lines, to a superuser: figures, what was learned, what is to be done."""
     figures = "，".join(f"{label} {count}" for label, count in day.items())
     return "\n".join((f"最近一天：{figures}", *(f"· {one}" for one in newest), *(line for _, line in remarks)))
 
 
 def daily_remarks(now: core.Status) -> list[Remark]:
-    """Return what needs a hand, each with what to do; one remark that nothing does."""
+    """Return what the operator has to do, and how; if there is nothing to do, one remark that says so."""
     failed = now.jobs.failed
     told = [
         *toned("bad", [f"{failed} 个任务失败了：/记忆 失败 看原因，/记忆 重试 再做"] if failed else []),

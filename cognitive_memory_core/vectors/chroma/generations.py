@@ -175,7 +175,7 @@ class Server:
 
 
 class Generations:
-    """What the bot may ask: each public method is a request. Exceptions of Chroma are not caught here."""
+    """Carries out the bot's requests: each public method is one. Exceptions of Chroma are not caught here."""
 
     def __init__(self, place: Place) -> None:
         """Connect to the server, if one is configured; remove generations older than the one in use."""
