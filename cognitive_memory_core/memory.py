@@ -482,7 +482,7 @@ class CognitiveMemory(Reads):
     async def revive(self, job_id: str | None = None, *, by_rules: bool = False) -> int:
         """Queue one buried job again, or all; return how many. For all, waiting jobs are tried now, too.
 
-        With ``by_rules``, the rules at once do the jobs whose model a provider refuses; without it they wait an hour.
+        With ``by_rules``, jobs whose model a provider refuses are done by the rules at once instead of after an hour.
         """
         learning = await self._learning()
         revived = await self._opened.queue.revive(job_id)

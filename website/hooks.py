@@ -29,7 +29,10 @@ NIGHT = "@media (prefers-color-scheme: dark) {"
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))|(\s(?:src|href)=\")([^\"#:]+)(\")")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 BOOSTS = {"troubleshooting.md": 4.0, "settings.md": 2.0, "commands.md": 2.0, "data.md": 2.0}  # of what is searched
-REARWARD = ("decisions/", "faults", "figures", "benchmarks", "changelog", "contributing", "glossary", "architecture")
+REARWARD = (
+    *("decisions/", "faults", "figures", "benchmarks", "changelog"),
+    *("contributing", "glossary", "architecture", "promises"),
+)
 DECISIONS = "<!-- decisions -->"
 JOINED = re.compile(r"(?<=[\u4e00-\u9fff，。；：、！？）」”])\n(?=[\u4e00-\u9fff（「“])")  # Chinese has no spaces
 log = logging.getLogger("mkdocs.hooks.links")

@@ -8,7 +8,7 @@ import pytest
 
 from .sources import CORE, PLUGIN, ROOT
 
-GUIDES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/glossary.md"]
+GUIDES = ["docs/architecture.md", "docs/promises.md", "CONTRIBUTING.md", "docs/glossary.md"]
 CODE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+|[\w-]+\.(?:md|py|toml))`")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 DEFINED = re.compile(r"`([\w/]+\.py)`(?:,| \()\s?(\w[\w.]*(?:, \w[\w.]*)*)\)")
@@ -31,10 +31,11 @@ def test_every_path_exists(guide: str) -> None:
 
 
 def test_every_name_beside_a_path_is_defined_there() -> None:
-    """The functions, classes and methods that the architecture names beside a file are defined in it."""
+    """The functions, classes and methods that a page names beside a file are defined in it."""
     named = [
         (path, name)
-        for path, names in DEFINED.findall(text_of("docs/architecture.md"))
+        for page in ("docs/architecture.md", "docs/promises.md")
+        for path, names in DEFINED.findall(text_of(page))
         for name in re.findall(r"\w+", names)
     ]
     assert len(named) > 60

@@ -10,7 +10,6 @@ import pytest
 from tests.support.tables import ROOT
 
 PROMISES = re.compile(r"<!-- promises:begin -->\n(.*?)\n<!-- promises:end -->", re.DOTALL)
-KEPT = re.compile(r"## Where the promises are kept\n(.*?)\n## ", re.DOTALL)
 LINE = re.compile(r"\d+\. .+ `(test_\w+\.py)`")
 
 
@@ -30,11 +29,10 @@ def test_both_readmes_promise_the_same_in_the_same_order() -> None:
     assert LINE.findall(lists[0]) == LINE.findall(lists[1])
 
 
-def test_architecture_names_a_file_for_each_promise() -> None:
-    """docs/architecture.md says for every promise in which files it is kept; the files define what it names in them."""
-    kept = KEPT.search((ROOT / "docs" / "architecture.md").read_text("utf-8"))
-    assert kept is not None
-    rows = [row.split("|") for row in kept[1].splitlines() if re.match(r"\| \d", row)]
+def test_a_page_names_a_file_for_each_promise() -> None:
+    """docs/promises.md says for every promise in which files it is kept; the files define what it names in them."""
+    kept = (ROOT / "docs" / "promises.md").read_text("utf-8")
+    rows = [row.split("|") for row in kept.splitlines() if re.match(r"\| \d", row)]
     numbers = [int(number) for row in rows for number in row[1].split(",")]
     promises = PROMISES.findall((ROOT / "README.en.md").read_text("utf-8"))[0].splitlines()
     assert sorted(numbers) == list(range(1, len(promises) + 1))
