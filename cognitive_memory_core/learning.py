@@ -20,7 +20,7 @@ from .historian.model_merger import ModelMerger
 from .historian.pipeline import Pipeline
 from .historian.rewriter import BackedHistorian, ModelHistorian
 from .historian.rules import RuleHistorian, RuleMerger
-from .historian.surroundings import JobReader
+from .historian.surroundings import SurroundingsReader
 from .historian.upkeep import IntegrityWatch, LogPruning
 from .historian.worker import HistorianWorker
 from .migration.takeover import SummaryTakeover
@@ -143,7 +143,7 @@ class Learning:
             memos=opened.memos,
             name_observer=opened.name_observer,
             consent=opened.consent,
-            reader=JobReader(ledger, opened.consent, live, asks_model=bool(self.chat_breakers)),
+            reader=SurroundingsReader(ledger, opened.consent, live, asks_model=bool(self.chat_breakers)),
             settings=live,
         )
         self.worker = HistorianWorker(opened.queue, pipeline, live, on_stored=self.note_stored)

@@ -46,7 +46,7 @@ GRACE = 5.0  # seconds beyond shutdown_seconds that the former owner gets to rel
 
 
 class Opened:
-    """The stores of an open memory, and what takes in and reads; what learns is composed over it when it is needed.
+    """The stores of an open memory, and the parts that take messages in and answer reads; ``Learning`` is built on it.
 
     :meth:`open` opens the stores and builds what stands over them; both steps start nothing.
     """

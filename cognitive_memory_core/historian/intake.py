@@ -164,7 +164,7 @@ class Intake:
         return next((reason for reason, applies in reasons.items() if applies), "")
 
     async def note_name(self, scene: Scene, heard_at: datetime) -> None:
-        """Record the names of a scene's person and group, unless a message of that time would not be recorded."""
+        """Record the names of a scene's person and group if a message of ``heard_at`` would be recorded."""
         if self._may_keep(scene, heard_at):
             await self.buffer.note_name(scene, heard_at)
 

@@ -21,7 +21,7 @@ from ..store.events import EventLedger
 from ..tasks import both
 from ..text.spoken_events import spoken
 from .names import NameObserver
-from .surroundings import JobReader, Surroundings, repeated, scenes_of
+from .surroundings import Surroundings, SurroundingsReader, repeated, scenes_of
 
 log = logging.getLogger(__name__)
 LEAST_SUPPORT = 2  # people, seen a week before, whose lines make a fact of the group, unless an admin is its voice
@@ -115,7 +115,7 @@ class Pipeline:
     memos: MemoWriter
     name_observer: NameObserver
     consent: Consent
-    reader: JobReader
+    reader: SurroundingsReader
     settings: Live[Settings]
 
     async def process(

@@ -67,7 +67,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
-class JobReader:
+class SurroundingsReader:
     """Reads the surroundings of jobs; neighbours and earlier lines only if a model will be asked.
 
     Events and lines that cannot be read are left out.

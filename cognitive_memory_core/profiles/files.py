@@ -114,7 +114,7 @@ class FileProfiles:
 
     @awaitable
     def find(self, key: ProfileKey) -> Profile | None:
-        """Do what :meth:`read` does, in a thread."""
+        """Run :meth:`read` in a thread."""
         return self.read(key)
 
     @awaitable

@@ -57,7 +57,7 @@ def row_of(value: object) -> Row:
 
 
 def first_of(row: Row, names: tuple[str, ...]) -> object:
-    """Return the value under the first of these names, by which models call it, that is not empty; None if none."""
+    """Return the first non-empty value under one of ``names``, the names that models give a field; else None or ""."""
     found = [row[name] for name in names if name in row]
     return next((value for value in found if value not in (None, "")), found[0] if found else None)
 

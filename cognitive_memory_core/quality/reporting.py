@@ -291,7 +291,7 @@ class PairTable(Generic[V]):
         self._parts: list[dict[str, V]] = [{} for _ in range(PARTS)]
 
     def part(self, pair: str) -> dict[str, V]:
-        """Return the dictionary for a pair of characters."""
+        """Return the one dictionary that holds the value of a pair of characters."""
         return self._parts[hash(pair) % PARTS]
 
     def free(self) -> None:

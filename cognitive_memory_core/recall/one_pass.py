@@ -422,7 +422,7 @@ class Question:
         return replace(found, lines=tuple(distinct.values())[:limit])
 
     def _surround(self, found: Sequence[FoundLine], around: int | None = None) -> None:
-        """Give lines the ones they reply to, the first ``around`` (None: all) those around them, too."""
+        """Add to lines the ones they reply to and, to the first ``around`` (None: all), those around them."""
         if found:
             self._parts.ledger.corpora.surround(self.connection, found, self._read_filter, around)
 

@@ -92,9 +92,9 @@ def above(candidates: Iterable[Candidate], min_relevance: float) -> list[Candida
 
 
 def judged(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate] | None:
-    """Give the candidates a reranker's scores, clamped to [0, 1], as relevance; None for unusable scores.
+    """Set the relevance of candidates to a reranker's scores, clamped to [0, 1]; return them best first.
 
-    Scores are unusable if their number differs from that of the candidates or one is not finite.
+    Return None and change nothing if there are not as many scores as candidates, or one is not finite.
     """
     if len(scores) != len(candidates) or not all(map(math.isfinite, scores)):
         return None

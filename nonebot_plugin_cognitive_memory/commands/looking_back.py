@@ -23,7 +23,7 @@ _considered: Lasting[core.Scope, bool] = Lasting(SHARED_FOR, 1_000)
 
 
 async def catch_up(call: Call) -> str:
-    """Tell what was said here since the asker's last line, or for as long as the words say."""
+    """Reply with what was said here since the asker's last line, or for as long as the words say."""
     memory, scene, zone = get_memory(), call.here, setup.settings.zone
     if (await memory.place_switch(scene)).switch in ("off", "record_only"):
         return replies.looking_back.NOT_READ_HERE

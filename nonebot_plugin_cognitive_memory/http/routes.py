@@ -68,7 +68,7 @@ class NothingThere(core.MistakeError):
 
 
 class EventChanged(core.MistakeError):
-    """The event of a request was corrected or forgotten meanwhile; ``event`` stands for it now."""
+    """The event of a request was corrected or forgotten meanwhile; ``event`` is its present state."""
 
     def __init__(self, event: core.Event) -> None:
         """Store the present event."""

@@ -17,7 +17,7 @@ NOTHING_BEHIND = "回答这句的时候，没有想起什么相关的事"
 
 
 def caught_up(missed: core.CatchUp, scene: core.Scene, zone: tzinfo, waiting: int) -> str:
-    """Tell what was said, by talk: when, by whom, and what was kept of it."""
+    """Show what was said, by talk: when, by whom, and what was kept of it."""
     since = _clock(missed.since, zone)
     if not missed.talks:
         return f"{since} 以后，这里没有人说什么"

@@ -7,7 +7,7 @@ from typing import Any
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.historian.pipeline import Pipeline
-from cognitive_memory_core.historian.surroundings import JobReader
+from cognitive_memory_core.historian.surroundings import SurroundingsReader
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import Ledger
 
@@ -23,7 +23,7 @@ def a_pipeline(ledger: Ledger, historian: Any, **parts: Any) -> Pipeline:
         "events": ledger.events,
         "memos": MemoWriter(ledger.notes, NoMirror()),
         "name_observer": sightings_of(ledger),
-        "reader": JobReader(ledger, consent, settings, asks_model=parts.pop("asks_model", True)),
+        "reader": SurroundingsReader(ledger, consent, settings, asks_model=parts.pop("asks_model", True)),
         "settings": settings,
     }
     return Pipeline(historian=historian, consent=consent, **{**own, **parts})

@@ -50,10 +50,10 @@ Ranking = Callable[[int, bool], Mapping[int, float]]  # the best so many rows: o
 _Key = tuple[Corpus[Any, Any], Filter, str]  # a corpus, the filter of a place, and the model of its vectors
 
 
-class Place:
-    """One corpus of a place: its rows up to ``last``, a removal and a revision, apart from the ``missing`` ones.
+class HeldCorpus:
+    """The events or the lines of one place in memory, as the ledger had them at a seq, a removal and a revision.
 
-    Only the thread that holds the lock changes them.
+    Rows in ``missing`` are known, but not loaded yet. Only the thread that holds the lock changes them.
     """
 
     def __init__(self, key: _Key, changed_at: float) -> None:
@@ -135,7 +135,7 @@ class Corpora:
         self.limit = held_bytes
         self.bytes = 0  # of all places
         self._database = database
-        self._held: OrderedDict[_Key, Place] = OrderedDict()
+        self._held: OrderedDict[_Key, HeldCorpus] = OrderedDict()
         self._lock = Lock()  # of the two above
         self._cleared_at = 0.0
         self._refused: set[_Key] = set()  # places that do not fit into memory
@@ -205,7 +205,7 @@ class Corpora:
     def surround(
         self, connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
     ) -> None:
-        """Do what :func:`surround` does, for all that the filter's scene may read."""
+        """Add to lines what :func:`surround` adds, of all that the filter's scene may read."""
         surround(connection, found, replace(read_filter, user_id="", kinds=(), window=None), around)
 
     def is_wide(self, connection: Connection, read_filter: ReadFilter) -> bool:
@@ -250,14 +250,14 @@ class Corpora:
             yield None
             return
         with self._lock:
-            place = self._held.get(key) or self._held.setdefault(key, Place(key, self._cleared_at))
+            place = self._held.get(key) or self._held.setdefault(key, HeldCorpus(key, self._cleared_at))
             self._held.move_to_end(key)
         with place.lock:
             if rows_read(connection, "places").get(key) != (place, place.changed_at):
                 self._follow(connection, key, place)
             yield None if place.missing else place.rows
 
-    def _follow(self, connection: Connection, key: _Key, place: Place) -> None:
+    def _follow(self, connection: Connection, key: _Key, place: HeldCorpus) -> None:
         """Bring a place up to date, and evict what does not fit beside it, or the place if it is too large."""
         try:
             place.follow(connection)

@@ -137,7 +137,7 @@ def _joined(windows: Iterable[list[_Place]]) -> list[list[_Place]]:
 def surround(
     connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
 ) -> None:
-    """Give lines the ones that they reply to, the first ``around`` (None: all) those before and after them, too.
+    """Add to lines the ones they reply to and, to the first ``around`` (None: all), those before and after them.
 
     Lines around a line are of the same session. Only lines that the read filter admits are read; the lines found must
     be of the log.

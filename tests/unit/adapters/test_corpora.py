@@ -19,7 +19,7 @@ from cognitive_memory_core.store.database.database import opened_for_reading
 from cognitive_memory_core.store.database.snapshots import snapshot
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import words
-from cognitive_memory_core.store.search.corpora import TOGETHER, Corpora, Place
+from cognitive_memory_core.store.search.corpora import TOGETHER, Corpora, HeldCorpus
 from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES, Corpus
 from cognitive_memory_core.store.search.rows import hashed
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
@@ -35,7 +35,7 @@ def numbers_in(corpora: Corpora) -> set[int]:
     return {term for held in corpora._held.values() for term in terms_in(held.rows)}
 
 
-def held_of(corpora: Corpora, corpus: Corpus[Any, Any], scene: Scene = GROUP) -> Place:
+def held_of(corpora: Corpora, corpus: Corpus[Any, Any], scene: Scene = GROUP) -> HeldCorpus:
     """Return the rows of a scene's place in memory."""
     key = corpora._key(corpus, ReadFilter(scene))
     assert key is not None

@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
-from cognitive_memory_core.historian.surroundings import EARLIER, MOST_NEAR, NEWEST, JobReader
+from cognitive_memory_core.historian.surroundings import EARLIER, MOST_NEAR, NEWEST, SurroundingsReader
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
@@ -33,7 +33,7 @@ async def around(ledger: Ledger, *window: Message) -> JobContext:
     consent = Consent(ledger)
     await consent.load()
     job = Job("job", Dialogue(GROUP, window), window[-1].sent_at)
-    return (await JobReader(ledger, consent, Live(Settings())).surroundings(job)).job_context
+    return (await SurroundingsReader(ledger, consent, Live(Settings())).surroundings(job)).job_context
 
 
 async def test_the_last_lines_before_the_window() -> None:
@@ -89,7 +89,7 @@ async def test_a_turn_stands_beside_what_its_speaker_said_before() -> None:
     turn = Turn(GROUP, observations=("改成周三到周五了",), source_message="我出差改了，变成周三到周五")
     consent = Consent(ledger)
     await consent.load()
-    found = await JobReader(ledger, consent, Live(Settings())).surroundings(Job("job", turn, NOON))
+    found = await SurroundingsReader(ledger, consent, Live(Settings())).surroundings(Job("job", turn, NOON))
     assert [event.id for event in found.job_context.neighbours] == [mine.id]
 
 

@@ -12,7 +12,7 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
-from cognitive_memory_core.historian.surroundings import MOST_NEAR, JobReader, Surroundings, is_timeless
+from cognitive_memory_core.historian.surroundings import MOST_NEAR, Surroundings, SurroundingsReader, is_timeless
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
@@ -28,7 +28,7 @@ async def around(ledger: Ledger, work: Turn | Dialogue, *names: str) -> Surround
         await ledger.names.note(work.scene.scope, f"800000{number}", name, NOON)
     consent = Consent(ledger)
     await consent.load()
-    return await JobReader(ledger, consent, Live(Settings())).surroundings(Job("job", work, NOON))
+    return await SurroundingsReader(ledger, consent, Live(Settings())).surroundings(Job("job", work, NOON))
 
 
 async def near(work: Turn | Dialogue, *events: Event, names: tuple[str, ...] = ()) -> list[str]:
