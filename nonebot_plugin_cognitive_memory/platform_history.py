@@ -40,7 +40,7 @@ class HistoryRefused(Exception):
 
 @dataclass(frozen=True)
 class Dialect:
-    """How an end is asked: for how many lines a page, by what for the lines before one, and with what else."""
+    """The request for a page of history: its number of lines, how to ask for those before a line, fixed arguments."""
 
     count: int
     older: Older

@@ -115,7 +115,7 @@ class NumberedChat:
     def support(self, statement: str, proposal: Proposal) -> Support:
         """Return who supports a statement: the cited lines that share a word with it, and what others answered later.
 
-        Of somebody who agreed and refused the last line counts.
+        For a person who both agreed and refused, the later line counts.
         """
         said = [line for line in self.cited(proposal.lines) if self.shares(statement, line.text, of_either=True)]
         if not said:

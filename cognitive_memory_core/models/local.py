@@ -60,7 +60,7 @@ class LocalModel(Generic[M]):
         return await asyncio.shield(self._begun())
 
     def ready(self) -> M | None:
-        """Return what :meth:`load` does, at once; raises Busy while it is loaded, which this begins."""
+        """Return the result of :meth:`load` without waiting; begin to load, and raise Busy until that has ended."""
         if not (loading := self._begun()).done():
             raise Busy(sentences.models.LOCAL_MODEL_LOADS)
         return loading.result()

@@ -27,7 +27,7 @@ from ..errors import PermanentError, StorageRefused
 from . import erasure
 from . import format as codec
 from .format import LATEST, SUFFIX, JobName, is_job_id, microseconds, moment, parsed
-from .order import JobEntry, JobState
+from .schedule_index import JobEntry, JobState
 
 log = logging.getLogger(__name__)
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"

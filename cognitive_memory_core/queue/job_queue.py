@@ -27,7 +27,7 @@ from . import erasure
 from . import format as codec
 from .folder import PENDING, JobFiles
 from .format import INSTANT_WIDTH, JobName, is_job_id, microseconds, parsed
-from .order import ON_DISK, JobEntry, JobState, ScheduleIndex
+from .schedule_index import ON_DISK, JobEntry, JobState, ScheduleIndex
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -73,8 +73,9 @@ class FileQueue:
     scope are claimed in the order of their arrival and one at a time; scopes take turns. Erasures are durable on return
     and idempotent; erased content is removed from every file of the queue, including files that are no jobs.
 
-    Made by :meth:`open`. Arriving jobs are written beside the steps; everything else is a step. A step that has started
-    is always finished, even if its caller is cancelled, so that disk and index stay consistent.
+    Made by :meth:`open`. All changes of files run one after another in a thread (``steps``), except that new jobs are
+    written in threads of their own (``writers``). A change that has begun is finished, even if its caller is cancelled,
+    so that disk and index stay consistent.
     """
 
     def __init__(

@@ -175,10 +175,11 @@ class IndexReconciler:
         self.nudge()
 
     async def round(self) -> float:
-        """Do what is due; return in how many seconds the next round is due.
+        """Bring the store up to date, compare it, or stop it, as is due; return the seconds until the next round.
 
-        A store that is stopped stays so until it is due. A running store is brought up to date, compared with the
-        ledger once a day, and stopped when idle. The comparison neither starts the store nor keeps it running.
+        A stopped store is started when a query asks or rows wait: many, or some for long. A running store is brought up
+        to date, compared with the ledger once a day, and stopped when idle. The comparison neither starts the
+        store nor keeps it running.
         """
         if self._is_asleep and (left := self._sleep_left(await self.lag())):
             return min(left, UNTIL_NUDGED)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.queue.order import JobState
+from cognitive_memory_core.queue.schedule_index import JobState
 from cognitive_memory_core.settings import QueueSettings
 
 from .clock import FrozenClock
