@@ -13,7 +13,7 @@ from .end_summaries import EndSummaries, MemoWriter
 from .evolution.beliefs import BeliefKeeping
 from .historian.intake import Admission, Intake
 from .historian.message_buffer import MessageBuffer
-from .historian.names import NameObserver
+from .historian.name_observer import NameObserver
 from .historian.upkeep import ClockWatch
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .migration.layout import SUMMARIES, keep_summaries

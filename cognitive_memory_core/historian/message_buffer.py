@@ -16,7 +16,7 @@ from ..domain.scope import Scene, Scope
 from ..errors import UnavailableError
 from ..store.messages import MessageLog
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, ErrorState
-from .names import NameObserver
+from .name_observer import NameObserver
 
 CAPACITY = 20_000  # messages
 PLACE_CAPACITY = 10_000  # messages of one place

@@ -20,7 +20,7 @@ from ..settings import Live, Settings
 from ..store.events import EventLedger
 from ..tasks import both
 from ..text.spoken_events import spoken
-from .names import NameObserver
+from .name_observer import NameObserver
 from .surroundings import Surroundings, SurroundingsReader, repeated, scenes_of
 
 log = logging.getLogger(__name__)

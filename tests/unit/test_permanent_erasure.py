@@ -22,7 +22,7 @@ from cognitive_memory_core.errors import BadArgument, StorageRefused, Unavailabl
 from cognitive_memory_core.forgetting import Forgetting, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
-from cognitive_memory_core.historian.names import NameObserver
+from cognitive_memory_core.historian.name_observer import NameObserver
 from cognitive_memory_core.historian.upkeep import ClockWatch
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings

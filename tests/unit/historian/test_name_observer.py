@@ -8,7 +8,7 @@ from datetime import timedelta
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import LimitReached
-from cognitive_memory_core.historian.names import NameObserver
+from cognitive_memory_core.historian.name_observer import NameObserver
 from cognitive_memory_core.profiles.files import Overtaken
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock
