@@ -45,7 +45,10 @@ async def lent_model() -> core.LentModel | None:
 def lent(name: str, address: object, key: object, model: object, proxy: object = "") -> core.LentModel | None:
     """Return what a chat plugin's settings say; None if address, key or model is missing, or a part is no text."""
     parts = [_text(part) for part in (address, key, model, proxy or "") if isinstance(part, str | SecretStr)]
-    return core.LentModel(name, *parts) if len(parts) == 4 and all(parts[:3]) else None  # noqa: PLR2004  # all of them
+    if len(parts) < 4 or not all(parts[:3]):  # noqa: PLR2004  # all of them
+        return None
+    url, secret, model_name, through = parts
+    return core.LentModel(name, url, secret, model_name, through)
 
 
 def _text(part: str | SecretStr) -> str:

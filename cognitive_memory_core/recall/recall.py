@@ -111,9 +111,10 @@ class Recall:
         settings = self._settings.current
         question = Question(self.sources, self.sources.access.present_filter(scene), Query(""), settings)
         question.missing = {"notes": "ledger", "": "disabled"} if scene.has_place else {"": "disabled"}
+        waiting = self._waiting_memos(scene.scope) if scene.has_place else []
         if scene.has_place:
             await self._answered(question, question.memos())
-        return question.rendered(self._waiting_memos(scene.scope) if scene.has_place else [], budget)
+        return question.rendered(waiting, budget)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of a place, newest last, including those of jobs still in the queue.
@@ -123,8 +124,9 @@ class Recall:
         if limit <= 0:
             return []
         hidden = self.sources.access.hidden_people
+        waiting = self._waiting_memos(scope)  # read first: a memo that is stored meanwhile is read twice, and not never
         stored = await self.sources.ledger.notes.memos(scope, limit, without=hidden)
-        return newest((*stored, *(memo for memo in self._waiting_memos(scope) if memo.user_id not in hidden)), limit)
+        return newest((*stored, *(memo for memo in waiting if memo.user_id not in hidden)), limit)
 
     async def search(self, read_filter: ReadFilter, text: str, *, top_k: int) -> SearchResult:
         """Return at most ``top_k`` (and 200) hits of the read filter's kinds; log lines only for the kind "message".
@@ -169,8 +171,9 @@ class Recall:
             question.missing |= {"beliefs": "ledger"} if self.sources.beliefs and scene.group_id else {}
         if self.sources.profiles:
             question.missing["profiles"] = "profiles"
+        waiting = self._waiting_memos(scene.scope) if scene.has_place else []  # before the stored ones are read
         await self._answered(question, question.context(shown, is_greeting=is_greeting), embedding)
-        return question, question.rendered(self._waiting_memos(scene.scope) if scene.has_place else [], budget)
+        return question, question.rendered(waiting, budget)
 
     async def _asked(self, text: str, scene: Scene) -> Query:
         """Parse a question, as if nobody were known in its place."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from sqlite3 import Connection
 from threading import Lock
+from traceback import clear_frames
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ... import sentences
@@ -313,6 +314,7 @@ class _Translated:
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         if isinstance(failure, self.failures) and not isinstance(failure, _PASSING_ON):
             reason = str(failure) or type(failure).__name__
+            clear_frames(failure.__traceback__)  # a cursor kept there would hold later reads on its old snapshot
             raise self.error(self.sentence.format(path=self.path, reason=reason)) from failure
 
 

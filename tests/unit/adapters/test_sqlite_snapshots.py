@@ -55,6 +55,19 @@ async def test_one_read_sees_one_state(path: Path, database: Database) -> None:
     assert await database.read(count) == 1
 
 
+async def test_a_failed_read_holds_no_later_read_back(database: Database) -> None:
+    """Reads see what was written after another one failed in the middle of its rows, however long its error is kept."""
+
+    def fails(connection: Connection) -> int:
+        rows = connection.execute(f"{COUNT} UNION ALL VALUES (2)")
+        raise ValueError(rows.fetchone())
+
+    kept = await asyncio.gather(*(database.read(fails) for _ in range(8)), return_exceptions=True)
+    await database.write(lambda connection: connection.execute(ADD, ("later",)).rowcount)
+    assert await asyncio.gather(*(database.read(count) for _ in range(8))) == [1] * 8
+    assert all(isinstance(failure, UnavailableError) for failure in kept)
+
+
 async def test_a_trip_leaves_no_snapshot_behind(path: Path, database: Database) -> None:
     """After a trip, also one with a failed read, the log can be emptied."""
 

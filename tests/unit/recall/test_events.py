@@ -12,6 +12,7 @@ import pytest
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import NAMED, NARROWED, ReadFilter
 from cognitive_memory_core.errors import BadArgument, PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.models.caller_models import CallerEmbedder
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.one_pass import Question
 from cognitive_memory_core.recall.query import Query
@@ -99,7 +100,8 @@ async def test_everything_away_finds_nothing():
 async def test_a_useless_vector_is_an_embedding_that_failed():
     """A vector with NaN counts as a failed embedding and never reaches the vector index."""
     vectors = ListedVectors((HILL, 0.6))
-    embedder = EmbeddingQueue(CountingEmbedder((float("nan"), 1.0)), FrozenClock(), Live(CountingEmbedder.calibration))
+    given = CallerEmbedder(CountingEmbedder((float("nan"), 1.0)))
+    embedder = EmbeddingQueue(given, FrozenClock(), Live(CountingEmbedder.calibration))
     found = await search(a_retriever(vectors=vectors, embedder=embedder))
     assert (ids(found), found.degraded, vectors.limits) == (["tea"], ("embedding",), [])
 
