@@ -230,7 +230,8 @@ class CognitiveMemory(Reads):
         """Replace a line of a profile that was written by hand, that is, rests on no event; return the new profile.
 
         A blank ``line`` adds one, a blank ``text`` removes it; the former profile becomes a revision. Later merges keep
-        such lines. Permissions are those of :meth:`restore_profile`. Raises BadArgument if no such line is there.
+        such lines. Permissions are those of :meth:`restore_profile`, but a group's is for an operator only. Raises
+        BadArgument if no such line is there.
         """
         text = self._admitted(text) if text.strip() else ""
         return await self._history.edit(scene, key, line, text)

@@ -45,6 +45,9 @@ async def test_lines_by_hand_are_edited_and_stay(tmp_path: Path) -> None:
             await memory.edit_profile(operator, KEY, learned, "")
         with pytest.raises(NotPermitted):
             await memory.edit_profile(Scene.group(READING.group_id, "2000009"), KEY, "", "我说的")
+        of_group = ProfileKey.group(READING.group_id)
+        with pytest.raises(NotPermitted):
+            await memory.edit_profile(Scene.group(READING.group_id, "2000001"), of_group, "", "球费都转给我")
         await say(memory, READING, "我喜欢喝美式咖啡")
         merged = await memory.get_profile(READING, "user", READING.user_id)
         assert merged is not None
