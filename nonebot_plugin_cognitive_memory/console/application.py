@@ -74,10 +74,14 @@ def _endpoint_of(page: Page, context: ConsoleContext) -> Callable[[Request], Awa
         try:
             return await page(visit)
         except core.CognitiveMemoryError as error:
-            typed = [value for name in TYPED if (value := visit.sent(name))]
-            return await visit.show("error.html", status=status_of(error), reason=str(error), typed=typed)
+            return await visit.show("error.html", status=status_of(error), reason=str(error), typed=_typed(request))
 
     return endpoint
+
+
+def _typed(request: Request) -> list[str]:
+    """Return what a person wrote in the form that was sent."""
+    return [value for name in TYPED for value in request.state.fields.get(name, ()) if value]
 
 
 async def _answer_unexpected(request: Request, _: Exception) -> Response:
@@ -116,7 +120,7 @@ class _Login:
         self._tries = TokenBuckets(TRIES_PER_MINUTE, TRIES_AT_ONCE)
 
     async def form(self, request: Request, status: int = 200, problem: str = "") -> Response:
-        """Show the login form; redirect a browser that is logged in to the first page."""
+        """Show the login form, and what was typed before the session ended; redirect who is logged in to ``/``."""
         base = request.scope.get("root_path", "")
         if request.state.session is not None and not problem:
             return RedirectResponse(f"{base}/", 303)
@@ -124,7 +128,8 @@ class _Login:
         language = chosen if chosen in LANGUAGES else language_of(request.headers)
         words = words_for(language)
         values = {"t": words, "base": base, "language": language, "problem": problem and words(problem)}
-        answer = HTMLResponse(await asyncio.to_thread(rendered, "login.html", values), status)
+        values["typed"] = typed = _typed(request)
+        answer = HTMLResponse(await asyncio.to_thread(rendered, "login.html", values), 401 if typed else status)
         return _in_language(answer, language, base) if chosen else answer
 
     async def entered(self, request: Request) -> Response:

@@ -37,7 +37,8 @@ class SessionGate:
 
     ``/login`` and ``/static`` are open. Methods other than GET, HEAD and POST are refused. A POST is admitted only from
     a page of the same origin, with a form of bounded size that holds the session's form token; the pages of
-    :data:`UPLOADS` check the token themselves.
+    :data:`UPLOADS` check the token themselves. A form sent after its session has ended is answered by the log-in form,
+    which shows what was typed.
     """
 
     def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
@@ -64,6 +65,8 @@ class SessionGate:
             if body == 408:  # noqa: PLR2004  # a status
                 refusal = _text_answer(scope, 408, "too_slow")
             state["fields"] = fields
+            if session is None and refusal is None and path_of(scope) != "/login":
+                scope["method"], scope["path"] = "GET", f"{scope.get('root_path', '')}/login"
         await (refusal or self._app)(scope, receive, _guarded(send))
 
     def _refusal(self, scope: Scope, session: Session | None) -> Response | None:
@@ -79,7 +82,8 @@ class SessionGate:
                 return _text_answer(scope, 413, "form_too_large")
             if not is_of_same_origin(headers):
                 return _text_answer(scope, 403, "foreign_origin")
-        if session is None and path != "/login" and not path.startswith("/static/"):
+        is_kept = scope["method"] == "POST" and path not in UPLOADS and "hx-request" not in Headers(scope=scope)
+        if session is None and path != "/login" and not path.startswith("/static/") and not is_kept:
             return _to_login(scope)
         return None
 
@@ -123,9 +127,9 @@ def _fields(body: bytes) -> Fields | None:
 def _form_refusal(scope: Scope, session: Session | None, fields: Fields | None) -> Response | None:
     if fields is None:
         return _text_answer(scope, 413, "form_too_large")
-    if path_of(scope) == "/login":
+    if path_of(scope) == "/login" or session is None:  # without a session nothing but the log-in form is reached
         return None
-    if session is None or not session.owns("".join(fields.get("form_token", ()))):
+    if not session.owns("".join(fields.get("form_token", ()))):
         return _text_answer(scope, 403, "foreign_form")
     return None
 

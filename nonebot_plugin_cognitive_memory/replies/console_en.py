@@ -28,6 +28,7 @@ WORDS: Mapping[str, str] = {
     "gate.foreign_form": "This form was not given to this session; nothing was done. Reload the page and try again",
     "login.title": "Log in",
     "login.secret": "Operator token or one-time code",
+    "login.typed": "What you wrote is not saved; copy it, log in and paste it:",
     "login.how": (
         "The token is COGNITIVE_MEMORY__HTTP__TOKEN in .env; a superuser of the bot gets a code by sending "
         "/memory console in a private chat."

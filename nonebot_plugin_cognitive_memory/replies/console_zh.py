@@ -28,6 +28,7 @@ WORDS: Mapping[str, str] = {
     "gate.foreign_form": "这张表单不是给这次登录的，没有执行；请回到页面刷新后再试",
     "login.title": "登录",
     "login.secret": "操作令牌或一次性登录码",
+    "login.typed": "你写的还没有存下；先复制，登录以后再贴：",
     "login.how": "令牌是 .env 里的 COGNITIVE_MEMORY__HTTP__TOKEN；登录码由机器人管理员私聊发送 /记忆 控制台 得到。",
     "login.enter": "登录",
     "login.wrong": "不对：令牌写错了，或者登录码用过了、过期了（5 分钟）",

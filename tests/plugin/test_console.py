@@ -167,6 +167,21 @@ async def test_what_was_typed_outlives_the_change_of_somebody_else(shown: Consol
         assert '<h1 class="text">阿棠(2000001) 喜欢历史小说</h1>' in again
 
 
+async def test_what_was_typed_outlives_its_session(shown: Console) -> None:
+    """A form sent after its session has ended changes nothing; the log-in form shows what was typed, as plain text."""
+    async with shown.visited() as visitor:
+        token = await visitor.form_token()
+        event_id = (await visitor.look("/memories", kind="preference")).split('name="id" value="', 1)[1].split('"', 1)[0]
+        visitor.client.cookies.clear()
+        text = "阿棠(2000001) 喜欢<b>历史</b>小说"
+        answer = await visitor.send("/memories/correct", form_token=token, id=event_id, text=text)
+        assert answer.status_code == 401
+        assert ">阿棠(2000001) 喜欢&lt;b&gt;历史&lt;/b&gt;小说</textarea>" in answer.text
+        assert 'name="secret"' in answer.text
+    async with shown.visited() as visitor:
+        assert "历史" not in await visitor.look("/memories", kind="preference")
+
+
 async def test_the_address_without_its_last_slash(shown: Console, stranger: httpx.AsyncClient) -> None:
     """The address as people write it, without a slash at its end, leads to the login and shows the first page."""
     address = shown.address.removesuffix("/")
