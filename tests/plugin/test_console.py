@@ -171,7 +171,8 @@ async def test_what_was_typed_outlives_its_session(shown: Console) -> None:
     """A form sent after its session has ended changes nothing; the log-in form shows what was typed, as plain text."""
     async with shown.visited() as visitor:
         token = await visitor.form_token()
-        event_id = (await visitor.look("/memories", kind="preference")).split('name="id" value="', 1)[1].split('"', 1)[0]
+        listed = await visitor.look("/memories", kind="preference")
+        event_id = listed.split('name="id" value="', 1)[1].split('"', 1)[0]
         visitor.client.cookies.clear()
         text = "阿棠(2000001) 喜欢<b>历史</b>小说"
         answer = await visitor.send("/memories/correct", form_token=token, id=event_id, text=text)
