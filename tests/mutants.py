@@ -62,7 +62,7 @@ MUTANTS = (
         "queue: two jobs of one scope run at once",
         (Edit("if is_ready and line not in busy:", "if is_ready:"),),
         "tests/promises/test_model_trouble_loses_nothing.py",
-        "tests/contracts/test_queue.py",
+        "tests/unit/queue/test_job_queue.py",
     ),
     Mutant(
         "queue: a turn is accepted before it is on the disk",
@@ -73,7 +73,7 @@ MUTANTS = (
             ),
         ),
         "tests/promises/test_turn_is_on_disk_before_return.py",
-        "tests/contracts/test_queue.py",
+        "tests/unit/queue/test_job_queue.py",
     ),
     Mutant(
         "worker: a job is completed although it failed",
@@ -158,13 +158,13 @@ MUTANTS = (
         "erasure: failed recalls of an erased person stay",
         (Edit('"profiles", "sharing", "missed"):', '"profiles", "sharing"):'),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
-        "tests/contracts/test_missed_events.py",
+        "tests/unit/store/test_missed_events.py",
     ),
     Mutant(
         "erasure: others' lines name an erased person",
         (Edit("    rewording.messages()\n", ""),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
-        "tests/contracts/test_erasure.py",
+        "tests/unit/store/test_eraser.py",
     ),
     Mutant(
         "erasure: bytes stay until the next purge that never comes",
@@ -175,7 +175,7 @@ MUTANTS = (
             ),
         ),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
-        "tests/unit/adapters/test_sqlite_erasure.py",
+        "tests/unit/store/test_purge.py",
     ),
     Mutant(
         "erasure: late lines of an erased person come in again",
