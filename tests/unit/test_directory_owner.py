@@ -36,7 +36,7 @@ asyncio.run(main())
 
 def another_process(data_dir: Path, patience: float) -> subprocess.Popen[str]:
     """Start a process that acquires the directory and holds it until its input ends."""
-    environment = {**os.environ, "PROJECT": str(Path(__file__).resolve().parents[3]), "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, "PROJECT": str(Path(__file__).resolve().parents[2]), "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-c", OTHER, str(data_dir), str(patience)]
     return subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"

@@ -27,7 +27,7 @@ from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with
 from tests.support.lines import lines_with
 from tests.support.waiting import PATIENCE
-from tests.unit.adapters.test_rows import terms_in
+from tests.unit.store.test_rows import terms_in
 
 
 def numbers_in(corpora: Corpora) -> set[int]:

@@ -1,4 +1,4 @@
-"""Fixtures of the ledger's tests."""
+"""Fixtures of the tests of stores."""
 
 from __future__ import annotations
 
