@@ -391,7 +391,7 @@ class CognitiveMemory(Reads):
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
         """Retire a belief, which can be restored; evolution does not create it again.
 
-        Raises UnknownBelief, or MistakeError if it is retired already. Callers of this and the next two methods must
+        Raises UnknownBelief, or MistakeError if it is retired already. Callers of this and the next three methods must
         check who may do it, as with the group's pins.
         """
         return await self._opened.beliefs.retire(scene, checked_id(belief_id, "belief_id"), self._admitted(reason))
@@ -401,6 +401,16 @@ class CognitiveMemory(Reads):
         restored = await self._opened.beliefs.restore(scene, checked_id(belief_id, "belief_id"))
         (await self._learning()).belief_indexer.nudge()
         return restored
+
+    async def reword_belief(self, scene: Scene, belief_id: str, statement: str) -> Belief:
+        """Store an admin's wording of a belief as its next version, which rests on nobody's lines.
+
+        Raises UnknownBelief, BadArgument unless it has 1 to 300 characters, or MistakeError if an equal one is active.
+        """
+        belief_id, statement = checked_id(belief_id, "belief_id"), self._admitted(statement)
+        reworded = await self._opened.beliefs.reword(scene, belief_id, statement)
+        (await self._learning()).belief_indexer.nudge()
+        return reworded
 
     async def set_belief_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
         """Set a belief's strength in [0, 1], else BadArgument; below 0.2 no model is shown it. Raises UnknownBelief."""

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from .. import sentences
-from ..domain.belief import Belief, BeliefEdit, ChangeAction, logged
+from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, ChangeAction, logged
 from ..domain.ids import derived_id
 from ..domain.scope import Scene, Scope
 from ..errors import BadArgument, MistakeError, UnknownBelief
@@ -80,6 +80,33 @@ class BeliefKeeping:
                 after = current
             after = replace(after, status="active", is_current=True, is_barred=False, updated_at=now, weighed_at=now)
             return await self._changed(scene, after, current, "restore", sentences.evolution.RESTORED_BY_HAND)
+
+    async def reword(self, scene: Scene, belief_id: str, statement: str) -> Belief:
+        """Store an admin's wording as the next version, with no one's lines behind it, and make it active.
+
+        Raises UnknownBelief, BadArgument for an empty or too long statement, or MistakeError if an equal one is active.
+        """
+        said, now = statement.strip(), self.clock.now()
+        if not 1 <= len(said) <= STATEMENT_LENGTH:
+            raise BadArgument(sentences.evolution.BAD_LENGTH.format(most=STATEMENT_LENGTH))
+        async with self.turn:
+            current = await self._current(scene, belief_id)
+            after = replace(
+                current,
+                id=derived_id(current.chain_id, current.version + 1, now.isoformat()),
+                statement=said,
+                version=current.version + 1,
+                parent_id=current.id,
+                status="active",
+                change_summary=sentences.evolution.REWORDED_BY_HAND,
+                updated_at=now,
+                weighed_at=now,
+                message_ids=(),
+                event_ids=(),
+                supporters=(),
+                is_barred=False,
+            )
+            return await self._changed(scene, after, current, "update", sentences.evolution.REWORDED_BY_HAND)
 
     async def set_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
         """Set the strength of an active or retired belief; raises UnknownBelief, BadArgument outside [0, 1]."""

@@ -18,6 +18,8 @@ RETIRED_ALREADY = "这条群记忆已经淘汰了"
 CHANGED_MEANWHILE = "这条群记忆刚刚被改过，请重新看一遍再决定"
 RETIRED_BY_HAND = "管理员淘汰"
 RESTORED_BY_HAND = "管理员恢复"
+REWORDED_BY_HAND = "管理员改写"
+BAD_LENGTH = "一条群记忆要有 1 到 {most} 字，请改一改再来"
 REASONS: Mapping[str, str] = {
     "unreadable": "读不懂",
     "unknown": "没有这条",

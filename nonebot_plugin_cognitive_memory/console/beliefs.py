@@ -66,13 +66,15 @@ async def belief(visit: Visit) -> Response:
 
 
 async def change(visit: Visit) -> Response:
-    """Retire or restore a belief, or set its strength."""
+    """Retire, restore or reword a belief, or set its strength."""
     group_id, belief_id, action = visit.sent("group"), visit.sent("id"), visit.sent("action")
     memory, scene = visit.memory, visit.scene(group_id)
     if action == "retire":
         changed = await memory.retire_belief(scene, belief_id, visit.sent("reason") or visit.words("beliefs.by_hand"))
     elif action == "restore":
         changed = await memory.restore_belief(scene, belief_id)
+    elif action == "reword":
+        changed = await memory.reword_belief(scene, belief_id, visit.sent("text"))
     else:
         changed = await memory.set_belief_strength(scene, belief_id, _share(visit.sent("strength")))
     return visit.go("/beliefs/open", notice=visit.words("people.done"), group=group_id, id=changed.id)

@@ -488,6 +488,11 @@ async def restore_belief(memory_id: MemoryId, operator: Operator) -> Answer:
     return OneBelief.of(memory=await operator.memory.restore_belief(operator.scene(), memory_id))
 
 
+async def reword_belief(memory_id: MemoryId, operator: Operator, wanted: NewText) -> Answer:
+    """Replace the words of a belief."""
+    return OneBelief.of(memory=await operator.memory.reword_belief(operator.scene(), memory_id, wanted.text))
+
+
 async def set_belief_strength(memory_id: MemoryId, operator: Operator, wanted: Strength) -> Answer:
     """Set the strength of a belief."""
     return OneBelief.of(memory=await operator.memory.set_belief_strength(operator.scene(), memory_id, wanted.strength))
@@ -524,6 +529,7 @@ ROUTES: tuple[tuple[str, Callable[..., Any], type[Answer] | None, tuple[int, ...
     ("GET /changes/{group_id}", belief_changes, ChangeList, (404,)),
     ("DELETE /{memory_id}", retire_belief, OneBelief, (404, 409)),
     ("PUT /{memory_id}/restore", restore_belief, OneBelief, (404, 409)),
+    ("PUT /{memory_id}", reword_belief, OneBelief, (404, 409)),
     ("PUT /{memory_id}/strength", set_belief_strength, OneBelief, (404, 409)),
 )
 

@@ -338,6 +338,9 @@ WORDS: Mapping[str, str] = {
     "beliefs.said_by": "Said by:",
     "beliefs.timeline": "Versions",
     "beliefs.restore_version": "Restore this version",
+    "beliefs.reword_to": "Reword as",
+    "beliefs.reword_about": "It becomes a new version with nobody as its source; older versions can be restored.",
+    "beliefs.reword": "Reword",
     "beliefs.set_strength": "Set the strength",
     "beliefs.reason": "Why it is retired",
     "beliefs.what_goes": (

@@ -40,6 +40,7 @@ ROUTES: Mapping[str, tuple[str, str]] = {  # by the name of the route's function
     "belief_changes": ("群记忆的变更", "最近几天对一个群的群记忆做了什么，早的在前。"),
     "retire_belief": ("淘汰一条群记忆", "以后演化也不会再写回来；可以恢复。"),
     "restore_belief": ("恢复一条群记忆", "恢复被淘汰的；给旧版本的编号，就把旧版本的话作为新的一版。"),
+    "reword_belief": ("改写一条群记忆", "新的话是新的一版，不算谁说的；旧版本还在，可以换回。"),
     "set_belief_strength": ("改群记忆的强度", "0 到 1；低于 0.2 的不放进上下文。"),
 }
 STATUSES: Mapping[int, str] = {

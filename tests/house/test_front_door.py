@@ -148,6 +148,7 @@ METHODS = {
     "belief_changes": "(self, scene, *, days=7)",
     "retire_belief": "(self, scene, belief_id, reason)",
     "restore_belief": "(self, scene, belief_id)",
+    "reword_belief": "(self, scene, belief_id, statement)",
     "set_belief_strength": "(self, scene, belief_id, strength)",
     "suggestions": "(self, scene)",
     "decide_suggestion": "(self, scene, suggestion_id, accept)",

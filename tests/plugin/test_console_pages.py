@@ -190,6 +190,7 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
         assert "不剧透" in listed
         belief = listed.split("/beliefs/open?", 1)[1].split("id=", 1)[1].split('"', 1)[0]
         fields = {"group": "20001", "id": belief}
+        assert "只在周六跑步" in await visitor.act("/beliefs/change", **fields, action="reword", text="只在周六跑步")
         assert "0.30" in await visitor.act("/beliefs/change", **fields, action="strength", strength="0.3")
         retired = await visitor.act("/beliefs/change", **fields, action="retire", reason="过时了")
         assert "淘汰的" in retired

@@ -133,6 +133,7 @@ CALLS: list[tuple[str, str, Mapping[str, Any] | None]] = [
     ("GET", "/history/{memory_id}", None),
     ("DELETE", "/{memory_id}", None),
     ("PUT", "/{memory_id}/restore", None),
+    ("PUT", "/{memory_id}", {"text": "周末一起跑步"}),
     ("PUT", "/{memory_id}/strength", {"strength": 0.8}),
     ("DELETE", "/events/{event_id}", None),
     ("PUT", "/pins/{pin_id}", {"text": "改了"}),
@@ -231,12 +232,14 @@ async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path
         assert [one["timestamp"] for one in by_days[7]] == sorted(one["timestamp"] for one in by_days[7])
         found = await world.told("GET", f"/search/{GROUP_ID}", params={"q": "什么时候讨论新番", "threshold": 0.1})
         assert found["results"][0]["memory_id"] == gone["memory_id"]
+        reworded = await world.told("PUT", f"/{gone['memory_id']}", json={"text": "周末一起跑步"})
+        assert reworded["memory"]["statement"] == "周末一起跑步"
         strength = await world.told("PUT", f"/{gone['memory_id']}/strength", json={"strength": 0.25})
         assert strength["memory"]["strength"] == 0.25
         assert (await world.told("DELETE", f"/{gone['memory_id']}?reason=写错了"))["memory"]["status"] == "deprecated"
         assert (await world.refused("DELETE", f"/{gone['memory_id']}"))[0] == 409
         older = await world.told("PUT", f"/{ids[0]}/restore")
-        assert (older["memory"]["statement"], older["memory"]["version"]) == (first, 5)
+        assert (older["memory"]["statement"], older["memory"]["version"]) == (first, 6)
 
 
 async def test_one_run_a_group_at_a_time(app: App, tmp_path: Path) -> None:

@@ -166,6 +166,28 @@ async def _restored_twice(memory: Any, belief_id: str) -> None:
     await memory.restore_belief(GROUP, belief_id)
 
 
+async def test_an_admins_wording_is_nobodys_word(tmp_path: Path) -> None:
+    """A reworded belief is a new version without a source; the older one is restored with its supporters."""
+    async with opened(tmp_path, answered(created(FRIDAY, 1, 2), created("不讨论政治", 4, 5))) as (memory, _):
+        await said(memory, *CHAT)
+        await memory.evolve(GROUP)
+        first = (await memory.search_beliefs(GROUP, FRIDAY, threshold=0.3))[0].belief
+        reworded = await memory.reword_belief(GROUP, first.id, " 周六晚上讨论新番 ")
+        assert (reworded.statement, reworded.version, reworded.supporters) == ("周六晚上讨论新番", 2, ())
+        text = (await memory.context(GROUP, "什么时候讨论新番")).text
+        assert "周六晚上讨论新番（2026-03-04 还这么说）" in text
+        assert FRIDAY not in [one.statement for one in (await memory.beliefs(GROUP)).beliefs]
+        for statement, error in (
+            ("不讨论政治", core.MistakeError),
+            ("长" * 301, core.BadArgument),
+            (" ", core.BadArgument),
+        ):
+            with pytest.raises(error):
+                await memory.reword_belief(GROUP, first.id, statement)
+        back = await memory.restore_belief(GROUP, first.id)
+        assert (back.statement, back.supporters) == (FRIDAY, first.supporters)
+
+
 async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
     """Beliefs have the day of their last confirmation; rules on what a question asks leave for come first, marked."""
     answer = answered(created(FRIDAY, 1, 2, 3), created("不讨论政治", 4, 5))

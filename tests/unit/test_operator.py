@@ -32,16 +32,18 @@ async def test_a_belief_is_reached_by_its_id(tmp_path: Path) -> None:
         assert (await memory.retire_belief(OPERATOR, belief.id, "")).status == "deprecated"
         assert (await memory.restore_belief(OPERATOR, belief.id)).status == "active"
         assert (await memory.set_belief_strength(OPERATOR, belief.id, 0.8)).strength == 0.8
+        assert (await memory.reword_belief(OPERATOR, belief.id, "周五晚上看番")).statement == "周五晚上看番"
         for scene in (ANOTHER, IN_OTHER_GROUP, OTHER_GROUP):
             for asked in (
                 memory.belief_history(scene, belief.id),
                 memory.retire_belief(scene, belief.id, ""),
                 memory.restore_belief(scene, belief.id),
                 memory.set_belief_strength(scene, belief.id, 0.1),
+                memory.reword_belief(scene, belief.id, "x"),
             ):
                 with pytest.raises(core.UnknownBelief):
                     await asked
-        assert [one.changed_by for one in await memory.belief_changes(GROUP)] == ["", *["operator"] * 3]
+        assert [one.changed_by for one in await memory.belief_changes(GROUP)] == ["", *["operator"] * 4]
 
 
 async def test_events_are_searched_within_a_list(tmp_path: Path) -> None:
