@@ -84,7 +84,7 @@ class Disk:
             if is_new:
                 self._sync(folder.parent)
 
-    def names(self, folder: Path) -> list[str]:
+    def names(self, folder: Path | str) -> list[str]:
         """Return the names in a folder, unordered."""
         with refusals(folder):
             return self.act("list", os.listdir, folder)
@@ -313,6 +313,16 @@ def _pieces(path: Path | str) -> Generator[bytes, None, None]:
             yield piece
             more = content.read(PIECE)
             piece = piece[-OVERLAP:] + more if more else b""
+
+
+def decodings(data: bytes) -> list[str]:
+    """Return the texts that a file's bytes may stand for, in the encodings that editors commonly write."""
+    wide = ("utf-16-le", "utf-16-be")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return [data.decode(encoding, "replace") for encoding in ("utf-8", "gb18030", *wide)]
+    return [text, *(data.decode(encoding, "replace") for encoding in wide if "\0" in text)]
 
 
 def is_withheld(unreadable: PermanentError) -> bool:

@@ -21,7 +21,7 @@ from .pins_and_revisions import without_forgotten
 from .ports.clock import SystemClock
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
-from .queue.folder import counted_jobs, failed_jobs
+from .queue.folder import JobFolder
 from .read_access import ReadAccess
 from .recall.one_pass import Sources
 from .recall.recall import Recall
@@ -72,13 +72,13 @@ class MemoryReader:
 
     async def snapshot(self) -> DirectorySnapshot:
         """Return the figures now."""
-        ledger, queues = self._ledger, self._data_dir / "queues"
+        ledger, jobs = self._ledger, await asyncio.to_thread(JobFolder.peeked, self._data_dir / "queues")
         fingerprint = self._embedder.fingerprint
         today = self._clock.now().astimezone(self._settings.current.zone).date()
         return DirectorySnapshot(
             await ledger.archive.totals(),
-            await asyncio.to_thread(counted_jobs, queues),
-            tuple(await asyncio.to_thread(failed_jobs, queues)),
+            jobs.counts(),
+            tuple(await asyncio.to_thread(jobs.failures)),
             tuple(await ledger.housekeeping.spent(today)),
             await ledger.vectors.lag(fingerprint),
             await ledger.vectors.dimensions(fingerprint),
@@ -95,7 +95,7 @@ class MemoryReader:
     async def report(self, *, days: int) -> QualityReport:
         """Return the quality report of all agents; what the bot counted in the last minute is missing."""
         ledger = self._ledger
-        counts = await asyncio.to_thread(counted_jobs, self._data_dir / "queues")
+        jobs = await asyncio.to_thread(JobFolder.peeked, self._data_dir / "queues")
 
         async def lag() -> int:
             return await ledger.vectors.lag(self._embedder.fingerprint)
@@ -107,7 +107,7 @@ class MemoryReader:
             self._consent,
             self._settings,
             self._clock,
-            lambda: counts,
+            jobs.counts,
             lag,
             ledger.missed,
         )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from ..disk import decodings
 from ..errors import LimitReached, PermanentError
 from ..text.names import clean_text
 from ..text.safety.redaction import LONG_ID
 from .format import Hide, ProfileFile
-
-_ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 
 
 def without(
@@ -45,11 +44,5 @@ def _is_plain(data: bytes) -> bool:
 
 def _mentions(data: bytes, user_id: str, hide: Hide) -> bool:
     """Return whether bytes hold an id or text to be hidden, in any plausible encoding."""
-    try:
-        texts = [data.decode("utf-8")]
-        if "\0" in texts[0]:
-            texts += [data.decode(encoding, "replace") for encoding in _ENCODINGS[2:]]
-    except UnicodeDecodeError:
-        texts = [data.decode(encoding, "replace") for encoding in _ENCODINGS]
     number = user_id if len(user_id) >= LONG_ID else None
-    return any((number and number in text) or hide(text) != text for text in texts)
+    return any((number and number in text) or hide(text) != text for text in decodings(data))

@@ -15,6 +15,7 @@ from typing import cast
 import orjson
 
 from .. import sentences
+from ..disk import decodings
 from ..domain.scope import Scope
 from ..errors import PermanentError
 from ..text.names import is_said_by_hidden, writable_text
@@ -57,23 +58,26 @@ _TEXTS = frozenset(
 _KNOWN = _KEPT | _NAMES | _TEXTS  # known keys; a key among them is not somebody's name
 _SOME_TIME = moment(0)  # for jobs that are parsed for people and places, not for times
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
-_ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 
 
 def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
     """Remove a person from a job; an invalid job that mentions them is removed completely."""
-    if not _may_mention(data, user_id, hide):
-        return None
-    body = _parsed(data)
-    if not isinstance(body, dict):
+    text = data.decode("utf-8", "replace")
+    if not any(char in text for char in "\\\ufffd\0") and user_id not in text and hide(text) == text:
+        return None  # nothing is escaped, so the text can be searched as it is
+    try:
+        body = codec.body_of(data)
+    except PermanentError:
         return b"" if _mentions(data, user_id, hide) else None
-    body = cast("Body", body)
     rest = _JobErasure(user_id, hide).job(body)
     if rest is None:
         return b""
     left = data if rest == body else orjson.dumps(rest)
-    if not _is_valid_job(rest) and _mentions(left, user_id, hide):
-        return b""
+    try:
+        codec.job_of(rest, "0", _SOME_TIME)
+    except PermanentError:
+        if _mentions(left, user_id, hide):
+            return b""
     return None if rest == body else left
 
 
@@ -90,7 +94,9 @@ def without_message(data: bytes, *, message_id: str) -> bytes | None:
     lost = {key: items for key, items in kept.items() if items != held[key]}
     if not lost:
         return None
-    is_emptied = lost.get("message_ids") == [] or not any(map(_is_of_a_person, lost.get("messages", [{}])))
+    lines = lost.get("messages", [{}])
+    is_silent = all(not isinstance(line, dict) or cast("Body", line).get("is_bot") for line in lines)
+    is_emptied = lost.get("message_ids") == [] or is_silent
     return b"" if is_emptied else orjson.dumps({**body, **lost})
 
 
@@ -108,7 +114,10 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
 
     What is no list is removed completely if it mentions any of them.
     """
-    rows = _parsed(data)
+    try:
+        rows = codec.json_of(data)
+    except PermanentError:
+        rows = None
     if not isinstance(rows, list):
         is_named = _mentions(data, place.place_id, lambda text: hide(_without_id(place.place_id, text)))
         texts = [*_plausible_texts(data)]
@@ -140,12 +149,15 @@ class _JobErasure:
 
     def job(self, body: Body) -> Body | None:
         """Return a job without the person; None if it is the person's own, or no one's words would remain."""
-        is_theirs, is_dialogue = self.is_theirs(body), _is_group_dialogue(body)
+        scene, is_theirs = body.get("scene"), self.is_theirs(body)
+        is_dialogue = body.get("kind") == "dialogue" and isinstance(body.get("messages"), list)
+        is_dialogue = is_dialogue and isinstance(scene, dict) and cast("Body", scene).get("kind") == "group"
         if is_theirs and not is_dialogue:
             return None
         rest = cast("Body", self.of({**body, "scene": None} if is_theirs else body, ""))
         if is_dialogue and (is_theirs or rest["messages"] != body["messages"]):
-            scenes = [line["scene"] for line in rest["messages"] if _has_person(line)]
+            lines = [cast("Body", line) for line in rest["messages"] if isinstance(line, dict)]
+            scenes = [line["scene"] for line in lines if not line.get("is_bot") and isinstance(line.get("scene"), dict)]
             return {**rest, "scene": scenes[-1] if is_theirs else rest["scene"]} if scenes else None
         return rest
 
@@ -158,54 +170,34 @@ class _JobErasure:
 
     def of(self, value: object, key: str) -> object:
         """Return the value under a key with the person removed."""
+        is_id = key.endswith("id") and value == self.user_id
+        is_number = isinstance(value, int) and str(value) == self.user_id and len(self.user_id) >= LONG_ID
+        if is_id or is_number:
+            return sentences.stored_text.SOMEBODY
         if isinstance(value, str):
-            return (
-                self.hide(value)
-                if not (key.endswith("id") and value == self.user_id)
-                else sentences.stored_text.SOMEBODY
-            )
+            return self.hide(value)
         if isinstance(value, dict):
-            return self._fields(cast("Body", value))
+            fields = cast("Body", value)
+            kept = _KEPT | _NAMES if _owners(fields) else _KEPT
+            return {
+                name if name in _KNOWN else self.hide(name): inner if name in kept else self.of(inner, name)
+                for name, inner in fields.items()
+                if not self.is_theirs(inner)
+            }
         if isinstance(value, list):
-            return [self.of(item, key) for item in cast("list[object]", value) if not self._is_removed(item, key)]
-        is_their_number = isinstance(value, int) and str(value) == self.user_id and len(self.user_id) >= LONG_ID
-        return sentences.stored_text.SOMEBODY if is_their_number else value
-
-    def _fields(self, fields: Body) -> Body:
-        kept = _KEPT | _NAMES if _owners(fields) else _KEPT
-        return {
-            key if key in _KNOWN else self.hide(key): value if key in kept else self.of(value, key)
-            for key, value in fields.items()
-            if not self.is_theirs(value)
-        }
-
-    def _is_removed(self, item: object, key: str) -> bool:
-        if isinstance(item, str):
-            return key in ("recent_messages", "messages") and is_said_by_hidden(item, self.hide)
-        return self.is_theirs(item)
+            is_said = key in ("recent_messages", "messages")
+            return [
+                self.of(item, key)
+                for item in cast("list[object]", value)
+                if not (is_said and isinstance(item, str) and is_said_by_hidden(item, self.hide))
+                and not self.is_theirs(item)
+            ]
+        return value
 
 
 def _owners(fields: Body) -> list[str]:
     """Return the ids under which a turn, line or scene states its person."""
     return [str(fields[key]) for key, _ in _BEARERS if fields.get(key)]
-
-
-def _is_group_dialogue(body: Body) -> bool:
-    """Return whether a job is a dialogue of a group."""
-    scene = body.get("scene")
-    is_group = isinstance(scene, dict) and cast("Body", scene).get("kind") == "group"
-    return is_group and body.get("kind") == "dialogue" and isinstance(body.get("messages"), list)
-
-
-def _has_person(line: object) -> bool:
-    if not isinstance(line, dict):
-        return False
-    fields = cast("Body", line)
-    return not fields.get("is_bot") and isinstance(fields.get("scene"), dict)
-
-
-def _is_of_a_person(line: object) -> bool:
-    return isinstance(line, dict) and not cast("Body", line).get("is_bot")
 
 
 def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool:
@@ -220,39 +212,14 @@ def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool
     return (kind == place.kind and name == place.place_id) or str(fields.get("id")) in memo_ids
 
 
-def _is_valid_job(body: Body) -> bool:
-    try:
-        codec.job_of(body, "0", _SOME_TIME)
-    except PermanentError:
-        return False
-    return True
-
-
-def _parsed(data: bytes) -> object:
-    try:
-        return codec.json_of(data)
-    except PermanentError:
-        return None
-
-
-def _may_mention(data: bytes, user_id: str, hide: Hide) -> bool:
-    """Return whether a job must be parsed because it may mention a person; a quick check that fails for any escape."""
-    text = data.decode("utf-8", "replace")
-    return any(char in text for char in "\\\ufffd\0") or user_id in text or hide(text) != text
-
-
 def _mentions(data: bytes, identifier: str, hide: Hide) -> bool:
     """Return whether bytes contain the id or a text that ``hide`` changes, in any plausible encoding."""
     return any(f'"{identifier}"' in text or hide(text) != text for text in _plausible_texts(data))
 
 
 def _plausible_texts(data: bytes) -> Iterator[str]:
-    """Yield the texts that bytes may stand for: as UTF-8, else one for each known encoding; escapes are resolved."""
-    try:
-        texts = [data.decode("utf-8")]
-    except UnicodeDecodeError:
-        texts = [data.decode(encoding, "replace") for encoding in _ENCODINGS]
-    for text in texts:
+    """Yield the texts that bytes may stand for, with escapes resolved."""
+    for text in decodings(data):
         yield writable_text(_ESCAPED.sub(lambda match: chr(int(match[1], 16)), text))
 
 

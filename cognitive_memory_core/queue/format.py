@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from functools import lru_cache
-from typing import Annotated, Any, cast
+from functools import lru_cache, partial
+from typing import Annotated, Any, NamedTuple, cast
 
 import orjson
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
@@ -28,12 +29,11 @@ LATEST = 9_000_000_000_000_000  # microseconds, the year 2255: later values are 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _JOB_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
-_OURS = re.compile(r"([0-9]{16})-([0-9A-Za-z_-]{1,64})\.([0-9]{1,6})\.json")
+_OURS = re.compile(r"([0-9]{16})-([0-9A-Za-z_-]{1,64})\.(0|[1-9][0-9]{0,5})\.json")
 
 
-@dataclass(frozen=True)
-class JobName:
-    """The fields of a job that its file name encodes."""
+class JobName(NamedTuple):
+    """The fields of a job that its file name encodes, each name in one way."""
 
     instant: int
     job_id: str
@@ -71,8 +71,7 @@ SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/
 Body = dict[str, Any]  # a JSON object, before it is a Job
 _adapter = lru_cache(TypeAdapter[Turn | Dialogue])  # built for the first job, too
 _EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
-_DIALOGUE_FIELDS: tuple[str, ...] = ("messages",)  # in every file of a dialogue
-_TURN_FIELDS = ("memo", "observations", "message_ids")  # in every file of a turn
+_REQUIRED = {"dialogue": ("messages",), "turn": ("memo", "observations", "message_ids")}  # in every file, by its kind
 _LISTS = ("observations", "message_ids")
 _SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
 
@@ -95,10 +94,9 @@ def _refuse_contradiction(body: Mapping[str, Any]) -> None:
     place_id = scene.get("group_id" if scene.get("kind") == "group" else "user_id")
     if scene["scope"] != {"agent": scene.get("agent"), "kind": scene.get("kind"), "place_id": place_id}:
         raise BadArgument(sentences.caller.bad_value("scene.scope", scene["scope"], "这个 scene 的地点"))
-    required = _DIALOGUE_FIELDS if body.get("kind") == "dialogue" else _TURN_FIELDS
-    lacking = [name for name in required if name not in body]
-    if lacking:
-        raise BadArgument(sentences.caller.bad_value(lacking[0], None, "文本或列表"))
+    for name in _REQUIRED["dialogue" if body.get("kind") == "dialogue" else "turn"]:
+        if name not in body:
+            raise BadArgument(sentences.caller.bad_value(name, None, "文本或列表"))
 
 
 def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
@@ -148,13 +146,13 @@ def _scene(value: object) -> object:
 
 
 def _non_null_fields(body: Mapping[str, Any]) -> Body:
-    """Return the fields that are not null, with numbers converted to texts."""
-    return {name: str(value) if type(value) is int else value for name, value in body.items() if value is not None}
+    """Return the fields that are not null, with numbers as texts."""
+    return {name: _as_text(value) for name, value in body.items() if value is not None}
 
 
 def _as_text(value: object) -> object:
     """Return a number as a text, because other programs write ids and names as numbers."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return str(value) if type(value) is int else value
 
 
 def _as_list(value: object) -> Any:
@@ -187,14 +185,6 @@ class JobHead(BaseModel):
     trimmed: bool = False
 
 
-class FailureFile(BaseModel):
-    """The fields that are added to the file of a buried job."""
-
-    model_config = _LATE
-    error: str = ""
-    failed_at: SeedInstant = None
-
-
 ERROR_LENGTH = 500
 _DEEPEST = 64
 HOLDERS = ("message_ids", "recent_messages", "messages")  # keys under which a job keeps messages or their ids
@@ -215,17 +205,14 @@ def encoded(job: Job) -> bytes:
     kind = "turn" if isinstance(job.work, Turn) else "dialogue"
     head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": job.accepted_at}
     body = {**head, "trimmed": job.trimmed, **vars(job.work)}
+    dumped = partial(orjson.dumps, default=written_instant, option=orjson.OPT_PASSTHROUGH_DATETIME)
     try:
-        data = _dumped(body)
+        data = dumped(body)
     except orjson.JSONEncodeError:
-        data = _dumped(_writable(body))
+        data = dumped(_writable(body))
     if len(data) > MAX_BYTES:
         raise LimitReached(sentences.storage_errors.JOB_TOO_LARGE.format(size=len(data), limit=MAX_BYTES))
     return data
-
-
-def _dumped(body: object) -> bytes:
-    return orjson.dumps(body, default=written_instant, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
 def body_of(data: bytes) -> Body:
@@ -266,7 +253,10 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
             fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
         return Job(job_id, _adapter(kind).validate_python(fields), head.accepted_at or arrived_at, head.trimmed)
     except ValidationError as refused:
-        raise _not_understood(_first_reason(refused)) from None
+        first = refused.errors(include_url=False)[0]
+        reason = sentences.settings.refusal(first["type"], first.get("ctx", {}))
+        where = ".".join(str(part) for part in first["loc"])
+        raise _not_understood(f"{where}：{reason}" if where else reason) from None
     except BadArgument as refused:
         raise _not_understood(refused) from None
 
@@ -297,11 +287,10 @@ def buried(body: Body, error: str, failed_at: datetime) -> bytes:
 
 def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: datetime) -> FailedJob:
     """Read a failed job's object; ``moved_at`` is used if the file states no time."""
-    try:
-        written = FailureFile.model_validate(body)
-    except ValidationError:
-        written = FailureFile()
-    error, failed_at = one_line(written.error, ERROR_LENGTH), written.failed_at or moved_at
+    said, failed_at = body.get("error"), moved_at
+    error = one_line(said, ERROR_LENGTH) if isinstance(said, str) else ""
+    with suppress(ValidationError):
+        failed_at = _SEED_INSTANT.validate_python(body.get("failed_at")) or moved_at
     try:
         job = job_of(body, job_id, moved_at)
     except PermanentError as unreadable:
@@ -309,12 +298,10 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
     return FailedJob(job_id, error or sentences.storage_errors.REASON_UNKNOWN, attempts, failed_at, job)
 
 
-def learned_from(body: Body) -> Iterable[str]:
-    """Yield the ids of the messages that a job learns from: those of a turn, or the lines of a dialogue."""
-    for key in _OWN:
-        items = body.get(key)
-        if isinstance(items, list):
-            yield from filter(None, (id_in(item, key) for item in cast("list[object]", items)))
+def learned_from(body: Body) -> set[str]:
+    """Return the ids of the messages that a job learns from: those of a turn, or the lines of a dialogue."""
+    held = [(key, item) for key in _OWN if isinstance(body.get(key), list) for item in body[key]]
+    return {found for key, item in held if (found := id_in(item, key))}
 
 
 def id_in(item: object, key: str) -> str | None:
@@ -334,26 +321,11 @@ def _writable(value: object) -> object:
     return _writable(vars(value)) if isinstance(value, Message | Scene) else value
 
 
-def _is_too_deep(value: object) -> bool:
-    level = [value]
-    for _ in range(_DEEPEST):
-        inner: list[object] = []
-        for outer in level:
-            if isinstance(outer, dict):
-                inner += cast("Body", outer).values()
-            elif isinstance(outer, list):
-                inner += cast("list[object]", outer)
-        level = [cast("object", item) for item in inner if isinstance(item, dict | list)]
-        if not level:
-            return False
-    return True
-
-
-def _first_reason(refused: ValidationError) -> str:
-    first = refused.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    reason = sentences.settings.refusal(first["type"], first.get("ctx", {}))
-    return f"{where}：{reason}" if where else reason
+def _is_too_deep(value: object, levels: int = _DEEPEST) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = cast("Body", value).values() if isinstance(value, dict) else cast("list[object]", value)
+    return levels == 0 or any(_is_too_deep(item, levels - 1) for item in inner)
 
 
 def _not_understood(reason: object) -> PermanentError:

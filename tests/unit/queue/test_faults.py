@@ -248,7 +248,7 @@ async def all_done(world: World) -> list[str]:
     done: list[str] = []
     claim = world.claim or await world.queue.claim()
     while claim is not None:
-        held = world.queue._entry_of_claim(claim) is not None
+        held = world.queue._entry_of(claim) is not None
         await world.queue.complete(claim)
         done += [claim.job.id] * held
         claim = await world.queue.claim()
