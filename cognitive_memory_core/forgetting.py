@@ -281,7 +281,7 @@ class Forgetting:
             profiles=profiles,
             reworded=reworded,
             purged=state.erased_at is None,
-            copies=tuple(copy.path for copy in copies),
+            copies=tuple(copies),
         )
 
     async def forget(self, scene: Scene, event: Event) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 from . import sentences
 from .disk import LOCK
 from .errors import UnavailableError
-from .store.database.file_header import MAGIC
-from .store.database.migrations import copies_of, is_blank
+from .store.database.migrations import MAGIC, copies_of, is_blank
 
 LEDGER = "ledger.db"
 CONSENT = "ledger.new"  # an empty file with which the operator requests a new ledger despite remains of an older one

@@ -541,12 +541,10 @@ class CognitiveMemory(Reads):
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
-        from .store.database.copies import Copy  # noqa: PLC0415  # only needed for export
-
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.data_dir)
         await opened.buffer.flush()
-        await opened.ledger.eraser.copies(made=Copy(str(target), "export", opened.clock.now()))
+        await opened.ledger.eraser.note_copy(str(target), "export", opened.clock.now())
         return await transfer.exported(
             opened.ledger.archive,
             target,
@@ -561,7 +559,7 @@ class CognitiveMemory(Reads):
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.data_dir)
         await asyncio.to_thread(target.unlink, missing_ok=True)
-        await opened.ledger.eraser.copies(deleted=str(target))
+        await opened.ledger.eraser.drop_copy(str(target))
 
     async def backup(self, path: Path) -> None:
         """Copy the present state into a new or empty directory that can be opened as a data directory.

@@ -18,7 +18,6 @@ from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, StorageRefused
 from ..lost_ledger import LEDGER
 from ..quality.rendering import report_figures, report_markdown, report_page
-from ..store.database.copies import Copy
 from ..store.ledger import Ledger
 from .bot_directory import BotDirectory, reading
 from .parser import DONE, Parser, console, counted, progress_bar, show
@@ -124,7 +123,7 @@ async def _is_recorded(data_dir: Path, target: Path) -> bool:
         await owner.acquire(0.0)
         ledger = await Ledger.open(data_dir / LEDGER)
         try:
-            await ledger.eraser.copies(made=Copy(str(target), "export", datetime.now(timezone.utc)))
+            await ledger.eraser.note_copy(str(target), "export", datetime.now(timezone.utc))
         finally:
             await ledger.close()
     except CognitiveMemoryError:

@@ -19,7 +19,7 @@ from sqlite3 import Connection
 
 from ...errors import UnavailableError
 from ...tasks import seen
-from .database import opened_for_reading
+from .connections import opened_for_reading
 
 MOST_ROWS = 20  # of each table
 STEPS = 20_000  # instructions of SQLite between two looks at the time
@@ -82,6 +82,7 @@ def _examined(path: Path, rows: Mapping[str, str], until: float, halt: threading
 
 
 def _of_table(connection: Connection, table: str, holds: str) -> Iterator[str]:
+    """Compare a table with its indexes and its rows with a condition; read every text until one is not readable."""
     for (found,) in connection.execute(f"PRAGMA integrity_check('{table}')"):
         if found != "ok":
             yield f"{table}: {found}"
@@ -90,11 +91,6 @@ def _of_table(connection: Connection, table: str, holds: str) -> Iterator[str]:
             f"SELECT seq FROM {table} WHERE NOT coalesce({holds}, FALSE) LIMIT {MOST_ROWS}"
         ):
             yield f"{table}: row {seq}"
-    yield from _unreadable(connection, table)
-
-
-def _unreadable(connection: Connection, table: str) -> Iterator[str]:
-    """Read every text of a table; yield the first column with text that is not UTF-8, or with an invalid instant."""
     columns = [name for _, name, kind, *_ in connection.execute(f"PRAGMA table_info('{table}')") if kind == "TEXT"]
     instants = [index for index, name in enumerate(columns) if name.endswith("_at")]
     if not columns:

@@ -1,19 +1,44 @@
-"""Brings a ledger's file to the present schema, and inspects files before they are opened."""
+"""Brings a ledger's file to the present format, and inspects files before SQLite, which could change them, opens them.
+
+``user_version`` in the file's header is the format, the number of migrations applied. ``application_id`` is the release
+that applied the last one, as 0x00MMmmpp: what an older release tells its operator to install.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import sqlite3
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from sqlite3 import Connection, DatabaseError
+from typing import BinaryIO, NamedTuple
 
 from ... import sentences
-from ...errors import UnavailableError
-from . import copies, file_header
+from ...disk import Disk, refusals
+from ...errors import StorageRefused, UnavailableError
 from .schema import STEPS
 
-_MAGIC, _HEAD = file_header.MAGIC, file_header.HEAD
+MAGIC, HEAD = b"SQLite format 3\0", 100  # SQLite's file header
+DISTRIBUTION = "nonebot-plugin-cognitive-memory"
+PART = ".part"  # suffix of an incomplete copy
+_FRACTIONS = slice(21, 24), b"\x40\x20\x20"  # payload fractions, the same in every SQLite file
+_VERSIONS = struct.Struct(">60xI4xI28x")  # user_version and application_id within the header
+_LOG_MAGIC = (0x377F0682, 0x377F0683)
+_LOG_HEAD = struct.Struct(">I4xI4x8s8x")  # of the write-ahead log: magic, page size, salts
+_FRAME_HEAD = struct.Struct(">II8s8x")  # page number, size after a commit or 0, salts
+_PAGE_SIZES = range(512, 65_537)
+
+
+class Stamp(NamedTuple):
+    """The format of a file, and the release that is needed to read it, as a number; both 0 if the file has none."""
+
+    version: int = 0
+    release: int = 0
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
@@ -22,54 +47,12 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
     Raises UnavailableError for a file of a newer version.
     """
     found = version(connection)
-    _refuse_newer(path, file_header.Stamp(found, connection.execute("PRAGMA application_id").fetchone()[0]), len(steps))
+    _refuse_newer(path, Stamp(found, connection.execute("PRAGMA application_id").fetchone()[0]), len(steps))
     if 0 < found < len(steps):
-        copies.write(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
+        write_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
     for number, step in enumerate(steps[found:], found + 1):
-        stamp = f"PRAGMA user_version = {number};\nPRAGMA application_id = {file_header.installed_release()};"
+        stamp = f"PRAGMA user_version = {number};\nPRAGMA application_id = {installed_release()};"
         connection.executescript(f"BEGIN IMMEDIATE;\n{step}\n{stamp}\nCOMMIT")
-
-
-def refuse_foreign(path: Path) -> None:
-    """Raise UnavailableError for a file of a newer version or of one byte, without opening it by SQLite.
-
-    SQLite could change the first, and takes the second for an empty file.
-    """
-    if path.is_file() and path.stat().st_size == 1:
-        raise DatabaseError(sentences.storage_errors.NOT_A_LEDGER)
-    _refuse_newer(path, file_header.stamp_of(path), len(STEPS))
-
-
-def _refuse_newer(path: Path, stamp: file_header.Stamp, known: int) -> None:
-    if stamp.version > known:
-        refusal = sentences.storage_errors.ledger_too_new(path, stamp.version, known, stamp.needed_release)
-        raise UnavailableError(refusal)
-
-
-def copies_of(path: Path) -> list[Path]:
-    """List the copies of a file that migrations kept, complete or partial, with SQLite's side files."""
-    kept = re.compile(rf"{re.escape(path.stem)}\.v\d+{re.escape(path.suffix)}(\.part)?(-wal|-shm|-journal)?")
-    return [file for file in sorted(path.parent.iterdir()) if kept.fullmatch(file.name)]
-
-
-def is_blank(path: Path) -> bool:
-    """Return whether a file is missing, empty, or a single page without tables; the file is not opened by SQLite.
-
-    SQLite would treat each of them as a new database, and remove the write-ahead log beside an empty file.
-    """
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-            size = file.seek(0, os.SEEK_END)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False  # opening it reports the error
-    page = int.from_bytes(head[16:18], "big")
-    version = int.from_bytes(head[60:64], "big")
-    log = path.with_name(path.name + "-wal")
-    has_log = log.exists() and log.stat().st_size > 0
-    return not size or (head.startswith(_MAGIC) and not version and size <= page and not has_log)
 
 
 def check(connection: Connection, path: Path) -> None:
@@ -86,3 +69,126 @@ def version(connection: Connection) -> int:
     if not found and connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
         raise DatabaseError(sentences.storage_errors.NO_LEDGER_VERSION)
     return found
+
+
+def refuse_foreign(path: Path) -> None:
+    """Raise UnavailableError for a file of a newer version or of one byte, without opening it by SQLite.
+
+    SQLite could change the first, and takes the second for an empty file.
+    """
+    if path.is_file() and path.stat().st_size == 1:
+        raise DatabaseError(sentences.storage_errors.NOT_A_LEDGER)
+    _refuse_newer(path, stamp_of(path), len(STEPS))
+
+
+def _refuse_newer(path: Path, stamp: Stamp, known: int) -> None:
+    if stamp.version > known:
+        parts = (stamp.release >> 16, stamp.release >> 8 & 0xFF, stamp.release & 0xFF)
+        needed = ".".join(map(str, parts)) if 0 < stamp.release < 1 << 24 else ""
+        raise UnavailableError(sentences.storage_errors.ledger_too_new(path, stamp.version, known, needed))
+
+
+def installed_release() -> int:
+    """Return the installed release as a number, 0 if unknown."""
+    try:  # None if the disk does not deliver the metadata
+        found = re.match(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?", installed_version(DISTRIBUTION) or "")
+    except PackageNotFoundError:
+        return 0
+    major, minor, patch = (min(int(part or 0), 0xFF) for part in found.groups()) if found else (0, 0, 0)
+    return major << 16 | minor << 8 | patch
+
+
+def is_blank(path: Path) -> bool:
+    """Return whether a file is missing, empty, or a single page without tables; the file is not opened by SQLite.
+
+    SQLite would treat each of them as a new database, and remove the write-ahead log beside an empty file.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+            size = file.seek(0, os.SEEK_END)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False  # opening it reports the error
+    page = int.from_bytes(head[16:18], "big")
+    log = path.with_name(path.name + "-wal")
+    has_log = log.exists() and log.stat().st_size > 0
+    is_unused = head.startswith(MAGIC) and not int.from_bytes(head[60:64], "big")  # its user_version
+    return not size or (is_unused and size <= page and not has_log)
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return the stamp that SQLite will see when it opens a database; blocking.
+
+    If a write-ahead log is beside the file, it is read up to its last commit. A file that is missing, unreadable or no
+    database has an empty stamp: opening it reports why.
+    """
+    try:
+        with path.open("rb") as file:
+            stamp = _stamp(file.read(HEAD))
+    except OSError:
+        return Stamp()
+    if stamp is None:
+        return Stamp()
+    committed = seen = None
+    try:
+        with path.with_name(path.name + "-wal").open("rb") as log:
+            for page, is_commit, head in _frames(log):
+                if page == 1:
+                    seen = _stamp(head)
+                if is_commit:
+                    committed = seen
+    except OSError:
+        return stamp
+    return committed or stamp
+
+
+def _stamp(head: bytes) -> Stamp | None:
+    place, fractions = _FRACTIONS
+    is_header = len(head) == HEAD and head.startswith(MAGIC) and head[place] == fractions
+    return Stamp(*_VERSIONS.unpack(head)) if is_header else None
+
+
+def _frames(log: BinaryIO) -> Iterator[tuple[int, bool, bytes]]:
+    """Yield the page number, whether it ends a transaction, and the first bytes of each valid frame of a log."""
+    start = log.read(_LOG_HEAD.size)
+    if len(start) < _LOG_HEAD.size:
+        return
+    magic, page_size, salts = _LOG_HEAD.unpack(start)
+    if magic not in _LOG_MAGIC or page_size not in _PAGE_SIZES:
+        return
+    while len(frame := log.read(_FRAME_HEAD.size)) == _FRAME_HEAD.size:
+        page, size, own = _FRAME_HEAD.unpack(frame)
+        content = log.read(page_size)
+        if own != salts or len(content) < page_size:
+            return
+        yield page, bool(size), content[:HEAD]
+
+
+def write_copy(connection: Connection, path: Path) -> None:
+    """Copy the current ledger into a file, which gets its name only when the copy is complete and synced.
+
+    Raises StorageRefused; the partial copy is removed.
+    """
+    disk, draft = Disk(), path.with_name(path.name + PART)
+    try:
+        with refusals(path):
+            draft.unlink(missing_ok=True)  # left by a crashed attempt
+            os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            with closing(sqlite3.connect(draft)) as target:
+                connection.backup(target)
+        disk.sync_file(draft)
+        disk.put_in_place(draft, path)
+    except sqlite3.OperationalError as refused:
+        disk.discard(draft)
+        raise StorageRefused(sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
+    except StorageRefused:
+        disk.discard(draft)
+        raise
+
+
+def copies_of(path: Path) -> list[Path]:
+    """List the copies of a file that migrations kept, complete or partial, with SQLite's side files."""
+    kept = re.compile(rf"{re.escape(path.stem)}\.v\d+{re.escape(path.suffix)}(\.part)?(-wal|-shm|-journal)?")
+    return [file for file in sorted(path.parent.iterdir()) if kept.fullmatch(file.name)]

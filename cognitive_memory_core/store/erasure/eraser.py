@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
+from typing import Literal
 
 from ... import sentences
 from ...domain.erasure import Tombstones
@@ -17,8 +18,7 @@ from ...domain.scope import Scope
 from ...errors import StorageRefused
 from ...text.safety.redaction import hides_alone
 from .. import beliefs, consent, event_rows, hidden_lines
-from ..database import copies, migrations
-from ..database.copies import Copy
+from ..database import migrations
 from ..database.database import Database
 from ..database.rows import EVENT, bound, instant_of, micros
 from ..database.sql import LISTED, listed
@@ -145,19 +145,23 @@ class Eraser(Table):
             if (await self.purge_due()).erased_at is not None:
                 async with self._erasing:
                     await purge(self.database)
-            await self.database.write(copies.note, Copy(str(name or path), "backup", at))
-            await self.database.read(copies.write, path)
+            await self.note_copy(str(name or path), "backup", at)
+            await self.database.read(migrations.write_copy, path)
 
-    async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
-        """Record the copy ``made``, remove the record of the path ``deleted``, and return the recorded copies.
+    @writes
+    def note_copy(self, connection: Connection, path: str, kind: Literal["export", "backup"], at: datetime) -> None:
+        """Record a copy of the memory that is made for people."""
+        connection.execute("INSERT OR REPLACE INTO copies VALUES (?, ?, ?)", (*bound(path, kind), micros(at)))
 
-        For each path only its latest copy is returned.
-        """
-        if made is not None:
-            await self.database.write(copies.note, made)
-        if deleted:
-            await self.database.write(copies.drop, deleted)
-        return await self.database.read(copies.noted)
+    @writes
+    def drop_copy(self, connection: Connection, path: str) -> None:
+        """Remove the record of a copy whose file was deleted."""
+        connection.execute("DELETE FROM copies WHERE path = ?", bound(path))
+
+    @reads
+    def copies(self, connection: Connection) -> list[str]:
+        """Return the paths of the recorded copies, oldest first."""
+        return [row[0] for row in connection.execute("SELECT path FROM copies ORDER BY at_us, path")]
 
     @writes
     def forget(self, connection: Connection, event_id: str, at: datetime, cause: hidden_lines.Cause = "author") -> None:

@@ -23,9 +23,9 @@ from ...domain.message import Message
 from ...domain.read_filter import NARROWED, ReadFilter
 from ...errors import UnavailableError
 from ...ports.models import Vector
+from ..database.connections import catch_up, rows_read
 from ..database.database import Database
 from ..database.rows import Row, bound, micros
-from ..database.snapshots import catch_up, rows_read
 from ..database.sql import LISTED, always_kept, bounded, listed, select
 from ..numpy_on_use import Array, Vectors, np
 from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surround

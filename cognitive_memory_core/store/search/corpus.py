@@ -12,8 +12,8 @@ from typing import Generic, TypeVar
 
 from ...domain.message import Message, Passage
 from ...domain.read_filter import ReadFilter
+from ..database.connections import rows_read
 from ..database.rows import EVENT, MESSAGE, Row, bound, found_event, found_message
-from ..database.snapshots import rows_read
 from ..database.sql import LISTED, listed, select
 from ..numpy_on_use import NDArray, np
 from .lines import PAUSE, PAUSE_US, FoundLine, LineRows

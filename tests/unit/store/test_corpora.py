@@ -15,8 +15,7 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.database.database import opened_for_reading
-from cognitive_memory_core.store.database.snapshots import snapshot
+from cognitive_memory_core.store.database.connections import opened_for_reading, snapshot
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import words
 from cognitive_memory_core.store.search.corpora import TOGETHER, Corpora, HeldCorpus

@@ -16,7 +16,6 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow, OptOut, Shared
-from cognitive_memory_core.store.database.copies import Copy
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.vectors import VectorRow
@@ -290,17 +289,14 @@ async def test_a_later_wish_mends_what_a_wrong_clock_covered(ledger: Ledger) -> 
 async def test_copies_made_for_people_are_listed_once_a_path(ledger: Ledger) -> None:
     """Exports and backups are listed once per path with their latest time, oldest first."""
     assert await ledger.eraser.copies() == []
-    early, late, other = (
-        Copy("/a", "export", NOON),
-        Copy("/a", "export", later(days=2)),
-        Copy("/b", "backup", later(days=1)),
-    )
-    assert await ledger.eraser.copies(made=early) == [early]
-    await ledger.eraser.copies(made=late)
-    assert await ledger.eraser.copies(made=other) == [other, late]
-    assert await ledger.eraser.copies() == [other, late]
-    assert await ledger.eraser.copies(deleted="/a") == [other]
-    assert await ledger.eraser.copies(deleted="/unknown") == [other]
+    await ledger.eraser.note_copy("/a", "export", NOON)
+    assert await ledger.eraser.copies() == ["/a"]
+    await ledger.eraser.note_copy("/a", "export", later(days=2))
+    await ledger.eraser.note_copy("/b", "backup", later(days=1))
+    assert await ledger.eraser.copies() == ["/b", "/a"]
+    await ledger.eraser.drop_copy("/a")
+    await ledger.eraser.drop_copy("/unknown")
+    assert await ledger.eraser.copies() == ["/b"]
 
 
 SCENES = (GROUP, OTHER_GROUP, PRIVATE, ANOTHER_AGENT, OTHER, OTHER_PRIVATE, Scene.group("10002", "2000003"))

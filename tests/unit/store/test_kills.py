@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.database.database import _refuse_reading_alone
+from cognitive_memory_core.store.database.connections import REFUSED_IF_READ_ONLY
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.ledgers import shown
 from tests.support.sizes import sized
@@ -74,8 +74,8 @@ def test_a_ledger_that_opens_for_reading_alone_is_refused_at_once(tmp_path: Path
     path = tmp_path / "ledger.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE meta (key, value)")
-        _refuse_reading_alone(connection)
+        connection.execute(REFUSED_IF_READ_ONLY)
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection, pytest.raises(
         sqlite3.OperationalError, match="readonly"
     ):  # fmt: skip
-        _refuse_reading_alone(connection)
+        connection.execute(REFUSED_IF_READ_ONLY)

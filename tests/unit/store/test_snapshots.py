@@ -14,8 +14,8 @@ import pytest
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.store.database.database import Database, opened_for_reading
-from cognitive_memory_core.store.database.snapshots import catch_up, snapshot
+from cognitive_memory_core.store.database.connections import catch_up, opened_for_reading, snapshot
+from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpus import EVENTS
 from tests.support.builders import GROUP, a_draft, an_event

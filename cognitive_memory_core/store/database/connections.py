@@ -1,19 +1,28 @@
-"""Snapshots: reads that a thread carries out together see one state of the file, and convert each row only once.
+"""Opens connections, and snapshots on those that read.
 
-Converted rows are kept until another connection writes to the file or caches are cleared.
+Reads that a thread carries out together see one state of the file, and convert each row only once. Converted rows are
+kept until another connection writes to the file or caches are cleared.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Generator, Hashable
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 from ...text.caches import register_cache
+from . import migrations
 
+BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file
+READER_CACHE = "-8000"  # KiB of page cache per reading connection
+FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
+REFUSED_IF_READ_ONLY = "DELETE FROM meta WHERE FALSE"  # SQLite opens such a file without error, and refuses each write
+C = TypeVar("C", bound=Connection)
 MOST = 10_000  # rows that a connection keeps, a few megabytes; one that a read filter was asked about counts again
 
 
@@ -83,3 +92,44 @@ def _end(connection: SnapshotConnection) -> None:
     if connection.in_transaction:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
+
+
+def opened_for_writing(path: Path) -> Connection:
+    """Open a file, or create it if it is missing, check its structure and bring it to the present format."""
+    migrations.refuse_foreign(path)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    for ending in FILES:  # accessible to their owner only; SQLite gives files that it adds the same mode
+        with suppress(OSError):  # missing, or on a file system without modes
+            path.with_name(path.name + ending).chmod(0o600)
+    with ExitStack() as undo:
+        connection = _connection(path, "rw", Connection)
+        undo.callback(connection.close)
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+        migrations.version(connection)
+        for setting in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {setting}")
+        migrations.migrate(connection, path)
+        connection.execute(REFUSED_IF_READ_ONLY)
+        undo.pop_all()
+    return connection
+
+
+def opened_for_reading(path: Path) -> SnapshotConnection:
+    """Open a connection that cannot write."""
+    with ExitStack() as undo:
+        connection = _connection(path, "ro", SnapshotConnection)
+        undo.callback(connection.close)
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA cache_size = {READER_CACHE}")
+        undo.pop_all()
+    return connection
+
+
+def _connection(path: Path, mode: str, kind: type[C]) -> C:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(
+        uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=kind, uri=True
+    )
