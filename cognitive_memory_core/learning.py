@@ -98,16 +98,7 @@ class Learning:
         )
         self.integrity = IntegrityWatch(ledger.examine)
         self.reporting = Reporting(
-            ledger=ledger.quality,
-            names=ledger.names,
-            facts=ledger.facts,
-            consent=opened.consent,
-            settings=live,
-            clock=opened.clock,
-            counts=opened.queue.counts,
-            lag=self.index_lag,
-            missed=ledger.missed,
-            lent=self.lent,
+            ledger, opened.consent, live, opened.clock, opened.queue.counts, self.index_lag, self.lent
         )
         opened.intake.on_queued, opened.intake.on_withdrawn = self.worker.nudge, self.merging.nudge
         opened.intake.on_backfilled = self.backlog.note_lines

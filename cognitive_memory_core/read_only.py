@@ -100,17 +100,7 @@ class MemoryReader:
         async def lag() -> int:
             return await ledger.vectors.lag(self._embedder.fingerprint)
 
-        reporting = Reporting(
-            ledger.quality,
-            ledger.names,
-            ledger.facts,
-            self._consent,
-            self._settings,
-            self._clock,
-            jobs.counts,
-            lag,
-            ledger.missed,
-        )
+        reporting = Reporting(ledger, self._consent, self._settings, self._clock, jobs.counts, lag)
         return await reporting.report(None, days=days)
 
     async def search(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:

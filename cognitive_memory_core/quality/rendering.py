@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from datetime import date, tzinfo
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from datetime import tzinfo
 from html import escape
-from typing import Any, cast
+from typing import Any, NamedTuple
 
-from ..domain.quality import QualityReport
+import orjson
+
+from ..domain.quality import Examination, QualityReport, QuotedEvent
 from ..domain.scope import Scope
 from ..sentences import report as words
-from .sections import ReportSection, Row, heading, place_of, sections_of
+
+MOST_PLACES = 30  # shown; the rest is in the JSON
+NAMED_FLAWS = 0.1  # share of events that do not stand on their own, from which the gist says so
+MOST_BARS = 60
+Row = tuple[str, ...]
+
+
+class ReportSection(NamedTuple):
+    """A heading with sentences, a table whose numbers begin at a column, and the title and bars of a chart."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    head: Row = ()
+    rows: tuple[Row, ...] = ()
+    numbers_from: int = 1
+    plot: str = ""
+    bars: Sequence[tuple[str, int]] = ()
 
 
 def report_figures(report: QualityReport) -> dict[str, Any]:
     """Return all fields and totals of a report for JSON; a place is agent, place and place_id, an instant ISO 8601."""
+
+    def plain(value: Any) -> dict[str, object]:
+        if isinstance(value, Scope):
+            return {"agent": value.agent, "place": value.kind, "place_id": value.place_id}
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+
     latencies = [
-        {**_plain(one), "count": one.count, "median_ms": one.quantile(0.5), "p95_ms": one.quantile(0.95)}
+        {**plain(one), "count": one.count, "median_ms": one.quantile(0.5), "p95_ms": one.quantile(0.95)}
         for one in report.latencies
     ]
     totals = {
@@ -27,19 +51,160 @@ def report_figures(report: QualityReport) -> dict[str, Any]:
         "price": report.price,
         "merges_a_triage": report.merges_a_triage,
     }
-    return {**_plain(report), "latencies": latencies, "dominant": _plain(report.dominant), "totals": totals}
+    figures = {**plain(report), "latencies": latencies, "dominant": report.dominant, "totals": totals}
+    return orjson.loads(orjson.dumps(figures, plain, orjson.OPT_PASSTHROUGH_DATACLASS))
 
 
-def _plain(value: object) -> Any:
-    if isinstance(value, Scope):
-        return {"agent": value.agent, "place": value.kind, "place_id": value.place_id}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in cast("tuple[object, ...]", value)]
-    return value.isoformat() if isinstance(value, date) else value
+def sections_of(report: QualityReport, zone: tzinfo) -> Iterator[ReportSection]:
+    """Yield the sections of a report in order, the problems first."""
+    yield ReportSection(words.GIST, tuple(_problems(report)) or (words.ALL_WELL,))
+    kinds = sorted({kind for place in report.places for kind in place.kinds})
+    rows = tuple(
+        (
+            _place(place.scope),
+            str(place.lines),
+            str(place.events),
+            *(str(place.kinds.get(kind, 0)) for kind in kinds),
+            *(
+                f"{part}（{_percent(part / place.events)}）" if place.events else "0"
+                for part in (place.absolute, place.recalled)
+            ),
+        )
+        for place in report.places[:MOST_PLACES]
+    )
+    head = (words.PLACE, words.LINES, words.EVENTS, *(words.KINDS.get(kind, kind) for kind in kinds))
+    bars = [(_place(one.scope), one.events) for one in report.places[:MOST_BARS]]
+    empty = () if rows else (words.NOTHING_STORED,)
+    yield ReportSection(words.STORED, empty, (*head, words.ABSOLUTE, words.SHOWN), rows, 1, words.EVENTS_BY_PLACE, bars)
+    yield from _compared(report.examination, zone)
+    never = words.NO_COUNT
+    if report.counted_since:
+        share = report.never_recalled / report.events if report.events else 0
+        never = words.NEVER.format(count=report.never_recalled, share=_percent(share))
+    yield ReportSection(words.RECALLED, (never,))
+    rows = tuple(
+        (_place(one.scope), one.name or words.HIDDEN, str(one.events), _percent(one.share), _percent(one.lines_share))
+        for one in report.teachers[:MOST_PLACES]
+    )
+    head = (words.PLACE, words.PERSON, words.EVENTS, words.SHARE, words.LINES_SHARE)
+    yield ReportSection(words.TEACHERS, () if rows else (words.NO_TEACHERS,), head, rows, 2)
+    rows = tuple((words.REFUSALS.get(reason, reason), str(count)) for reason, count in report.refusals.items())
+    refused = words.REFUSED.format(count=sum(report.refusals.values()), retries=report.retries)
+    yield ReportSection(words.GATE, (refused if rows else words.NOT_REFUSED,), (words.REASON, words.COUNT), rows)
+    waits, at = report.backlog, report.backlog.facts_since
+    waiting = words.BACKLOG.format(
+        pending=waits.jobs.pending,
+        processing=waits.jobs.processing,
+        failed=waits.jobs.failed,
+        vectors=waits.vectors,
+        facts=waits.facts,
+        since=words.FACTS_SINCE.format(at=f"{at.astimezone(zone):%m-%d %H:%M}") if at else "",
+    )
+    yield ReportSection(words.WAITING, (waiting,))
+    yield from _measured(report)
+    missed = [f"[{one.noted_at.astimezone(zone):%Y-%m-%d}] {one.question} → {one.wanted}" for one in report.missed]
+    yield ReportSection(words.MISSED, tuple(missed) or (words.NO_MISSED,))
+
+
+def _problems(report: QualityReport) -> Iterator[str]:
+    """Yield what somebody should look at, the gravest first, one sentence each."""
+    for one in report.dominant:
+        shares = {"share": _percent(one.share), "lines": _percent(one.lines_share)}
+        yield words.POISONING.format(place=_place(one.scope), who=one.name or words.HIDDEN, **shares)
+    if report.backlog.jobs.failed:
+        yield words.MARK_FAILED.format(count=report.backlog.jobs.failed)
+    if report.vague > NAMED_FLAWS * report.events:
+        yield words.MARK_VAGUE.format(count=report.vague, share=_percent(report.vague / report.events))
+    if report.examination and report.examination.near:
+        yield words.MARK_TWICE.format(count=report.examination.near)
+    if report.backlog.vectors:
+        yield words.MARK_LAG.format(count=report.backlog.vectors)
+
+
+def _compared(found: Examination | None, zone: tzinfo) -> Iterator[ReportSection]:
+    """Yield the sections on flaws, on repetitions, and on what was taken back."""
+    if found is None:
+        yield from (ReportSection(one, (words.NOTHING_EXAMINED,)) for one in (words.FLAWS, words.TWICE, words.OPPOSED))
+        return
+
+    def quoted(event: QuotedEvent) -> str:
+        return f"[{event.happened_at.astimezone(zone):%Y-%m-%d}] {event.text}"
+
+    rows = tuple((words.FLAW[one.flaw], str(one.count), "；".join(map(quoted, one.examples))) for one in found.flaws)
+    examined = words.EXAMINED.format(count=found.examined) if rows else words.NO_FLAWS
+    yield ReportSection(words.FLAWS, (examined,), (words.REASON, words.COUNT, words.EXAMPLE), rows, 3)
+    same = words.SAME_WORDS.format(count=found.duplicates, near=found.near)
+    opposed = words.OPPOSED_FOUND.format(count=found.contradictions) if found.contradictions else words.NO_OPPOSED
+    for title, lines, pairs in (
+        (words.TWICE, (same, words.CUT) if found.is_cut else (same,), found.near_pairs),
+        (words.OPPOSED, (opposed,), found.contradicting_pairs),
+    ):
+        rows = tuple((_place(one.scope), quoted(one.older), quoted(one.newer), _percent(one.likeness)) for one in pairs)
+        yield ReportSection(title, lines, (words.PLACE, words.OLDER, words.NEWER, words.LIKENESS), rows, 3)
+
+
+def _measured(report: QualityReport) -> Iterator[ReportSection]:
+    """Yield the sections on costs, on the time of reads, and on how long lines are kept."""
+    rows = tuple(
+        (
+            words.PURPOSES.get(cost.purpose, cost.purpose),
+            cost.model,
+            *map(str, (cost.calls, cost.tokens, cost.answered, cost.bad + cost.unreachable)),
+            "" if cost.price is None else f"{cost.price:.3f}",
+        )
+        for cost in report.costs
+    )
+    lines = [words.NO_PRICE if report.price is None else words.TOTAL_PRICE.format(price=report.price)]
+    lines += [] if report.merges_a_triage is None else [words.MERGES.format(count=report.merges_a_triage)]
+    lines += [] if all(cost.model for cost in report.costs) else [words.NO_MODEL_NAMED]
+    head = (words.PURPOSE, words.MODEL, words.CALLS, words.TOKENS, words.ANSWERED, words.BAD, words.PRICE)
+    bars = [(f"{day:%m-%d}", calls) for day, calls, _ in report.spent_by_day]
+    said = tuple(lines) if rows else (words.NO_SPENDING,)
+    yield ReportSection(words.COSTS, said, head, rows, 2, words.CALLS_BY_DAY, bars)
+    rows = tuple(
+        (
+            words.READS.get(one.read, one.read),
+            str(one.count),
+            *(
+                words.WITHIN.format(bound=bound) if bound else words.BEYOND
+                for bound in (one.quantile(0.5), one.quantile(0.95))
+            ),
+        )
+        for one in report.latencies
+    )
+    counts = next((one.counts for one in report.latencies if one.read == "context"), ())
+    bars = [(f"≤{bound}" if bound else "…", count) for bound, count in counts]
+    head, empty = (words.READ, words.TIMES, words.HALF, words.MOST), () if rows else (words.NO_LATENCY,)
+    yield ReportSection(words.LATENCY, empty, head, rows, 1, words.LATENCIES, bars)
+    whole = max([sum(place.lines for place in report.places), *(one.lines for one in report.retention)])
+    rows = tuple(
+        (
+            f"{one.log_days}{words.NOW if one.log_days == report.log_days else ''}",
+            f"{one.lines}",
+            _percent(one.lines / whole if whole else 0),
+            f"{one.weight / 1_000_000:.1f}",
+        )
+        for one in report.retention
+    )
+    head = (words.DAYS, words.GONE_LINES, words.GONE_SHARE, "MB")
+    bars = [(str(one.log_days), one.lines) for one in report.retention]
+    kept = words.LOG_DAYS.format(days=report.log_days)
+    yield ReportSection(words.KEPT, (kept,), head, rows, 1, words.GONE_BY_DAYS, bars)
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f}%" if share >= NAMED_FLAWS or not share else f"{share * 100:.1f}%"
+
+
+def _place(scope: Scope) -> str:
+    return words.place(scope.kind, scope.place_id)
+
+
+def _heading(report: QualityReport, zone: tzinfo) -> str:
+    """Return the line under the title: date of the report, its days, and the first day with counts."""
+    day = report.counted_since
+    since = words.COUNTED_SINCE.format(day=day.isoformat()) if day else words.NEVER_COUNTED
+    return words.HEAD.format(at=f"{report.at.astimezone(zone):%Y-%m-%d %H:%M}", days=report.days, since=since)
 
 
 _SIGNS = str.maketrans({**{sign: f"\\{sign}" for sign in "\\`*_[]|#"}, "<": "＜", ">": "＞"})
@@ -47,52 +212,19 @@ _SIGNS = str.maketrans({**{sign: f"\\{sign}" for sign in "\\`*_[]|#"}, "<": "＜
 
 def report_markdown(report: QualityReport, zone: tzinfo) -> str:
     """Return a report as Markdown; quoted texts are escaped."""
-    lines = [f"# {words.TITLE}", "", heading(report, zone)]
+
+    def escaped(text: str) -> str:
+        return " ".join(text.split()).translate(_SIGNS)
+
+    lines = [f"# {words.TITLE}", "", _heading(report, zone)]
     for section in sections_of(report, zone):
         lines += ["", f"## {section.title}"]
-        lines += ["", *(f"- {_escaped(line)}" for line in section.lines)] if section.lines else []
+        lines += ["", *(f"- {escaped(line)}" for line in section.lines)] if section.lines else []
         if section.rows:
-            marks = ("---:" if at >= section.numbers_from else "---" for at in range(len(section.head)))
-            lines += ["", _table_row(section.head), f"| {' | '.join(marks)} |", *map(_table_row, section.rows)]
+            marks = ["---:" if at >= section.numbers_from else "---" for at in range(len(section.head))]
+            head, *rows = (list(map(escaped, row)) for row in (section.head, *section.rows))
+            lines += ["", *(f"| {' | '.join(row)} |" for row in (head, marks, *rows))]
     return "\n".join(lines) + "\n"
-
-
-def _table_row(cells: Row) -> str:
-    return f"| {' | '.join(map(_escaped, cells))} |"
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).translate(_SIGNS)
-
-
-MOST_BARS = 60
-
-
-def charts_of(report: QualityReport) -> dict[str, str]:
-    """Return the charts of a report by :attr:`ReportSection.plot`; charts without a value are left out."""
-    context = next((one for one in report.latencies if one.read == "context"), None)
-    bars = {
-        "places": (words.EVENTS_BY_PLACE, [(place_of(one.scope), one.events) for one in report.places[:MOST_BARS]]),
-        "calls": (words.CALLS_BY_DAY, [(f"{day:%m-%d}", calls) for day, calls, _ in report.spent_by_day]),
-        "latency": (
-            words.LATENCIES,
-            [(f"≤{bound}" if bound else "…", count) for bound, count in (context.counts if context else ())],
-        ),
-        "retention": (words.GONE_BY_DAYS, [(str(one.log_days), one.lines) for one in report.retention]),
-    }
-    return {
-        name: _chart(title, drawn[-MOST_BARS:]) for name, (title, drawn) in bars.items() if any(v for _, v in drawn)
-    }
-
-
-def _chart(title: str, bars: Sequence[tuple[str, int]]) -> str:
-    """Return a bar chart, a row for each bar with its value; the highest bar fills the width."""
-    top = max(value for _, value in bars)
-    rows = (
-        f'<tr><th>{escape(label)}</th><td><meter max="{top}" value="{value}"></meter></td><td>{value}</td></tr>'
-        for label, value in bars
-    )
-    return f'<table class="chart"><caption>{escape(title)}</caption>{"".join(rows)}</table>'
 
 
 _STYLE = """
@@ -111,17 +243,26 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def report_page(report: QualityReport, zone: tzinfo) -> str:
-    """Return a report as an HTML page; quoted texts are escaped."""
-    charts = charts_of(report)
-    body = [f"<h1>{words.TITLE}</h1>", f"<p>{escape(heading(report, zone))}</p>"]
+    """Return a report as an HTML page; quoted texts are escaped, and charts are the browser's own meters."""
+    body = [f"<h1>{words.TITLE}</h1>", f"<p>{escape(_heading(report, zone))}</p>"]
     for section in sections_of(report, zone):
         body.append(f"<h2>{escape(section.title)}</h2>")
         if section.lines:
             body += ["<ul>", *(f"<li>{escape(line)}</li>" for line in section.lines), "</ul>"]
-        body.append(charts.get(section.plot, ""))
+        if top := max((value for _, value in section.bars), default=0):
+            body.append(f'<table class="chart"><caption>{escape(section.plot)}</caption>')
+            body += (
+                f'<tr><th>{escape(label)}</th><td><meter max="{top}" value="{value}"></meter></td><td>{value}</td></tr>'
+                for label, value in section.bars[-MOST_BARS:]
+            )
+            body.append("</table>")
         if section.rows:
-            rows = [_html_row(section, row, "td") for row in section.rows]
-            body += [f'<div class="table"><table>{_html_row(section, section.head, "th")}', *rows, "</table></div>"]
+            body.append('<div class="table"><table>')
+            for tag, cells in (("th", section.head), *(("td", row) for row in section.rows)):
+                marks = (' class="number"' if at >= section.numbers_from else "" for at in range(len(cells)))
+                written = (f"<{tag}{mark}>{escape(cell)}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
+                body.append(f"<tr>{''.join(written)}</tr>")
+            body.append("</table></div>")
     shown = "\n".join(body)
     return (
         '<!doctype html>\n<html lang="zh-CN">\n<head>\n<meta charset="utf-8">\n'
@@ -129,9 +270,3 @@ def report_page(report: QualityReport, zone: tzinfo) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{words.TITLE}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{shown}\n</body>\n</html>\n"
     )
-
-
-def _html_row(section: ReportSection, cells: Row, tag: str) -> str:
-    marks = (' class="number"' if at >= section.numbers_from else "" for at in range(len(cells)))
-    written = (f"<{tag}{mark}>{escape(cell)}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
-    return f"<tr>{''.join(written)}</tr>"

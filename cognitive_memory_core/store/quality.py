@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from sqlite3 import Connection
 
-from ..domain.event import EventKind, MissedEvent
+from ..domain.event import MissedEvent
 from ..domain.figures import Spending
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT
+from ..domain.quality import PlaceQuality, TeacherShare
 from ..domain.scope import Scope
 from .database.rows import bound, instant_of, micros, moment_of
 from .database.sql import bounded
@@ -19,50 +20,39 @@ from .search.read_filter_sql import missed_filter
 
 _EPOCH = date(1970, 1, 1)
 _DAY = 86_400_000_000  # microseconds
-_STORED = """
-SELECT e.scope, e.sender_id, e.kind, count(*), sum(e.is_absolute), count(r.seq), sum(e.count)
-FROM events e LEFT JOIN recalls r ON r.seq = e.seq
-WHERE e.retired_at IS NULL GROUP BY e.scope, e.sender_id, e.kind"""
-_SPOKEN = """
-SELECT scope, sender_id, count(*) FROM messages WHERE is_bot = 0 GROUP BY scope, sender_id"""
+_LEAST_EVENTS, _LEAST_PEOPLE = 10, 3  # of a group, from which those who taught most are compared
+_TEACHERS = 3  # of each group
+_EVENTS = """
+SELECT e.scope, e.kind, count(*), sum(e.is_absolute), count(r.seq) FROM events e LEFT JOIN recalls r ON r.seq = e.seq
+WHERE e.retired_at IS NULL GROUP BY e.scope, e.kind ORDER BY e.scope, count(*) DESC, e.kind"""
+_LINES = "SELECT scope, count(*) FROM messages WHERE is_bot = 0 GROUP BY scope"
+_TEACHING = f"""
+WITH counted AS (
+    SELECT scope, sender_id, count(*) AS events, 0 AS lines FROM events
+    WHERE retired_at IS NULL GROUP BY scope, sender_id
+    UNION ALL
+    SELECT scope, sender_id, 0, count(*) FROM messages WHERE is_bot = 0 GROUP BY scope, sender_id
+), people AS (
+    SELECT scope, sender_id, sum(events) AS events, sum(lines) AS lines FROM counted GROUP BY scope, sender_id
+), compared AS (
+    SELECT *, sum(events) OVER place AS all_events, sum(lines) OVER place AS all_lines,
+        sum(sender_id <> '') OVER place AS persons,
+        row_number() OVER (PARTITION BY scope ORDER BY sender_id = '', events DESC, sender_id) AS number
+    FROM people WINDOW place AS (PARTITION BY scope)
+)
+SELECT scope, sender_id,
+    ifnull((
+        SELECT name FROM names WHERE names.scope = compared.scope AND user_id = sender_id
+        ORDER BY last_us DESC, first_us DESC, names.seq DESC LIMIT 1
+    ), ''),
+    events, 1.0 * events / all_events AS share, ifnull(1.0 * lines / nullif(all_lines, 0), 0.0)
+FROM compared
+WHERE number <= {_TEACHERS} AND sender_id <> '' AND events > 0 AND all_events >= {_LEAST_EVENTS}
+    AND persons >= {_LEAST_PEOPLE}
+ORDER BY share DESC, scope, number"""
 _LOGGED = f"""
 SELECT at_us / {_DAY} AS day, count(*), sum({ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB)))
 FROM messages GROUP BY day ORDER BY day"""
-
-
-@dataclass(frozen=True)
-class StoredCount:
-    """How many active events of a kind one speaker ("" if several) has in a place.
-
-    Of these, ``absolute`` events stand on their own and ``recalled`` events were shown at least once; ``repeats``
-    counts how often the events were said.
-    """
-
-    scope: Scope
-    sender_id: str
-    kind: EventKind
-    events: int = 0
-    absolute: int = 0
-    recalled: int = 0
-    repeats: int = 0
-
-
-@dataclass(frozen=True)
-class LineCount:
-    """How many lines one person has in the log of a place."""
-
-    scope: Scope
-    sender_id: str
-    lines: int
-
-
-@dataclass(frozen=True)
-class LoggedDay:
-    """The number of log lines of one day (UTC), and their estimated size on disk in bytes."""
-
-    day: date
-    lines: int
-    weight: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +63,6 @@ class ExaminedEvent:
     id: str
     scope: str
     text: str
-    kind: EventKind
     sender_id: str
     subjects: tuple[str, ...]
     is_absolute: bool
@@ -86,34 +75,48 @@ class QualityLedger(Table):
     """Figures of the whole ledger."""
 
     @reads
-    def stored(self, connection: Connection) -> list[StoredCount]:
-        """Count the active events by place, speaker and kind."""
-        return [StoredCount(Scope.of_key(key), *counts) for key, *counts in connection.execute(_STORED)]
+    def places(self, connection: Connection, agent: str | None) -> list[PlaceQuality]:
+        """Return the figures of the places of an agent (None: of all), those with the most events first."""
+        lines = dict(connection.execute(_LINES).fetchall())
+        found = {key: PlaceQuality(Scope.of_key(key), count) for key, count in lines.items()}
+        for key, kind, events, absolute, recalled in connection.execute(_EVENTS):
+            here = found.get(key) or PlaceQuality(Scope.of_key(key))
+            found[key] = PlaceQuality(
+                here.scope,
+                here.lines,
+                here.events + events,
+                {**here.kinds, kind: events},
+                here.absolute + absolute,
+                here.recalled + recalled,
+            )
+        wanted = (place for _, place in sorted(found.items()) if agent in (None, place.scope.agent))
+        return sorted(wanted, key=lambda place: (place.events, place.lines), reverse=True)
 
     @reads
-    def line_counts(self, connection: Connection) -> list[LineCount]:
-        """Count the lines of people in the log by place and person; those of bots are left out."""
-        return [LineCount(Scope.of_key(key), *counts) for key, *counts in connection.execute(_SPOKEN)]
+    def teachers(self, connection: Connection, agent: str | None) -> list[TeacherShare]:
+        """Return those who taught most of each group of an agent (None: of all), the largest share first."""
+        found = [TeacherShare(Scope.of_key(key), *rest) for key, *rest in connection.execute(_TEACHING)]
+        return [one for one in found if one.scope.kind == "group" and agent in (None, one.scope.agent)]
 
     @reads
-    def logged(self, connection: Connection) -> list[LoggedDay]:
-        """Count the lines of the log by day, oldest first."""
-        return [LoggedDay(_EPOCH + timedelta(days=day), *counts) for day, *counts in connection.execute(_LOGGED)]
+    def logged(self, connection: Connection) -> list[tuple[date, int, int]]:
+        """Return for each day (UTC) of the log, oldest first, its lines and their estimated size on disk in bytes."""
+        return [(_EPOCH + timedelta(days=day), *counts) for day, *counts in connection.execute(_LOGGED)]
 
     @reads
-    def statements(self, connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:
-        """Return active events, the latest stored first; with ``before``, those with a lower ``seq``."""
+    def statements(self, connection: Connection, agent: str | None, limit: int) -> list[ExaminedEvent]:
+        """Return the active events of an agent (None: of all), the latest stored first."""
         query = (
-            "SELECT seq, id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
-            " FROM events WHERE retired_at IS NULL AND (?1 IS NULL OR seq < ?1) ORDER BY seq DESC LIMIT ?2"
+            "SELECT seq, id, scope, text, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
+            " FROM events WHERE retired_at IS NULL AND (?1 IS NULL OR agent = ?1) ORDER BY seq DESC LIMIT ?2"
         )
         return [
             ExaminedEvent(
-                *(seq, event_id, scope, text, kind, sender_id, tuple(json.loads(subjects))),
+                *(seq, event_id, scope, text, sender_id, tuple(json.loads(subjects))),
                 *(bool(is_absolute), confidence, moment_of(at), replaces),
             )
-            for seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, at, replaces in (
-                connection.execute(query, (before, bounded(limit)))
+            for seq, event_id, scope, text, sender_id, subjects, is_absolute, confidence, at, replaces in (
+                connection.execute(query, (*bound(agent), bounded(limit)))
             )
         ]
 

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.quality.reporting import COMMON, examined
+from cognitive_memory_core.quality.examining import COMMON, examined
 from cognitive_memory_core.store.quality import ExaminedEvent
 from tests.support.clock import NOON
 
@@ -18,7 +18,7 @@ _numbers = count(1)
 def an_examined(text: str, by: str = "1", **fields: Any) -> ExaminedEvent:
     """Return an event as the report examines it; later ones happened later."""
     seq = next(_numbers)
-    given = {"scope": GROUP, "kind": "event", "subjects": (), "is_absolute": True, "confidence": 1.0, **fields}
+    given = {"scope": GROUP, "subjects": (), "is_absolute": True, "confidence": 1.0, **fields}
     return ExaminedEvent(
         seq=seq, id=f"e{seq}", text=text, sender_id=by, happened_at=NOON + timedelta(minutes=seq), **given
     )

@@ -47,8 +47,8 @@ async def test_turns_cost_no_write() -> None:
     await tally.flush()
     assert counted.writes == 1
     assert await ledger.quality.tallies(TODAY) == [(TODAY, "gate:time", 1_000), (TODAY, "ms:context:50", 1_000)]
-    (row,) = await ledger.quality.stored()
-    assert row.recalled == 1
+    (place,) = await ledger.quality.places(None)
+    assert place.recalled == 1
 
 
 async def test_counts_wait_for_the_ledger() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from cognitive_memory_core.domain.figures import Spending
-from cognitive_memory_core.store.quality import LineCount, LoggedDay, StoredCount
+from cognitive_memory_core.domain.quality import PlaceQuality
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later
@@ -14,7 +14,7 @@ TODAY, TOMORROW = date(2026, 3, 4), date(2026, 3, 5)
 LIN = "2000002"
 
 
-async def test_events_are_counted_by_place_speaker_and_kind(ledger: Ledger) -> None:
+async def test_events_are_counted_by_place_and_kind(ledger: Ledger) -> None:
     """Active events are counted with how many are absolute and were shown; retired ones are left out."""
     tea, again = an_event("喜欢乌龙茶", id="e1"), an_event("喜欢乌龙茶", id="e2")
     vague = an_event("他去过那里", id="e3", is_absolute=False)
@@ -23,36 +23,32 @@ async def test_events_are_counted_by_place_speaker_and_kind(ledger: Ledger) -> N
     await committed(ledger, again)
     await ledger.events.retire("e5", NOON)
     await ledger.quality.tally(TODAY, {}, {"e1": 3, "gone": 1}, NOON)
-    assert sorted(await ledger.quality.stored(), key=str) == sorted(
-        [
-            StoredCount(GROUP.scope, GROUP.user_id, "event", 2, 1, 1, 3),
-            StoredCount(GROUP.scope, LIN, "knowledge", 1, 1, 0, 1),
-            StoredCount(OTHER_GROUP.scope, GROUP.user_id, "event", 1, 1, 0, 1),
-        ],
-        key=str,
-    )
+    assert await ledger.quality.places(None) == [
+        PlaceQuality(GROUP.scope, 0, 3, {"event": 2, "knowledge": 1}, 2, 1),
+        PlaceQuality(OTHER_GROUP.scope, 0, 1, {"event": 1}, 1, 0),
+    ]
+    assert await ledger.quality.places("another") == []
 
 
-async def test_statements_are_paged_from_the_latest_on(ledger: Ledger) -> None:
-    """Active events are read in pages, the latest stored first, without gaps and repetitions."""
+async def test_statements_are_read_from_the_latest_on(ledger: Ledger) -> None:
+    """Active events of an agent are read, the latest stored first, up to a number."""
     await committed(ledger, *(an_event(f"第 {number} 件", id=f"e{number}") for number in range(7)))
     await ledger.events.retire("e3", NOON)
-    found, before = list[str](), None
-    while page := await ledger.quality.statements(before, 2):
-        found += [one.id for one in page]
-        before = page[-1].seq
-    assert found == ["e6", "e5", "e4", "e2", "e1", "e0"]
+    assert [one.id for one in await ledger.quality.statements("default", 4)] == ["e6", "e5", "e4", "e2"]
+    assert await ledger.quality.statements("another", 4) == []
 
 
-async def test_lines_are_counted_by_person_and_by_day(ledger: Ledger) -> None:
+async def test_lines_are_counted_by_place_and_by_day(ledger: Ledger) -> None:
     """Lines of people are counted by place; the log of a day is weighed with those of bots."""
     lines = [a_message(id="1"), a_message(id="2", sent_at=later(hours=1)), a_message(id="3", sent_at=later(days=2))]
     answer = a_message("好", id="4", is_bot=True, sent_at=later(hours=2))
     await ledger.log.append([*lines, answer])
-    assert await ledger.quality.line_counts() == [LineCount(GROUP.scope, GROUP.user_id, 3)]
+    assert await ledger.quality.places(None) == [PlaceQuality(GROUP.scope, 3)]
     weights = [sum(one.weight for one in (*lines[:2], answer)), lines[2].weight]
-    days = [NOON.date(), later(days=2).date()]
-    assert await ledger.quality.logged() == [LoggedDay(days[0], 3, weights[0]), LoggedDay(days[1], 1, weights[1])]
+    assert await ledger.quality.logged() == [
+        (NOON.date(), 3, weights[0]),
+        (later(days=2).date(), 1, weights[1]),
+    ]
 
 
 async def test_counts_accumulate_by_day(ledger: Ledger) -> None:
@@ -75,4 +71,4 @@ async def test_a_forgotten_events_count_goes_with_it(ledger: Ledger) -> None:
     await committed(ledger, an_event(id="e1"))
     await ledger.quality.tally(TODAY, {}, {"e1": 2}, NOON)
     await ledger.eraser.forget_person(GROUP.user_id, later(hours=1), str)
-    assert await ledger.quality.stored() == []
+    assert await ledger.quality.places(None) == []
