@@ -159,7 +159,7 @@ class Learning:
             opened.access,
             live,
             clock,
-            opened.names.of_events,
+            opened.names.of,
             on_stored,
             model,
         )
@@ -324,8 +324,7 @@ class Learning:
         )
         await self.opened.consent.load()
         await self.profile_indexer.refresh()
-        self.opened.profile_reader.forget()
-        self.opened.recall.sources.known.drop()
+        self.opened.names.drop()
         self.indexer.nudge()
         if self.opened.reconciler:
             self.opened.reconciler.nudge()
@@ -337,7 +336,6 @@ class Learning:
         return self.opened.name_observer.name_of(key) if is_wanted else ""
 
     def _note_profile_written(self) -> None:
-        self.opened.profile_reader.forget()
         self.profile_indexer.nudge()
 
     @asynccontextmanager
@@ -357,7 +355,6 @@ class Learning:
         for key in keys:
             await self.opened.ledger.profiles.take_in(key, self.opened.profiles.read)
         self.opened.name_observer.forget(keys)
-        self.opened.profile_reader.forget()
 
     async def _rebuild_afresh(self) -> None:
         if self.opened.reconciler:

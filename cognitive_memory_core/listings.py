@@ -47,7 +47,7 @@ class Listings:
         """Return events, newest first, also retired ones if the listing asks for them."""
         agent = _agent(scene)
         found = await self.rows.events(agent, listing, limit, offset, without=self.access.hidden_people)
-        return self._shown(scene, await self.names.of_events(found))
+        return self._shown(scene, await self.names.of(found))
 
     async def lines(self, scene: Scene, listing: LineListing, limit: int, offset: int) -> list[Message]:
         """Return lines of the log, newest first."""
@@ -106,7 +106,7 @@ class Listings:
         """Return an event, active or retired; raises UnknownEvent, also if a person who opted out said it."""
         agent = _agent(scene)
         found = await self.stored.find(checked_id(event_id, "event_id"))
-        shown = self._shown(scene, await self.names.of_events([found])) if found and found.agent == agent else []
+        shown = self._shown(scene, await self.names.of([found])) if found and found.agent == agent else []
         if not shown:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         return shown[0]
@@ -122,7 +122,7 @@ class Listings:
     async def wordings(self, scene: Scene, event: Event) -> list[Event]:
         """Return the other wordings of an event, active or retired: the versions before and after its corrections."""
         _agent(scene)
-        return self._shown(scene, await self.names.of_events(await self.rows.wordings(event)))
+        return self._shown(scene, await self.names.of(await self.rows.wordings(event)))
 
     async def talk(self, scene: Scene, event: Event, reach: int) -> list[Message]:
         """Return the log lines from which an event was made, with ``reach`` lines before and after each, oldest first.

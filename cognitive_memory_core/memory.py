@@ -530,7 +530,6 @@ class CognitiveMemory(Reads):
         """
         opened = self._opened
         await (await self._learning()).profile_indexer.refresh()
-        opened.profile_reader.forget()
         if opened.reconciler:
             return await opened.reconciler.rebuild()
         return len(await opened.ledger.vectors.embedded_ids(opened.embedder.fingerprint))

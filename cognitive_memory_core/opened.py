@@ -186,7 +186,7 @@ class Opened:
             self.profiles,
             ledger.profiles,
             clock,
-            on_changed=lambda scopes: self.recall.sources.known.drop(scopes),  # noqa: PLW0108  # recall is built below
+            on_changed=self.names.drop,
         )
         self.buffer = MessageBuffer(ledger.log, self.name_observer)
         self.profile_reader = ProfileReader(
@@ -205,6 +205,7 @@ class Opened:
                 embedder,
                 clock,
                 self.access,
+                self.names,
                 self.profile_reader,
                 self.belief_search,
                 self.reconciler,

@@ -146,7 +146,6 @@ class ProfileHistory:
 
     async def _taken_in(self, stored: Profile) -> Profile:
         await self._opened.ledger.profiles.take_in(stored.key, self.store.read)
-        self.reader.forget()
         self._opened.on_restored()
         return self.access.redacted(stored)
 

@@ -23,6 +23,7 @@ from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
 from .queue.folder import JobFolder
 from .read_access import ReadAccess
+from .recall.names import CurrentNames
 from .recall.one_pass import Sources
 from .recall.recall import Recall
 from .settings import Live, Settings
@@ -107,7 +108,7 @@ class MemoryReader:
         """Search what the filter's scene may read, best first, by words and by the vectors in the ledger."""
         if self._local:
             await self._local.load()  # unlike a bot's, this question can wait
-        sources = Sources(self._ledger, self._embedder, self._clock, self._access)
+        sources = Sources(self._ledger, self._embedder, self._clock, self._access, CurrentNames(self._ledger.names))
         read_filter = replace(read_filter, without=self._access.hidden_people)
         found = await Recall(sources, self._settings).search(read_filter, query, top_k=top_k)
         return self._access.hits(read_filter, found.hits)

@@ -166,7 +166,7 @@ class Reads:
         """Return the events that the scene may read, newest first."""
         opened, count, start = self._opened, counted(limit, 20), counted(offset, 0, most=MAX_OFFSET)
         found = await opened.ledger.events.recent(opened.access.present_filter(scene), count, start)
-        return opened.access.shown(scene, await opened.names.of_events(found))
+        return opened.access.shown(scene, await opened.names.of(found))
 
     @reading(list, "may_recall")
     async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
@@ -178,7 +178,7 @@ class Reads:
             return []
         found = await opened.ledger.eraser.forgotten(scene.user_id, opened.clock.now() - RESTORABLE)
         standing = [replace(event, retired_at=None) for event in found]  # the access check admits no retired ones
-        shown = opened.access.shown(scene, await opened.names.of_events(standing))
+        shown = opened.access.shown(scene, await opened.names.of(standing))
         forgotten_at = {event.id: event.retired_at for event in found}
         return [replace(event, retired_at=forgotten_at[event.id]) for event in shown[start : start + count]]
 
@@ -189,7 +189,7 @@ class Reads:
         if opened is not None:
             found = await self._stored(scene, event_id)
             if found.retired_at is None and opened.access.may_recall(scene):
-                shown = opened.access.shown(scene, await opened.names.of_events([found]))
+                shown = opened.access.shown(scene, await opened.names.of([found]))
         if not shown:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         return shown[0]
@@ -211,7 +211,7 @@ class Reads:
         """Return the newest logged messages of the place, oldest first, without those of people who opted out."""
         opened, count = self._opened, counted(limit, RECENT)
         found = await opened.buffer.recent(scene.scope, count, before=until, without=opened.access.hidden_people)
-        return opened.access.shown(scene, await opened.names.of_messages(scene.scope, found))
+        return opened.access.shown(scene, await opened.names.of(found))
 
     async def catch_up(self, scene: Scene, *, since: datetime | str | None = None) -> CatchUp:
         """Return what was said in the place after ``since``, or after the asker's last line, by talk.
@@ -229,13 +229,13 @@ class Reads:
         now, access = opened.clock.now(), opened.access
         is_open, hidden = access.may_recall(scene), access.hidden_people
         found = await opened.buffer.recent(scene.scope, MOST_MISSED, before=None, without=hidden) if is_open else []
-        lines = access.shown(scene, await opened.names.of_messages(scene.scope, found))
+        lines = access.shown(scene, await opened.names.of(found))
         if start is None:
             earlier = [one.sent_at for one in lines if one.sender_id == scene.user_id and one.sent_at < now - JUST_BACK]
             start = max(earlier) if earlier else lines[0].sent_at - MOMENT if lines else now
         missed = [line for line in lines if line.sent_at > start]
         made = await opened.ledger.events.made_of([line.key for line in missed], access.present_filter(scene))
-        events = access.shown(scene, await opened.names.of_events(made))
+        events = access.shown(scene, await opened.names.of(made))
         is_cut = len(lines) == MOST_MISSED and lines[0].sent_at > start
         return CatchUp(start, talks_of(missed, events), is_cut)
 
@@ -248,7 +248,7 @@ class Reads:
         """
         opened = self._opened
         found = await opened.buffer.find(scene.scope, checked_ids(message_ids))
-        return opened.access.shown(scene, await opened.names.of_messages(scene.scope, found))
+        return opened.access.shown(scene, await opened.names.of(found))
 
     @reading(list, "may_recall")
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
@@ -345,7 +345,7 @@ class Reads:
 
     async def _worded(self, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:
         """Return those of the beliefs that may be seen, with present names."""
-        named = await self._opened.names.of_beliefs(scope, beliefs)
+        named = await self._opened.names.of(beliefs)
         return [shown for belief in named if (shown := self._opened.access.belief(scope, belief))]
 
 

@@ -35,7 +35,7 @@ from ..text.statements.questions import asks_for_number
 from ..text.terms import token_count
 from .belief_search import BeliefSearch, TurnBeliefs
 from .deadlines import AWAY
-from .names import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownNames, KnownPlaces
+from .names import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownPlaces
 from .profile_reader import ProfileReader, TurnProfiles
 from .query import Query, embedded_text, with_names
 from .ranking import (
@@ -115,15 +115,11 @@ class Sources:
     embedder: Embedder
     clock: Clock
     access: ReadAccess
+    names: CurrentNames
     profiles: ProfileReader | None = None
     beliefs: BeliefSearch | None = None
     wide: VectorIndex | None = None
     reranker: Reranker | None = None
-
-    def __post_init__(self) -> None:
-        """Read names from the ledger."""
-        self.names = CurrentNames(self.ledger.names)
-        self.known = KnownNames(self.ledger.names)
 
 
 class Question:
@@ -196,7 +192,7 @@ class Question:
             self.hits = _best(self._traced(hits, said), said, top_k) if said else hits
         else:
             self.hits = said
-        events = self._parts.names.events(self.connection, [hit.event for hit in self.hits])
+        events = self._parts.names.present(self.connection, [hit.event for hit in self.hits])
         self.hits = [replace(hit, event=event) for hit, event in zip(self.hits, events, strict=True)]
 
     def context(self, shown: Collection[str] | None, *, is_greeting: bool) -> Steps[None]:
@@ -253,7 +249,7 @@ class Question:
     def _name(self) -> None:
         """Find the people, and the time, that the query names; without a name book nobody is known."""
         with self._part("names"):
-            names = self._parts.known.at(self.connection, self._scene)
+            names = self._parts.names.at(self.connection, self._scene)
             reference = self._now.astimezone(self._settings.zone)
             self._query = with_names(self._query, self._scene, reference, names)
             if names.are_known and len(names.people) < MOST_PEOPLE and self._scene.has_place:
@@ -368,7 +364,7 @@ class Question:
         """Put the events that replace others before these, and present names into all."""
         found = self.shown = [hit.event for hit in hits]
         newer = self._replacing([event.id for event in found])
-        every = self._parts.names.events(self.connection, [*found, *newer], self._people_here)
+        every = self._parts.names.present(self.connection, [*found, *newer], self._people_here)
         shown, replacing = every[: len(found)], every[len(found) :]
         self.shown, self._replaced = followed(newer_first(shown), replacing, self._settings.query.auto_top_k)
 
@@ -502,10 +498,10 @@ class Question:
             return self._parts.access.belief(scope, belief)
 
         found = beliefs.of_turn(self.connection, scope, self._query.said, self._vector, worded)
-        named = self._parts.names.beliefs(self.connection, scope, found.beliefs, self._people_here)
+        named = self._parts.names.present(self.connection, found.beliefs, self._people_here)
         ids = [event_id for belief in found.beliefs for event_id in belief.event_ids]
         newer = [event for event in self._replacing(ids) if event.scope == scope]
-        newer = self._parts.names.events(self.connection, newer, self._people_here)
+        newer = self._parts.names.present(self.connection, newer, self._people_here)
         self._beliefs = replace(found, beliefs=tuple(named), newer=newer)
 
     def _named(self) -> list[Person]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +29,6 @@ from .query import QUERY_LENGTH
 from .ranking import MAX_RESULTS, covered
 
 INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
-LIFETIME, HELD = 2.0, 256  # seconds for which a file's profile is cached for turns, and how many of them
 LEAST = 0.15  # least relevance of a profile: a long text shares some words with most questions
 
 
@@ -78,8 +76,6 @@ class ProfileReader:
         self._access = access
         self._settings = settings
         self._names = names
-        self._recent: dict[ProfileKey, tuple[float, Profile | None]] = {}  # with the instant of the read
-        self._drops = 0
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
         """Return a profile, redacted and with present names; None if there is none or the class leaves it out.
@@ -129,59 +125,43 @@ class ProfileReader:
                 once.setdefault(hit.profile.key.user_id, hit)  # a group profile has the id ""; there is only one
             best = [*once.values()]
         best = best[: min(max(wanted, 0), MAX_RESULTS)]
-        return [replace(hit, profile=await self._names.of_profile(hit.profile)) for hit in best]
+        return [
+            replace(hit, profile=profile)
+            for hit, profile in zip(best, await self._names.of([hit.profile for hit in best]), strict=True)
+        ]
 
     def of_turn(self, connection: Snapshot, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
         """Return the profiles of a scene's speaker, of its group and of the people named in a turn; blocking.
 
         None for an operator, for people who opted out, and for the group of a private chat. ``named`` are ids of people
-        whose names are known in the group; they are ignored outside groups. A file is read at most once in 2 seconds;
-        one that fails is left out.
+        whose names are known in the group; they are ignored outside groups. A file that fails is left out.
         """
         hidden, hidden_people = at_once(self._facts.keys_to_update, connection), self._access.hidden_people
-        is_left_out = scene.kind == "operator" or scene.user_id in hidden_people
-        asker = [] if is_left_out else self._of_person(scene, scene.user_id)
-        group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
         others = [one for one in named if scene.kind == "group" and one not in {*hidden_people, scene.user_id}]
         failed: list[ProfileKey] = []
 
-        def first(keys: Sequence[ProfileKey]) -> Profile | None:
-            for key in keys:
-                try:
-                    if key not in hidden and (found := self._shown(connection, scene, key, self._read_lately(key))):
-                        return found
-                except AWAY:
-                    failed.append(key)
+        def shown(key: ProfileKey) -> Profile | None:
+            try:
+                profile = None if key in hidden else self._store.read(key)
+                if profile is None or not _is_told(profile, key):
                     return None
-            return None
+                return self._access.profile(scene, *self._names.present(connection, [profile]))
+            except AWAY:
+                failed.append(key)
+                return None
 
-        found = {one: profile for one in others if (profile := first(self._of_person(scene, one)))}
+        def of_person(user_id: str) -> Profile | None:
+            key, failed_before = ProfileKey.asked(scene, "user", user_id), len(failed)
+            opened = self._opened(scene, key)
+            found = shown(opened) if opened else None
+            return found if found or len(failed) > failed_before else shown(key)
+
+        found = {one: profile for one in others if (profile := of_person(one))}
         admins = at_once(self._names.book.admins, connection, scene.scope, others) if others else ()
-        return TurnProfiles(first(asker), first(group), not failed, found, admins)
-
-    def _of_person(self, scene: Scene, user_id: str) -> list[ProfileKey]:
-        """Return the keys under which a person's profile may be stored, preferred first."""
-        key = ProfileKey.asked(scene, "user", user_id)
-        opened = self._opened(scene, key)
-        return [opened, key] if opened else [key]
-
-    def _read_lately(self, key: ProfileKey) -> Profile | None:
-        now, drops = time.monotonic(), self._drops
-        began, profile = self._recent.get(key, (-LIFETIME, None))
-        if now - began < LIFETIME:
-            return profile
-        profile = self._store.read(key)
-        if drops == self._drops:  # none was written meanwhile
-            self._recent.pop(key, None)
-            self._recent[key] = now, profile
-        while len(self._recent) > HELD:
-            self._recent.pop(next(iter(self._recent)))
-        return profile
-
-    def forget(self) -> None:
-        """Drop cached reads; call this after profiles were written, restored or erased."""
-        self._drops += 1
-        self._recent.clear()
+        is_left_out = scene.kind == "operator" or scene.user_id in hidden_people
+        asker = None if is_left_out else of_person(scene.user_id)
+        group = shown(ProfileKey.group(scene.group_id, scene.agent)) if scene.group_id else None
+        return TurnProfiles(asker, group, not failed, found, admins)
 
     async def _is_known(self, scene: Scene, key: ProfileKey) -> bool:
         """Return whether the asking group knows a shared profile's person, because an id alone gives no access."""
@@ -189,12 +169,6 @@ class ProfileReader:
             return True
         rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
         return any(row.profile.key == key for row in rows)
-
-    def _shown(self, connection: Snapshot, scene: Scene, key: ProfileKey, profile: Profile | None) -> Profile | None:
-        """Return a profile, redacted and with present names; None if it has no words or the scene may not see it."""
-        if profile is None or profile.key != key or not _has_words(profile):
-            return None
-        return self._access.profile(scene, self._names.profile(connection, profile))
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
         """Return the key of the shared profile to prefer to a member's; None if the person does not share it."""
@@ -205,9 +179,9 @@ class ProfileReader:
         if key in await self._facts.keys_to_update():
             return None
         profile = await self._store.find(key)
-        if profile is None or profile.key != key or not _has_words(profile):
+        if profile is None or not _is_told(profile, key):
             return None
-        return self._access.profile(scene, await self._names.of_profile(profile))
+        return self._access.profile(scene, *await self._names.of([profile]))
 
     async def _readable(self, scene: Scene) -> list[IndexedProfile]:
         """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
@@ -219,12 +193,13 @@ class ProfileReader:
             hidden, rows = await with_timeout(PATIENCE, reading)
         except AWAY:
             return []
-        shown = (row for row in rows if row.profile.key not in hidden and _has_words(row.profile))
+        shown = (row for row in rows if row.profile.key not in hidden and _is_told(row.profile, row.profile.key))
         return [row for row in shown if self._access.admits_profile(scene, row.profile.key)]
 
 
-def _has_words(profile: Profile) -> bool:
-    return bool(profile.tags or profile.summary.strip())
+def _is_told(profile: Profile, key: ProfileKey) -> bool:
+    """Return whether a file under a key holds that profile, with words."""
+    return profile.key == key and bool(profile.tags or profile.summary.strip())
 
 
 def ranked(

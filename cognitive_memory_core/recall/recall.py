@@ -93,7 +93,7 @@ class Recall:
         lines = sorted(question.line_candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
         found = sorted(question.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
         visible = [one for one in found if admits(one.event)]
-        named = await self.sources.names.of_events([one.event for one in visible])
+        named = await self.sources.names.of([one.event for one in visible])
 
         def redacted() -> Explanation:  # hundreds of texts take a while
             events = access.shown(scene, named)

@@ -19,6 +19,7 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Calibration, Vector
 from cognitive_memory_core.read_access import ReadAccess
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.one_pass import Sources
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, Settings
@@ -227,5 +228,12 @@ def a_recall(
     settings = settings or Live(Settings())
     access = ReadAccess(consent or Consent(ledger), settings)
     of_sources = {name: parts.pop(name, None) for name in ("profiles", "beliefs", "wide", "reranker")}
-    sources = Sources(cast("Ledger", replaced), embedder or CountingEmbedder(), clock, access, **of_sources)
+    sources = Sources(
+        cast("Ledger", replaced),
+        embedder or CountingEmbedder(),
+        clock,
+        access,
+        CurrentNames(ledger.names),
+        **of_sources,
+    )
     return Recall(sources, settings, **parts)

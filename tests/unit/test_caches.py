@@ -13,7 +13,7 @@ import pytest
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.historian import checks
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
-from cognitive_memory_core.recall.names import KnownNames
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.text import caches
 from cognitive_memory_core.text.callnames import callnames
 from tests.support.clock import NOON, FrozenClock
@@ -58,18 +58,18 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
     async with opened("exact", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
         assert filled() >= {"callnames", "clean_name", "mentions", "_plain_forms", "found_event", "found_message"}
-        holders = [one for one in gc.get_objects() if isinstance(one, (KnownNames, EmbeddingQueue))]
-        assert any(one._read for one in holders if isinstance(one, KnownNames))
+        holders = [one for one in gc.get_objects() if isinstance(one, (CurrentNames, EmbeddingQueue))]
+        assert any(one._read for one in holders if isinstance(one, CurrentNames))
         assert any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
         await (memory.forget_scene(TANG) if whole_place else memory.forget_user(TANG, TANG.user_id))
         assert filled() == set()
-        assert not any(one._read for one in holders if isinstance(one, KnownNames))
+        assert not any(one._read for one in holders if isinstance(one, CurrentNames))
         assert not any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
 
 
 def test_what_is_gone_is_not_held_for_letting_go() -> None:
     """Registering a cache owner for invalidation does not keep it alive."""
-    known = KnownNames(cast("Any", None))
+    known = CurrentNames(cast("Any", None))
     assert known in caches._holders
     before = len(caches._holders)
     del known

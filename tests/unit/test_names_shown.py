@@ -71,7 +71,7 @@ async def test_a_profile_names_people_as_they_are_called_now() -> None:
     await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", later(hours=1))
     for key in (ProfileKey.group("10001"), ProfileKey.member("10001", "2000002")):
         profile = Profile(key, "读书会", ("阿棠(2000001)的朋友",), "和阿棠(2000001)爬山", NOON)
-        shown = await CurrentNames(ledger.names).of_profile(profile)
+        (shown,) = await CurrentNames(ledger.names).of([profile])
         assert shown.summary == "和海棠未眠(2000001)〔当时叫阿棠〕爬山"
         assert shown.tags == ("海棠未眠(2000001)〔当时叫阿棠〕的朋友",)
 
@@ -116,7 +116,7 @@ async def test_names_are_those_of_the_events_own_place() -> None:
     text = "阿棠(2000001)来了"
     line = a_message(text).as_event()
     events = [*(an_event(text, scene) for scene in (GROUP, OTHER_GROUP, PRIVATE)), line]
-    shown = await CurrentNames(ledger.names).of_events(events)
+    shown = await CurrentNames(ledger.names).of(events)
     assert [event.text.partition("(")[0] for event in shown] == ["海棠", "棠棠", "小棠", "阿棠"]
     assert shown[3] == line
 
@@ -137,8 +137,10 @@ async def test_a_book_that_is_away_leaves_what_was_written() -> None:
     names = CurrentNames(Away())  # type: ignore[arg-type]  # only people() is asked
     event = an_event("阿棠(2000001)来了")
     known = {event.scope: {"2000001": Person("2000001", "海棠未眠", ("阿棠",))}}
-    (shown,) = await Away.database.read(names.events, [event], known)  # a turn has read the people of its place already
+    (shown,) = await Away.database.read(
+        names.present, [event], known
+    )  # a turn has read the people of its place already
     assert shown.text == "海棠未眠(2000001)〔当时叫阿棠〕来了"
     profile = Profile(ProfileKey.group("10001"), "读书会", ("阿棠(2000001)的群",), "阿棠(2000001)建的", NOON)
-    assert await names.of_events([event]) == [event]
-    assert await names.of_profile(profile) == profile
+    assert await names.of([event]) == [event]
+    assert await names.of([profile]) == [profile]

@@ -257,10 +257,11 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Cognitiv
     beliefs: Any = LeakyBeliefs(scenes, told)
     found = BeliefSearch(beliefs, cast("Any", CountingEmbedder()), live)
     embedder: Any = CountingEmbedder()
+    names = CurrentNames(a_ledger().names)
     opened: Any = SimpleNamespace(
         access=access,
-        names=CurrentNames(a_ledger().names),
-        recall=Recall(Sources(tables, embedder, FrozenClock(), access, profiles, found), live),
+        names=names,
+        recall=Recall(Sources(tables, embedder, FrozenClock(), access, names, profiles, found), live),
         tally=Tally(),
         buffer=leaky,
         profile_reader=profiles,

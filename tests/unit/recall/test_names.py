@@ -6,7 +6,7 @@ import pytest
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.names import HELD, LIFETIME, MOST_PEOPLE, NOBODY, READ, KnownNames, Names
+from cognitive_memory_core.recall.names import HELD, LIFETIME, MOST_PEOPLE, NOBODY, READ, CurrentNames, Names
 from cognitive_memory_core.text.caches import clear_caches
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.ports import direct
@@ -135,7 +135,7 @@ def known_at(known, scene):
 def test_a_place_is_read_once():
     """Ten questions in one scope read its names once, and another scope is read separately."""
     book = Book()
-    known = KnownNames(book)
+    known = CurrentNames(book)
     assert {known_at(known, GROUP).named("阿棠") for _ in range(10)} == {frozenset({"2000001"})}
     known_at(known, OTHER_GROUP)
     known_at(known, PRIVATE)
@@ -145,7 +145,7 @@ def test_a_place_is_read_once():
 def test_names_are_read_anew_after_their_time_and_few_places_are_held():
     """Read names are reused for ten seconds, and the scope read longest ago is dropped first."""
     book = Book()
-    known = KnownNames(book)
+    known = CurrentNames(book)
     known_at(known, GROUP)
     (began, names), scope = known._read[GROUP.scope], GROUP.scope
     known._read[scope] = began - LIFETIME, names
@@ -159,7 +159,7 @@ def test_names_are_read_anew_after_their_time_and_few_places_are_held():
 def test_a_place_is_read_again_once_a_name_was_noted_there():
     """A scope, with names or without, is read once until a name is noted there, or in any place."""
     book = Book(())
-    known = KnownNames(book)
+    known = CurrentNames(book)
     assert [known_at(known, GROUP) for _ in range(3)] == [NOBODY] * 3
     assert len(book.read) == 1
     book.people_here += PEOPLE
@@ -183,7 +183,7 @@ def test_names_that_are_noted_while_they_are_read_are_read_again():
             return Book.people.__wrapped__(self, _, scope)
 
     book = Overtaken()
-    known = KnownNames(book)
+    known = CurrentNames(book)
     for _ in range(2):
         known_at(known, GROUP)
     assert len(book.read) == 2
@@ -191,7 +191,7 @@ def test_names_that_are_noted_while_they_are_read_are_read_again():
 
 def test_an_operator_is_asked_for_their_place():
     """An operator without a group gets no names, and with a group those of the group."""
-    known = KnownNames(Book())
+    known = CurrentNames(Book())
     assert known_at(known, OPERATOR) == NOBODY
     assert known_at(known, Scene.operator(group_id="10001")) == Names.of(PEOPLE)
 
@@ -199,7 +199,7 @@ def test_an_operator_is_asked_for_their_place():
 def test_names_that_are_let_go_are_read_again():
     """After names are invalidated, the next question reads them again."""
     book = Book()
-    known = KnownNames(book)
+    known = CurrentNames(book)
     known_at(known, GROUP)
     book.people_here.clear()
     clear_caches()

@@ -21,7 +21,7 @@ from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientErr
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.names import CurrentNames
-from cognitive_memory_core.recall.profile_reader import HELD, INLINE, LIFETIME, ProfileReader, TurnProfiles
+from cognitive_memory_core.recall.profile_reader import INLINE, ProfileReader, TurnProfiles
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
@@ -424,54 +424,6 @@ async def test_who_is_here_now() -> None:
     assert await group(world, Scene.operator(group_id="10001")) == THE_GROUP
 
 
-async def test_a_file_is_read_once_for_many_turns() -> None:
-    """Turns within a short time share one read; afterwards, or after invalidation, the file is read again."""
-    world = await a_world(THE_GROUP)
-    await asyncio.gather(*(group(world, Scene.group("10001", f"20000{n:02}")) for n in range(20)))
-    await group(world, GROUP)
-    assert world.store.asked.count(READING_GROUP) == 1
-    world.store.held.clear()
-    world.profiles.forget()
-    assert await group(world, GROUP) is None
-    assert world.store.asked.count(READING_GROUP) == 2
-
-
-async def test_a_profile_that_was_read_serves_a_moment_only() -> None:
-    """A file that was changed by hand is read again after a moment."""
-    world = await a_world(THE_GROUP)
-    assert await group(world, GROUP) == THE_GROUP
-    world.store.held.clear()
-    held = world.profiles._recent
-    held.update({key: (began - LIFETIME, profile) for key, (began, profile) in held.items()})
-    assert await group(world, GROUP) is None
-
-
-async def test_a_profile_that_is_written_while_it_is_read_is_read_again() -> None:
-    """What was read before a write is not kept, so that the next turn has what was written."""
-    world = await a_world(THE_GROUP)
-    read = world.store.read
-
-    def overtaken(key: ProfileKey) -> Profile | None:
-        found = read(key)
-        world.profiles.forget()
-        return found
-
-    world.store.read = overtaken  # type: ignore[method-assign]
-    assert await group(world, GROUP) == THE_GROUP
-    world.store.held.clear()
-    assert await group(world, GROUP) is None
-
-
-async def test_what_is_held_is_bounded() -> None:
-    """Only a bounded number of profiles is kept in memory, those read last."""
-    world = await a_world()
-    for number in range(HELD):
-        await group(world, Scene.group(str(20_000 + number), "2000001"))
-    assert len(world.profiles._recent) == HELD
-    await group(world, Scene.group("20255", "2000001"))
-    assert len(world.store.asked) == 2 * HELD
-
-
 async def test_a_file_that_fails_costs_no_other() -> None:
     """If one of the two profiles cannot be read, the other is shown, and the turn reports the gap."""
 
@@ -486,7 +438,6 @@ async def test_a_file_that_fails_costs_no_other() -> None:
         (MEMBER, TurnProfiles(None, THE_GROUP, False)),
         (READING_GROUP, TurnProfiles(CLIMBER, None, False)),
     ):
-        world.profiles.forget()
         assert await world.turn(GROUP) == left
 
 
@@ -496,15 +447,6 @@ async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
     await world.consent.opt_out("2000001", NOON)
     assert await world.turn(GROUP) == TurnProfiles(None, THE_GROUP)
     assert world.store.asked == [READING_GROUP]
-
-
-async def test_a_failure_is_not_held() -> None:
-    """A profile that could not be read is read again the next time."""
-    world = await a_world(THE_GROUP)
-    world.store.failure = UnavailableError("away")
-    assert await world.turn(GROUP) == TurnProfiles(is_whole=False)
-    world.store.failure = None
-    assert await group(world, GROUP) == THE_GROUP
 
 
 # Isolation over random histories.
@@ -667,7 +609,6 @@ async def test_what_was_read_before_the_withdrawal_is_not_shown_after_it() -> No
     world.facts.held = {MEMBER}
     assert await asker(world, GROUP) is None
     world.store.held[MEMBER] = a_listed(MEMBER, "")
-    world.profiles.forget()
     world.facts.held = set()
     world.store.may_answer.set()
     assert await asker(world, GROUP) is None
