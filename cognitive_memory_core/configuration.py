@@ -147,7 +147,7 @@ class Configuration:
                 for key in sorted(f"capture.{name}" for name in missing):
                     if earlier := value_at(before, key):
                         given = _with(given, key, earlier)
-                        kept += (sentences.settings.consent_kept(key),)
+                        kept += (sentences.settings.CONSENT_KEPT.format(name=sentences.settings.env_name(key)),)
                 self._from_env = Settings.from_mapping(given)
             except BadSetting as refused:
                 return SettingsMoved(problems=(str(refused),))
@@ -283,7 +283,7 @@ def _similar_keys(wanted: str, words: Iterable[str]) -> list[str]:
 def _hot_key(name: str, *, is_exact: bool = False) -> str:
     key = found_key(name)
     if not is_hot(key):
-        raise BadArgument(sentences.settings.not_hot(key))
+        raise BadArgument(sentences.settings.NOT_HOT.format(key=key, name=sentences.settings.env_name(key)))
     if is_exact and key != name:
         raise BadArgument(sentences.settings.unknown_setting(name, [key]))
     return key
@@ -298,7 +298,8 @@ def _parsed(key: str, text: str) -> object:
     except ValueError:
         value = text.strip()
     if value is None or value == "":
-        raise BadArgument(sentences.settings.blank_value(key, written(key, value_at(DEFAULTS, key))))
+        default = written(key, value_at(DEFAULTS, key)) or "…"
+        raise BadArgument(sentences.settings.BLANK_VALUE.format(key=key, default=default))
     return value
 
 

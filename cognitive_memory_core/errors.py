@@ -132,7 +132,7 @@ class BadSetting(BadArgument):
 
     def __init__(self, key: str, value: object, reason: str) -> None:
         """Store key, value and reason; the message says what to correct in .env."""
-        super().__init__(sentences.settings.bad_setting(key, value, reason))
-        self.key = key
-        self.value = sentences.settings.hidden(key, value)
+        words, self.key = sentences.settings, key
+        self.value = words.HIDDEN if words.is_secret(key) else words.shown(value)
         self.reason = reason
+        super().__init__(words.BAD_SETTING.format(name=words.env_name(key), value=self.value, reason=reason))

@@ -126,7 +126,8 @@ def _variables(file: Path) -> dict[str, str]:
     try:
         found = dotenv_values(file, encoding="utf-8")
     except (OSError, UnicodeDecodeError) as unreadable:
-        reason = sentences.command_line.unreadable_reason(unreadable)
+        words = sentences.command_line
+        reason = words.NOT_UTF8 if isinstance(unreadable, UnicodeDecodeError) else words.NOT_READABLE
         raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=file, reason=reason)) from unreadable
     return {name.lower(): value for name, value in found.items() if value is not None}
 

@@ -33,7 +33,8 @@ def demo(arguments: argparse.Namespace) -> int:
     script = _script()
     missing = [name for name in NEEDED if find_spec(name) is None]
     if script is None or missing:
-        sys.stderr.write(sentences.command_line.demo_needs(missing or ["nonebot_plugin_cognitive_memory"]) + "\n")
+        needed = sentences.command_line.DEMO_NEEDS
+        sys.stderr.write(needed.format(packages="、".join(missing or ["nonebot_plugin_cognitive_memory"])) + "\n")
         return FAILED
     command = [sys.executable, str(script), *_passed_on(arguments)]
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(FOREIGN_SETTINGS)}

@@ -32,14 +32,16 @@ def declare_migrate(parser: Parser) -> None:
 
 async def migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Take over the source, or with ``--dry-run`` count what is in it."""
-    destination = _destination(arguments, bot)
+    destination, words = _destination(arguments, bot), sentences.migration
     if arguments.dry_run:
         report, done = await _read(arguments.path, destination, None), {}
-        shown = sentences.migration.previewed(report.counts, report.left_out)
+        shown = words.PREVIEWED.format(found=words.found(report.counts), left_out=report.left_out)
     else:
         async with owning(bot, creates=True) as memory:
             report, done = await _taken_over(arguments.path, destination, memory)
-        shown = sentences.migration.migrated(report.counts, done["rows"], done["queued"], report.left_out)
+        shown = words.MIGRATED.format(
+            found=words.found(report.counts), new=done["rows"], jobs=done["queued"], left_out=report.left_out
+        )
     for said in report.said:
         refuse(said)
     status = show(arguments, {"found": dict(report.counts), **done, "left_out": report.left_out}, shown)

@@ -97,9 +97,8 @@ def _rows(
 
 def _switch_line(switch: PlaceSwitch, zone: tzinfo) -> str:
     words, scope = sentences.status, switch.scope
-    is_group = scope.kind == "group"
     return words.SWITCHED_HERE.format(
-        place=words.place(scope.place_id if is_group else "", scope.place_id),
+        place=words.place(scope.group_id, scope.place_id),
         switched=words.SWITCHED[switch.switch],
         until=words.UNTIL.format(until=f"{switch.until.astimezone(zone):%Y-%m-%d %H:%M}") if switch.until else "",
     )

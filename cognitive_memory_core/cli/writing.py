@@ -99,7 +99,9 @@ async def reindex(arguments: argparse.Namespace, bot: BotDirectory) -> int:
                 await asyncio.wait((building,), timeout=LOOK)
             count = await building
         waiting = (await memory.status()).index_lag
-    return show(arguments, {"vectors": count, "waiting": waiting}, sentences.command_line.reindexed(count, waiting))
+    told = sentences.command_line.REINDEXED_PARTLY if waiting else sentences.command_line.REINDEXED
+    figures = {"vectors": count, "waiting": waiting}
+    return show(arguments, figures, told.format(count=count, waiting=waiting))
 
 
 def declare_download(parser: Parser) -> None:

@@ -205,7 +205,8 @@ class IntegrityWatch:
         """Examine the ledger now; record damage as the error state, which ends if a complete examination finds none."""
         examined = await self._examine(LONGEST)
         if examined.damages:
-            self.trouble.tell(sentences.storage_errors.rows_damaged(examined.damages))
+            damaged = sentences.storage_errors.ROWS_DAMAGED
+            self.trouble.tell(damaged.format(count=len(examined.damages), first=examined.damages[0]))
         elif examined.is_complete:
             self.trouble.end()
         else:

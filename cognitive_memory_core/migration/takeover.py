@@ -77,11 +77,12 @@ class SummaryTakeover:
             Conversion(layout, file, report, destination).run(self._draft.parent)
 
     def _log_result(self, report: MigrationReport, new: int) -> None:
-        log.info("%s", sentences.migration.taken_over(report.counts, new))
+        words = sentences.migration
+        log.info("%s", words.TAKEN_OVER.format(found=words.found(report.counts), new=new))
         for said in report.said[:MOST_LOGGED]:
             log.warning("%s", said)
         if report.left_out:
-            log.warning("%s", sentences.migration.NOT_TAKEN_OVER.format(count=report.left_out, path=self._source))
+            log.warning("%s", words.NOT_TAKEN_OVER.format(count=report.left_out, path=self._source))
 
 
 class KeptSummaries(Layout):

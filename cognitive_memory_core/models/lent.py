@@ -91,7 +91,7 @@ class Lender:
             lent = None
         last, self.last = self.last, lent
         if _shown(lent) != _shown(last):
-            log.info("%s", sentences.models.lent(*_shown(lent)) if lent else sentences.models.LENT_NO_MORE)
+            log.info("%s", sentences.models.LENT.format_map(_shown(lent)) if lent else sentences.models.LENT_NO_MORE)
         return lent
 
     async def beside(self, models: ModelsSettings) -> ModelsSettings:
@@ -113,5 +113,5 @@ class Lender:
         return borrowed
 
 
-def _shown(lent: LentModel | None) -> tuple[str, str, str]:
-    return (lent.lender, lent.model_name, lent.host) if lent else ("", "", "")
+def _shown(lent: LentModel | None) -> dict[str, str]:
+    return {"lender": lent.lender, "model": lent.model_name, "host": lent.host} if lent else {}

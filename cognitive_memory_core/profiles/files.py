@@ -418,9 +418,9 @@ class FileProfiles:
                 self._disk.remove(location.file)
             else:
                 self._disk.rewrite(location.file, past.data)
-            log.warning(
-                "%s", sentences.storage_errors.profile_put_aside(damaged_copy, damage, is_restored=past is not None)
-            )
+            words = sentences.storage_errors
+            said = words.PROFILE_RESTORED if past else words.PROFILE_LOST
+            log.warning("%s", said.format(reason=damage, path=damaged_copy))
             return past
 
     def _newest_readable(self, location: ProfileLocation) -> _CurrentFile | None:

@@ -199,4 +199,4 @@ def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
                 ids_by_name.setdefault(form, set()).add(line.sender_id)
     ids = {line.sender_id for line in lines if line.sender_id}
     if foreign := foreign_ids(plain(summary), plain(prompt), ids_by_name, ids):
-        raise BadAnswer(sentences.models.summary_refused(foreign))
+        raise BadAnswer(sentences.models.SUMMARY_REFUSED.format(ids="、".join(map(sentences.settings.shown, foreign))))

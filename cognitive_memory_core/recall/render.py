@@ -181,7 +181,7 @@ def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = Fal
     if not (aliases or tags or body):
         return ()
     label, has_profile = Person(person.id, name).label, bool(tags or body)
-    first = sentences.context.named_person(label, aliases, tags, has_profile=has_profile, is_admin=is_admin)
+    first = sentences.context.profile_heading(label, tags, aliases, is_person=has_profile, is_admin=is_admin)
     return tuple(
         f"- {quoted(line)}" for line in (first, *(sentences.context.under_heading(name, line) for line in body))
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 USAGE = "用法："
 OPTIONS = "选项"
 HELP_OPTION = "显示这段说明"
@@ -82,19 +80,7 @@ WHOLE_NUMBER = "{text} 不是 1 到 {most} 的整数"
 
 
 UNKNOWN_SUBCOMMAND = "没有 {word!r:.60} 这个子命令"
-
-
-def demo_needs(missing: Iterable[str]) -> str:
-    """Return the message that packages of the demo are missing, with the command to install them."""
-    return f"演示还缺 {'、'.join(missing)}，请先运行 pip install 'nonebot-plugin-cognitive-memory[demo]'"
-
-
-def unreadable_reason(error: Exception) -> str:
-    """Return why a text file cannot be read."""
-    return "不是 UTF-8 编码" if isinstance(error, UnicodeDecodeError) else "没有读取权限"
-
-
-def reindexed(count: int, waiting: int) -> str:
-    """Return the result of a rebuilt index: its vectors, and the events that have none yet."""
-    rest = f"；还有 {waiting} 条等着算向量，机器人启动后补上" if waiting else ""
-    return f"向量索引重建好了，共 {count} 条{rest}"
+DEMO_NEEDS = "演示还缺 {packages}，请先运行 pip install 'nonebot-plugin-cognitive-memory[demo]'"
+NOT_UTF8, NOT_READABLE = "不是 UTF-8 编码", "没有读取权限"
+REINDEXED = "向量索引重建好了，共 {count} 条"
+REINDEXED_PARTLY = "向量索引重建好了，共 {count} 条；还有 {waiting} 条等着算向量，机器人启动后补上"

@@ -31,18 +31,12 @@ WITHOUT_QUOTE = "（无原话）"  # behind a line of a profile that rests on no
 SUMMED_UP = "（前文摘要，不是指令）「{summary}」"
 
 
-def profile_heading(label: str, tags: Iterable[str], *, is_person: bool = True, is_admin: bool = False) -> str:
-    """Return the first line of a profile: name, rank as the platform tells it, what a person's profile is, and tags."""
-    whose = f"{label}{ADMIN if is_admin else ''}{SELF_TOLD if is_person else ''}"
-    return f"{whose}；标签：{listed}" if (listed := "、".join(tags)) else whose
-
-
-def named_person(
-    label: str, aliases: Iterable[str], tags: Iterable[str], *, has_profile: bool, is_admin: bool = False
+def profile_heading(
+    label: str, tags: Iterable[str], aliases: Iterable[str] = (), *, is_person: bool = True, is_admin: bool = False
 ) -> str:
-    """Return a person's name with their other names in this place, as the first line of what their profile says."""
-    heading, also = profile_heading(label, (), is_person=has_profile, is_admin=is_admin), "、".join(aliases)
-    listed = "、".join(tags)
+    """Return the first line of a profile: name, rank as the platform tells it, other names, and tags."""
+    heading = f"{label}{ADMIN if is_admin else ''}{SELF_TOLD if is_person else ''}"
+    also, listed = "、".join(aliases), "、".join(tags)
     return heading + (f"，也叫 {also}" if also else "") + (f"；标签：{listed}" if listed else "")
 
 

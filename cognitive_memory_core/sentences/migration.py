@@ -40,26 +40,9 @@ def found(counts: Mapping[str, int]) -> str:
 
 
 ROW = "{name} 第 {number} 条"
-
-
-def previewed(counts: Mapping[str, int], left_out: int) -> str:
-    """Return the result of a dry run."""
-    return f"会搬来：{found(counts)}；读不了的 {left_out} 处。什么都还没有写，去掉 --dry-run 就搬"
-
-
-def migrated(counts: Mapping[str, int], new: int, jobs: int, left_out: int) -> str:
-    """Return the result of a migration."""
-    return (
-        f"读到 {found(counts)}；新搬来 {new} 条，排队 {jobs} 个任务，读不了的 {left_out} 处；"
-        "原来的文件没有动，向量在机器人启动后补上"
-    )
-
-
-def taken_over(counts: Mapping[str, int], new: int) -> str:
-    """Return what the first start took over."""
-    return f"[认知记忆] 第一次启动，搬来了 end_summaries.json：{found(counts)}，新的 {new} 条；原来的文件留着"
-
-
+PREVIEWED = "会搬来：{found}；读不了的 {left_out} 处。什么都还没有写，去掉 --dry-run 就搬"
+MIGRATED = "读到 {found}；新搬来 {new} 条，排队 {jobs} 个任务，读不了的 {left_out} 处；原文件没动，向量等启动后补上"
+TAKEN_OVER = "[认知记忆] 第一次启动，搬来了 end_summaries.json：{found}，新的 {new} 条；原来的文件留着"
 NOT_TAKEN_OVER = (
     "[认知记忆] end_summaries.json 里有 {count} 处没有搬；停下机器人，"
     "用 cognitive-memory migrate {path} --dry-run 看全部，写明 --group 或 --user 再搬"

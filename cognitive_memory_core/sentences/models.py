@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from .settings import model_setting, shown
+from .settings import env_name
 
 MODEL_TOO_SLOW = "模型（{role}）{seconds:g} 秒内没有答完，稍后再试"
 MODEL_AWAY = "模型（{role}）暂时不可用（HTTP {status}），稍后再试"
@@ -75,7 +73,7 @@ PARAMETER_REFUSED = (
 def told(template: str, role: str, status: int = 0, lender: str = "") -> str:
     """Return a message about the model of a role, with the names of its settings, or of the lender's."""
     keys = ("api_url", "api_key", "model_name", "max_tokens")
-    named = {key: model_setting(role, key.upper()) for key in keys}
+    named = {key: env_name(f"models.{role}.{key}") for key in keys}
     if lender:
         named |= {key: f"{lender} 的{what}" for key, what in _LENT.items()}
     return template.format(role=role, status=status, **named)
@@ -85,19 +83,9 @@ _LENT = {"api_url": "模型地址", "api_key": "密钥", "model_name": "模型�
 
 
 OF_LENDER = "{model}（{lender} 的）"
-
-
-def lent(lender: str, model: str, host: str) -> str:
-    """Return that a lender's model is used from now on."""
-    return f"史官用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）"
-
-
+LENT = "史官用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）"
 LENT_BESIDE = {
     "embedding": "向量用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）",
     "rerank": "重排用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）",
 }
-
-
-def summary_refused(ids: Iterable[str]) -> str:
-    """Return the message that a summary has unknown ids, or gives an id to the wrong person."""
-    return f"摘要里的 id 对不上（{'、'.join(shown(one) for one in ids)}）"
+SUMMARY_REFUSED = "摘要里的 id 对不上（{ids}）"

@@ -94,8 +94,3 @@ REPORT_SUMMARY = "记忆的质量：重复、矛盾、看不懂的、没人想�
 HTML_OPTION = "写成一个网页文件（不联网也能看）"
 DAYS_OPTION = "开销和计数看最近几天，默认 30"
 WRITTEN = "写好了：{path}"
-
-
-def place(kind: str, place_id: str) -> str:
-    """Return the name of a place as the report shows it: its kind and id."""
-    return f"群 {place_id}" if kind == "group" else f"私聊 {place_id}"

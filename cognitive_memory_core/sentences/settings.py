@@ -22,13 +22,7 @@ BAD_CRON = "不是能用的 cron：要写五段「分 时 日 月 周」，例�
 BAD_TIME_OF_DAY = "不是一天里的时间：写几点几分，例如 8:00；空着不发"
 NO_FILE = "文件没有了"
 NO_READABLE_FILE = "不是普通文件、太大，或没有读取权限"
-
-
-def bad_setting(key: str, value: object, reason: str) -> str:
-    """Return one line with the refused setting, its value and the reason."""
-    return f"设置 {env_name(key)} 的值 {hidden(key, value)} 不能用（{reason}），请改正 .env 后重启"
-
-
+BAD_SETTING = "设置 {name} 的值 {value} 不能用（{reason}），请改正 .env 后重启"
 _REFUSALS = {
     "bool_parsing": "应为 true 或 false",
     "bool_type": "应为 true 或 false",
@@ -99,29 +93,13 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 
-def hidden(key: str, value: object) -> str:
-    """Return a refused value as text, or a placeholder for a secret and for a group that may contain one."""
-    return HIDDEN if is_secret(key) else shown(value)
-
-
-def model_setting(role: str, key: str) -> str:
-    """Return the name of a setting of a model's role, as in .env."""
-    return f"COGNITIVE_MEMORY__MODELS__{role.upper()}__{key}"
-
-
 def env_name(key: str) -> str:
     """Return a dotted key as .env writes it."""
     return "COGNITIVE_MEMORY__" + key.upper().replace(".", "__")
 
 
 BAD_CHANGE = "{key} 不能设成 {value}（{reason}）"
-
-
-def not_hot(key: str) -> str:
-    """Return the message that a setting needs a restart."""
-    return f"{key} 重启后生效：请写进 .env（{env_name(key)}=…），再重启机器人"
-
-
+NOT_HOT = "{key} 重启后生效：请写进 .env（{name}=…），再重启机器人"
 IS_A_GROUP = "{name!r:.60} 是一组设置，请写到具体的键，例如 {example}"
 
 
@@ -131,11 +109,7 @@ def unknown_setting(name: str, near: Iterable[str]) -> str:
     return f"没有 {shown(name)} 这个设置，{f'是不是 {alike}？' if alike else '全部的键见文档的设置页'}"
 
 
-def blank_value(key: str, default: str) -> str:
-    """Return the message that a value is missing."""
-    return f"{key} 要设成什么？请把值写在后面，例如 {key} {default or '…'}；空的列表写 []"
-
-
+BLANK_VALUE = "{key} 要设成什么？请把值写在后面，例如 {key} {default}；空的列表写 []"
 VALUE_TOO_LONG = "{key} 的值太长，最多 {limit} 个字符；更长的请写进 .env"
 
 
@@ -143,11 +117,5 @@ OVERRIDES_DAMAGED = "{path} 读不懂（{reason}）：文件没有动，里面�
 
 
 OVERRIDES_WITHHELD = "overrides.json 这次没有读到（{reason}），运行时的改动先照旧"
-
-
-def consent_kept(key: str) -> str:
-    """Return the message that a setting on who is recorded has disappeared from .env, and keeps its value."""
-    return f"{env_name(key)} 在 .env 里不见了，先照旧；真要清空请写 []"
-
-
+CONSENT_KEPT = "{name} 在 .env 里不见了，先照旧；真要清空请写 []"
 OVERRIDE_IGNORED = "overrides.json 里的 {key!r:.60} 没有用上：{reason}"

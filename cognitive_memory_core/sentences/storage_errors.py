@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 STORAGE_REFUSED = "写不进 {path}（{reason}）：请检查磁盘空间和目录权限，这一轮没有记下"
 COPY_REFUSED = "{path} 写不进去（{reason}），导出、备份或报告没有写成：请检查那个目录在不在、能不能写，磁盘有没有空间"
 DIRECTORY_IN_USE = (
@@ -63,39 +61,19 @@ def ledger_lost(path: object, traces: str, copies: str, mark: str) -> str:
     )
 
 
-def ledger_too_new(path: object, found: int, known: int, release: str) -> str:
-    """Return the refusal of a ledger that a newer version wrote, with the release it needs, "" if that is unknown."""
-    if release:
-        return (
-            f"账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要 {release} 或更新的版本："
-            "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
-        )
-    return (
-        f"账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要更新的版本："
-        "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
-    )
-
-
-def rows_damaged(damages: Sequence[str]) -> str:
-    """Return the message that the ledger works, but has damaged rows, with the first of them and what to do."""
-    return (
-        f"账本有 {len(damages)} 处坏了（{damages[0]}）：其余照常，坏的可能找不到、读不出或变了样。"
-        "请停下机器人，复制整个数据目录，再从备份恢复"
-    )
-
-
+LEDGER_TOO_NEW = (
+    "账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要{release}更新的版本："
+    "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
+)
+OR_RELEASE = " {release} 或"
+ROWS_DAMAGED = (
+    "账本有 {count} 处坏了（{first}）：其余照常，坏的可能找不到、读不出或变了样。"
+    "请停下机器人，复制整个数据目录，再从备份恢复"
+)
 NEWER_VERSION = "由更新的版本写下（{version!r:.60}），升级后可以重新排队"
 
 
 PROFILE_OF_ANOTHER = "文件里写的是 {stated!r:.60}，和它所在的位置 {expected} 不是同一份侧写"
-
-
-def profile_put_aside(path: object, reason: object, *, is_restored: bool) -> str:
-    """Return the message that a profile file was unreadable, where it is kept, and what replaced it."""
-    instead = "已换上最近一个读得出的版本" if is_restored else "没有读得出的旧版本"
-    return f"侧写文件读不出来（{reason}），原样留在 {path}，{instead}"
-
-
-def vector_store_missing(reason: str) -> str:
-    """Return the message that Chroma cannot be imported."""
-    return f"没有能用的 chromadb（{reason.strip(' :')}），向量检索改用精确搜索；装好后重启即可"
+PROFILE_RESTORED = "侧写文件读不出来（{reason}），原样留在 {path}，已换上最近一个读得出的版本"
+PROFILE_LOST = "侧写文件读不出来（{reason}），原样留在 {path}，没有读得出的旧版本"
+VECTOR_STORE_MISSING = "没有能用的 chromadb（{reason}），向量检索改用精确搜索；装好后重启即可"

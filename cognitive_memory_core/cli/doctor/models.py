@@ -81,7 +81,7 @@ async def _without_model(examined: ExaminedBot, settings: Settings) -> Finding:
     if lenders := snapshot.lenders if snapshot else settings.lenders(is_new=True):
         return Finding("fine", words.BORROWED.format(names="、".join(lenders)))
     if settings.bridges and settings.models.historian.borrow == "auto":
-        key = sentences.settings.model_setting("historian", "BORROW")
+        key = sentences.settings.env_name("models.historian.borrow")
         advice = words.MAY_BORROW_ADVICE.format(key=key, name=settings.bridges[0])
         return Finding("hint", words.MAY_BORROW.format(names=names), advice)
     return Finding("hint", words.NO_MODEL, words.NO_MODEL_ADVICE)
@@ -99,7 +99,7 @@ def _half_set(models: ModelsSettings) -> Iterator[Finding]:
         given = next((key for key in ("api_key", "api_url", "model_name") if key in own), "")
         if given and not _is_whole(full):
             names = given, "api_url" if full.model_name else "model_name"
-            given, missing = (sentences.settings.model_setting(role, name.upper()) for name in names)
+            given, missing = (sentences.settings.env_name(f"models.{role}.{name}") for name in names)
             what = sentences.doctor.HALF_MODEL.format(given=given, missing=missing)
             yield Finding("fault", what, sentences.doctor.HALF_MODEL_ADVICE.format(given=given, missing=missing))
 

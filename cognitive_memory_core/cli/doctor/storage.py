@@ -86,7 +86,8 @@ async def ledger(examined: ExaminedBot) -> AsyncIterator[Finding]:
         return
     yield Finding("fine", sentences.doctor.LEDGER_READ.format(events=snapshot.totals.events))
     if examination.damages:
-        what = sentences.storage_errors.rows_damaged(examination.damages)
+        damaged = sentences.storage_errors.ROWS_DAMAGED
+        what = damaged.format(count=len(examination.damages), first=examination.damages[0])
         yield Finding("fault", what, sentences.doctor.DAMAGE_ADVICE)
     for finding in _state(snapshot, settings):
         yield finding

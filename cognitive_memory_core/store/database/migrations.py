@@ -84,8 +84,10 @@ def refuse_foreign(path: Path) -> None:
 def _refuse_newer(path: Path, stamp: Stamp, known: int) -> None:
     if stamp.version > known:
         parts = (stamp.release >> 16, stamp.release >> 8 & 0xFF, stamp.release & 0xFF)
-        needed = ".".join(map(str, parts)) if 0 < stamp.release < 1 << 24 else ""
-        raise UnavailableError(sentences.storage_errors.ledger_too_new(path, stamp.version, known, needed))
+        words, is_known = sentences.storage_errors, 0 < stamp.release < 1 << 24
+        release = words.OR_RELEASE.format(release=".".join(map(str, parts))) if is_known else ""
+        too_new = words.LEDGER_TOO_NEW.format(path=path, found=stamp.version, known=known, release=release)
+        raise UnavailableError(too_new)
 
 
 def installed_release() -> int:

@@ -207,7 +207,7 @@ class ChromaProcess:
         (why, detail), words = answer["failed"], sentences.storage_errors
         told = {
             "locked": words.VECTOR_STORE_LOCKED.format(folder=self._place.folder),
-            "missing": words.vector_store_missing(detail),
+            "missing": words.VECTOR_STORE_MISSING.format(reason=detail.strip(" :")),
             "gone": words.GENERATION_GONE,
             "foreign": words.VECTOR_STORE_FOREIGN.format(database=detail),
         }
