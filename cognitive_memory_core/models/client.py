@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ from ..sentences.models import told
 from ..settings import EmbeddingSettings, ModelSettings, RerankSettings
 
 if TYPE_CHECKING:
-    from .wire import Wire
+    from openai import AsyncOpenAI
 
 EndpointSettings = ModelSettings | EmbeddingSettings | RerankSettings
 EMBEDDING_LIMIT = 64 << 20
@@ -57,7 +57,7 @@ _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}
 
 
 class ModelClient:
-    """A client for one model's address. Make it in a thread: it imports httpx and reads certificates.
+    """A client for one model's address. Make it in a thread: it imports openai and reads certificates.
 
     A fault of the settings is raised by the first request. Requests are not retried; the caller decides. Nothing from
     the environment is sent; HTTPS_PROXY is used for https addresses only, where the proxy cannot read the content.
@@ -79,12 +79,12 @@ class ModelClient:
         """
         from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415  # only for a model elsewhere
 
-        from .wire import Wire  # noqa: PLC0415  # 0.1 s
+        from .wire import opened_client  # noqa: PLC0415  # half a second
 
         self._role, self._meter, self._lender = role, meter, lender
         self._url = address_of(settings.api_url)
         key = settings.api_key.get_secret_value().strip()
-        self._wire: Wire | None = None
+        self._vendor: AsyncOpenAI | None = None
         self._is_checked = False
         self._fault = address_fault(self._url, key, role, lender)
         if proxy and (not _is_address(proxy) or is_forbidden(urlsplit(proxy).hostname or "")):
@@ -96,7 +96,7 @@ class ModelClient:
             proxy = getproxies().get("https", "")
             proxy = proxy if proxy.startswith(("http://", "https://")) else ""
         self._is_checked = bool(proxy)  # a proxy resolves names itself
-        self._wire = Wire(self._url, key, limit, proxy or None)
+        self._vendor = opened_client(self._url, key, limit, proxy or None)
 
     async def answer(self, purpose: str, path: str, body: Mapping[str, object], seconds: float) -> Mapping[str, Any]:
         """Post a body below the address and return the answer's JSON object, in at most ``seconds``.
@@ -126,18 +126,18 @@ class ModelClient:
 
     async def close(self) -> None:
         """Close every connection; later calls raise UnavailableError."""
-        wire, self._wire = self._wire, None
-        if wire is not None:
+        if self._vendor is not None:
+            vendor, self._vendor = self._vendor, None
             self._fault = self._told(sentences.models.MODEL_UNREACHABLE)
-            await wire.close()
+            await vendor.close()
 
     def _told(self, template: str) -> str:
         return told(template, self._role, lender=self._lender)
 
     async def _posted(self, path: str, body: Mapping[str, object], seconds: float) -> bytes:
-        from .wire import UNREACHABLE  # noqa: PLC0415  # already imported
+        from .wire import UNREACHABLE, posted  # noqa: PLC0415  # already imported
 
-        if self._wire is None:
+        if self._vendor is None:
             raise UnavailableError(self._fault)
         try:
             if not self._is_checked:  # a name or an unusual number format may hide a forbidden address
@@ -146,14 +146,17 @@ class ModelClient:
                     raise UnavailableError(self._told(sentences.models.ADDRESS_FORBIDDEN))
                 self._is_checked = True
             # shorter than the request's: an unreachable host is not a model that answers slowly and may be billed
-            connect = min(_CONNECT_SECONDS, seconds * _CONNECT_SHARE)
-            status, headers, content = await self._wire.post(path, body, connect=connect)
+            response = await posted(self._vendor, path, body, connect=min(_CONNECT_SECONDS, seconds * _CONNECT_SHARE))
         except UNREACHABLE as error:
-            words = sentences.models.CERTIFICATE_REFUSED if "SSL" in str(error) else sentences.models.MODEL_UNREACHABLE
+            cause = error.__cause__ or error  # some releases wrap what the transport raised
+            if isinstance(cause, BadAnswer):
+                raise cause from None
+            is_certificate = isinstance(cause, ssl.SSLError) or "SSL" in str(cause)
+            words = sentences.models.CERTIFICATE_REFUSED if is_certificate else sentences.models.MODEL_UNREACHABLE
             raise UnavailableError(self._told(words)) from None
-        if not HTTPStatus.OK <= status < _REDIRECT:
-            raise refusal(self._role, status, headers, content, self._lender)
-        return content
+        if not response.is_success:
+            raise refusal(self._role, response.status_code, response.headers, response.content, self._lender)
+        return response.content
 
 
 def address_of(written: str) -> str:

@@ -1,61 +1,109 @@
-"""HTTP to models: sends listed headers only, reads bounded answers, and tries once."""
+"""OpenAI's client, made to send listed headers only, to read bounded answers, and to try once."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import httpx
+import openai
 
 from .. import sentences
 from ..errors import BadAnswer
 
-UNREACHABLE = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError)
+UNREACHABLE = (openai.OpenAIError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError)
+_SENT = ("host", "content-type", "content-length", "transfer-encoding")
+_KEPT = ("content-type", "retry-after", "retry-after-ms")
 _REFUSAL_LIMIT = 16_384  # bytes read of a refusal
 _PIECE = 1 << 20  # decoded bytes between two yields to the event loop
 _GZIP = 31
 
+# releases before 3.20 log every request's body at debug level; what people said must not be logged
+logging.getLogger("openai._base_client").addFilter(lambda record: not str(record.msg).startswith("Request options"))
 
-class Wire:
-    """Connections to one address. A transport alone keeps no cookies, follows no redirect and reads no environment."""
 
-    def __init__(self, url: str, key: str, limit: int, proxy: str | None) -> None:
-        """Read at most ``limit`` bytes of an answer, with no authorization for a blank key; loads certificates."""
-        self._url, self._limit = url, limit
-        self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "cognitive-memory"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._transport = httpx.AsyncHTTPTransport(
-            verify=True if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # created faster
-            limits=httpx.Limits(max_connections=32, max_keepalive_connections=8),
-            proxy=proxy,
-            trust_env=False,
+def opened_client(url: str, key: str, limit: int, proxy: str | None) -> openai.AsyncOpenAI:
+    """Return a client that does not retry and sends nothing from the environment; reads certificates from disk."""
+    is_secure = url.startswith("https:")
+    transport = httpx.AsyncHTTPTransport(
+        verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # no trust store: created faster
+        limits=httpx.Limits(max_connections=32, max_keepalive_connections=8),
+        proxy=proxy,
+        trust_env=False,
+    )
+    http = httpx.AsyncClient(transport=_Bounded(transport, key, limit), follow_redirects=False, trust_env=False)
+    return openai.AsyncOpenAI(
+        base_url=url,
+        api_key="none",  # a blank key would be replaced from the environment; the transport sends ours
+        max_retries=0,
+        timeout=None,
+        http_client=cast("Any", http),  # from 3.0 on the annotations name httpx2, but the code accepts both
+    )
+
+
+async def posted(client: openai.AsyncOpenAI, path: str, body: object, *, connect: float) -> httpx.Response:
+    """Return any answer, already read; ``connect`` limits connecting, in seconds.
+
+    ``post`` is called rather than a resource such as ``chat.completions``, whose classes a bridge patches.
+    """
+    try:
+        answer: Any = await client.post(
+            path,
+            body=cast("Any", body),
+            cast_to=cast("Any", httpx.Response),
+            options={"timeout": cast("Any", httpx.Timeout(None, connect=connect))},
         )
-        self.close = self._transport.aclose
+    except openai.APIStatusError as refused:
+        answer = refused.response
+    return cast("httpx.Response", answer)
 
-    async def post(self, path: str, body: object, *, connect: float) -> tuple[int, Mapping[str, str], bytes]:
-        """Return status, headers and content of any answer, of a refusal the beginning; ``connect`` limits connecting.
 
-        Raises BadAnswer for an answer over the limit or in an unknown encoding, and one of :data:`UNREACHABLE`.
-        """
-        timeout = httpx.Timeout(None, connect=connect).as_dict()
-        request = httpx.Request(
-            "POST", self._url + path, headers=self._headers, json=body, extensions={"timeout": timeout}
+class _Bounded(httpx.AsyncBaseTransport):
+    """Sends the given key and no header of the environment; reads whole answers of at most ``limit`` bytes."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, key: str, limit: int) -> None:
+        """Send through another transport; a blank key sends no authorization."""
+        self._inner = inner
+        self._own = {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "User-Agent": "cognitive-memory",
+            **({"Authorization": f"Bearer {key}"} if key else {}),
+        }
+        self._limit = limit
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request and return its answer, read up to the limit; of a refusal, the beginning."""
+        headers = {name: request.headers[name] for name in _SENT if name in request.headers}
+        response = await self._inner.handle_async_request(
+            httpx.Request(
+                request.method,
+                request.url,
+                headers={**headers, **self._own},
+                stream=request.stream,
+                extensions=request.extensions,
+            )
         )
-        response = await self._transport.handle_async_request(request)
-        limit, content = self._limit if response.is_success else _REFUSAL_LIMIT, bytearray()
+        limit, body = self._limit if response.is_success else _REFUSAL_LIMIT, bytearray()
         try:
             async for piece in _decoded(response):
-                content += piece
-                if len(content) > limit:
+                body += piece
+                if len(body) > limit:
                     break
         finally:
             await response.aclose()
-        if len(content) > limit and response.is_success:
+        if len(body) > limit and response.is_success:
             raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=limit))
-        return response.status_code, response.headers, bytes(content[:limit])
+        kept = {name: response.headers[name] for name in _KEPT if name in response.headers}
+        return httpx.Response(response.status_code, headers=kept, content=bytes(body[:limit]), request=request)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._inner.aclose()
 
 
 async def _decoded(response: httpx.Response) -> AsyncIterator[bytes]:
