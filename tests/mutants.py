@@ -156,7 +156,7 @@ MUTANTS = (
     ),
     Mutant(
         "erasure: failed recalls of an erased person stay",
-        (Edit('"profiles", "sharing", "missed"):', '"profiles", "sharing"):'),),
+        (Edit('"profiles", "sharing", "missed")', '"profiles", "sharing")'),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/unit/store/test_missed_events.py",
     ),

@@ -14,22 +14,17 @@ from .database.table import Table, reads, writes
 
 
 def tombstones_of(connection: Connection) -> Tombstones:
-    """Read all tombstones; cheap while there are none."""
-    found = connection.execute("SELECT digest, at_us FROM erasures").fetchall()
-    marks = {digest: instant_of(at_us) for digest, at_us in found}
-    return Tombstones(_key(connection), marks) if marks else Tombstones()
+    """Read all tombstones with the key of their hashes."""
+    found = connection.execute("SELECT digest, at_us FROM erasures")
+    return Tombstones(_key(connection), {digest: instant_of(at_us) for digest, at_us in found})
 
 
-def keyed_tombstones(connection: Connection) -> Tombstones:
-    """Read all tombstones with the key of their hashes, which is created if there is none yet."""
-    return Tombstones(_key(connection), tombstones_of(connection).marks)
-
-
-def record_erasure(connection: Connection, digest: str, at: datetime) -> None:
-    """Record an erasure, and that a purge is due."""
-    standing = tombstones_of(connection).marks.get(digest)
-    query = "INSERT INTO erasures VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at_us = excluded.at_us"
-    connection.execute(query, (digest, micros(covered_until(at, standing))))
+def record_erasure(connection: Connection, erased: str | Scope, at: datetime) -> None:
+    """Record the erasure of a person or a place, and that a purge is due."""
+    tombstones = tombstones_of(connection)
+    digest = tombstones.of_place(erased) if isinstance(erased, Scope) else tombstones.of_person(erased)
+    until = micros(covered_until(at, tombstones.marks.get(digest)))
+    connection.execute("INSERT OR REPLACE INTO erasures VALUES (?, ?)", (digest, until))
     record_purge_due(connection, at)
 
 

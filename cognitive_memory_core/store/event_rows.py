@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from sqlite3 import Connection
+from typing import Any
 
 from ..domain.erasure import Tombstones, texts_of
-from ..domain.event import Event, Quote, exchange, with_absolute_text, without_quotes
+from ..domain.event import Event, Quote, exchange, without_quotes
 from ..domain.ids import derived_id
 from . import facts
-from .database.rows import EVENT, bound, digest, instant_of, moment_of
+from .database.rows import EVENT, Columns, bound, digest, instant_of, moment_of
 from .database.sql import LISTED, listed, new_seq, next_revision
 from .search import words
+
+TOGETHER = 500  # rows read into memory at once
+_ADD_SOURCES = "INSERT OR IGNORE INTO event_sources SELECT ?, value FROM json_each(?)"
+_ADD_SUBJECTS = "INSERT OR IGNORE INTO event_subjects SELECT ?, value FROM json_each(?)"
 
 
 def is_known(connection: Connection, event: Event) -> bool:
     """Return whether an event of this id is stored, active or retired, or was erased after it was forgotten."""
     query = "SELECT 1 FROM events WHERE id = ?1 UNION ALL SELECT 1 FROM gone WHERE digest = ?2"
-    return connection.execute(query, bound(event.id, _digest(event.id))).fetchone() is not None
+    return connection.execute(query, bound(event.id, gone_digest(event.id))).fetchone() is not None
 
 
-def keep_out(connection: Connection, event_ids: Iterable[str]) -> None:
-    """Record erased events so that they are never stored again."""
-    digests = [bound(_digest(event_id)) for event_id in event_ids]
-    connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
+def gone_digest(event_id: str) -> str:
+    """Return under what an erased event is recorded, so that it is never stored again."""
+    return derived_id("gone", event_id)
 
 
 def sources_of(connection: Connection, event: Event) -> tuple[set[str], datetime | None]:
@@ -41,8 +44,8 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
     """Insert an event whose id is new, with its words and sources; return its row number (``seq``)."""
     values = EVENT.values(event)
     seq = new_seq(connection.execute(EVENT.insert, values))
-    add_sources(connection, seq, sources)
-    _add_subjects(connection, seq, event)
+    connection.execute(_ADD_SOURCES, (seq, listed(bound(*sources))))
+    connection.execute(_ADD_SUBJECTS, (seq, listed(bound(*event.subjects))))
     words.add(connection, seq, EVENT.read(values[: len(EVENT.fields)]))  # re-read to index the row as stored
     return seq
 
@@ -110,7 +113,7 @@ def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision:
     connection.execute(f"{EVENT.update}, revision = ? WHERE seq = ?", (*values, revision, seq))
     gone = f"DELETE FROM event_subjects WHERE seq = ? AND subject NOT IN {LISTED}"
     connection.execute(gone, (seq, listed(new.subjects)))
-    _add_subjects(connection, seq, new)
+    connection.execute(_ADD_SUBJECTS, (seq, listed(bound(*new.subjects))))
     if texts_of(new) != texts_of(old):
         words.drop(connection, [(seq, old)])
         words.add(connection, seq, EVENT.read(values[: len(EVENT.fields)]))
@@ -129,48 +132,11 @@ def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
     return count
 
 
-def add_sources(connection: Connection, seq: int, sources: Iterable[str]) -> None:
-    """Add source messages to an event."""
-    query = "INSERT OR IGNORE INTO event_sources VALUES (?, ?)"
-    connection.executemany(query, [bound(seq, source) for source in sources])
-
-
-def _digest(event_id: str) -> str:
-    return derived_id("gone", event_id)
-
-
-def _add_subjects(connection: Connection, seq: int, event: Event) -> None:
-    query = "INSERT OR IGNORE INTO event_subjects VALUES (?, ?)"
-    connection.executemany(query, [bound(seq, subject) for subject in event.subjects])
-
-
 def active_duplicate(connection: Connection, event: Event) -> int | None:
     """Return the seq of the active event with the same text, scope and sender."""
     query = "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL"
     twin = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text))).fetchone()
     return None if twin is None else twin[0]
-
-
-def active_event_of_id(connection: Connection, event: Event, event_id: str | None) -> int | None:
-    """Return the seq of the active event with this id, if its scope and sender are the same; None without an id."""
-    query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
-    twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
-    return None if twin is None else twin[0]
-
-
-def is_counted(connection: Connection, event: Event, named: int | None = None) -> bool:
-    """Return whether all messages of an event are already sources of an equal event, active or retired.
-
-    The event at the seq ``named`` counts as equal, whatever its text.
-    """
-    if not event.message_ids:
-        return False
-    rows = connection.execute(
-        "SELECT message_ids, (SELECT json_group_array(message_id) FROM event_sources s WHERE s.seq = e.seq)"
-        " FROM events e WHERE scope = ? AND sender_id = ? AND duplicate_key = ? OR seq = ?",
-        bound(event.scope.key, event.sender_id, digest(event.text), named),
-    )
-    return any({*json.loads(named_ids), *json.loads(left)}.issuperset(event.message_ids) for named_ids, left in rows)
 
 
 def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:
@@ -186,22 +152,31 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
         "UPDATE events SET count = count + ?, last_seen_at = ?, message_ids = ? WHERE seq = ?",
         (event.count, seen.isoformat(), listed(joined), seq),
     )
-    add_sources(connection, seq, sources)
-
-
-def replace_relative_text(connection: Connection, seq: int, event: Event) -> str | None:
-    """Replace the text of the active event at ``seq`` by that of its repetition if only the repetition is absolute.
-
-    Returns the id of the changed event; None if nothing changed. Nothing changes if another active event has the text.
-    """
-    stored = event_at(connection, seq)
-    better = with_absolute_text(stored, event)
-    if better is stored or active_duplicate(connection, event) not in (None, seq):
-        return None
-    put_anew(connection, seq, stored, better, next_revision(connection))
-    return stored.id
+    connection.execute(_ADD_SOURCES, (seq, listed(bound(*sources))))
 
 
 def event_at(connection: Connection, seq: int) -> Event:
     """Return the event of a row."""
     return EVENT.found(connection, "WHERE seq = ?", (seq,))[0]
+
+
+def seqs_of(
+    connection: Connection, table: str, where: str, values: Sequence[object] | Mapping[str, object]
+) -> list[int]:
+    """Return the seqs of the rows of a table, as ``e``, that match a condition, in insertion order."""
+    return [row[0] for row in connection.execute(f"SELECT e.seq FROM {table} e WHERE {where} ORDER BY e.seq", values)]
+
+
+def delete(
+    connection: Connection, kind: Columns[Any], where: str, values: Sequence[object] | Mapping[str, object]
+) -> list[str]:
+    """Delete rows of ``events e`` or ``messages e`` with their words and what depends on them; return their ids."""
+    ids: list[str] = []
+    seqs = seqs_of(connection, kind.table, where, values)
+    for start in range(0, len(seqs), TOGETHER):
+        chunk = (listed(seqs[start : start + TOGETHER]),)
+        rows = kind.numbered(connection, f"WHERE seq IN {LISTED}", chunk)
+        words.drop(connection, rows)
+        connection.execute(f"DELETE FROM {kind.table} WHERE seq IN {LISTED}", chunk)
+        ids += [row.id for _, row in rows]
+    return ids

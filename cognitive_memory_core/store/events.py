@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
 from sqlite3 import Connection
 
 from .. import sentences
 from ..domain.erasure import stays_out
-from ..domain.event import Draft, Event
+from ..domain.event import Draft, Event, with_absolute_text
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from ..errors import UnknownEvent
@@ -17,7 +17,7 @@ from ..ports.clock import Clock
 from . import event_rows, facts, hidden_lines
 from .consent import ConsentBook, tombstones_of
 from .database.database import Database
-from .database.rows import EVENT, bound, micros
+from .database.rows import EVENT, bound, digest, micros
 from .database.sql import LISTED, bounded, listed, next_revision
 from .database.table import Table, reads, writes
 from .search.corpus import EVENTS
@@ -141,31 +141,25 @@ class EventLedger(Table):
         return None if len(found) > bounded(limit) else frozenset(row[0] for row in found)
 
     @writes
-    def retire(self, connection: Connection, event_id: str, at: datetime) -> None:
-        """Exclude an event from every read of active events; nothing is erased."""
-        seqs = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
-        event_rows.retire(connection, seqs or (), at)
-
-    @writes
     def restore(self, connection: Connection, event_id: str) -> Event | None:
         """Reactivate a retired event and return it, or return an active event that is equal to it.
 
         None if the id is unknown or all messages of the event are withdrawn.
         """
-        event = EventLedger.find(connection, event_id)
-        if event is None or event.retired_at is None:
-            return event
-        sources = "SELECT 1 FROM event_sources WHERE seq = (SELECT seq FROM events WHERE id = ?)"
-        if event.message_ids and connection.execute(sources, bound(event_id)).fetchone() is None:
+        found = EVENT.numbered(connection, "WHERE id = ?", bound(event_id))
+        if not found or found[0][1].retired_at is None:
+            return found[0][1] if found else None
+        seq, event = found[0]
+        has_source = connection.execute("SELECT 1 FROM event_sources WHERE seq = ?", (seq,)).fetchone() is not None
+        if event.message_ids and not has_source:
             return None
         twin = event_rows.active_duplicate(connection, event)
         if twin is not None:
-            of_event = "DELETE FROM veils WHERE event_seq = (SELECT seq FROM events WHERE id = ?)"
-            connection.execute(of_event, bound(event_id))  # its lines are shown again, although it stays retired
+            connection.execute("DELETE FROM veils WHERE event_seq = ?", (seq,))  # its lines are shown again
             return event_rows.event_at(connection, twin)
-        query = "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ? RETURNING seq"
-        restored = connection.execute(query, (next_revision(connection), *bound(event_id))).fetchall()
-        facts.settle(connection, (row[0] for row in restored))
+        revision = next_revision(connection)
+        connection.execute("UPDATE events SET retired_at = NULL, revision = ? WHERE seq = ?", (revision, seq))
+        facts.settle(connection, (seq,))
         return replace(event, retired_at=None)
 
 
@@ -179,14 +173,27 @@ def _store_or_count(
     """
     if event_rows.is_known(connection, event):
         return None
-    active_event_of_id = event_rows.active_event_of_id(connection, event, named)
-    if not corrects and event_rows.is_counted(connection, event, active_event_of_id):
-        return None
+    own = bound(event.scope.key, event.sender_id)
+    of_id = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
+    (twin,) = connection.execute(of_id, (*bound(named), *own)).fetchone() or (None,)
+    if event.message_ids and not corrects:  # counted already, if an equal event has all its messages
+        equal = (
+            "SELECT message_ids, (SELECT json_group_array(message_id) FROM event_sources s WHERE s.seq = e.seq)"
+            " FROM events e WHERE scope = ? AND sender_id = ? AND duplicate_key = ? OR seq = ?"
+        )
+        for stored_ids, left in connection.execute(equal, (*own, digest(event.text), twin)):
+            if {*json.loads(stored_ids), *json.loads(left)}.issuperset(event.message_ids):
+                return None
     sources, withdrawn_at = event_rows.sources_of(connection, event)
     retired_at = event.retired_at or withdrawn_at
-    twin = None if retired_at else active_event_of_id or event_rows.active_duplicate(connection, event)
-    if twin is not None:
-        event_rows.count_again(connection, twin, event, sources)
-        return twin, event_rows.replace_relative_text(connection, twin, event)
-    seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
-    return None if retired_at else (seq, event.id)
+    twin = None if retired_at else twin or event_rows.active_duplicate(connection, event)
+    if twin is None:
+        seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
+        return None if retired_at else (seq, event.id)
+    event_rows.count_again(connection, twin, event, sources)
+    stored = event_rows.event_at(connection, twin)
+    better = with_absolute_text(stored, event)
+    if better is stored or event_rows.active_duplicate(connection, event) not in (None, twin):
+        return twin, None
+    event_rows.put_anew(connection, twin, stored, better, next_revision(connection))
+    return twin, stored.id

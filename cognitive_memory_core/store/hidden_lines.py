@@ -9,14 +9,13 @@ from datetime import datetime
 from sqlite3 import Connection
 from typing import Literal
 
-from ..domain.event import Event
 from ..domain.message import Message
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from ..text.statements.withdrawn_claims import retells, statement_of
 from . import event_rows
 from .database.rows import EVENT, MESSAGE, bound, bytes_replaced
-from .database.sql import LISTED, always_kept, listed
+from .database.sql import always_kept, listed
 from .search import words
 from .search.read_filter_sql import NOT_HIDDEN, ON_REQUEST
 
@@ -46,17 +45,12 @@ def forget(connection: Connection, event_id: str, at: datetime, cause: Cause) ->
         event_rows.retire(connection, row, at)
         connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", (*row, cause))
         _hide(connection, row[0])
-        if cause != "correction":
-            _drop_own_quotes(connection, row[0], at, cause)
-
-
-def _drop_own_quotes(connection: Connection, seq: int, at: datetime, cause: Cause) -> None:
-    """Take the lines of a forgotten event's voice out of other events; those left without one are forgotten, too."""
-    event = event_rows.event_at(connection, seq)
-    own = [quote.message_id for quote in event.quotes if quote.message_id and quote.sender_id == event.sender_id]
-    fallen = event_rows.drop_quotes(connection, event.scope.key, own, but=seq) if own else []
-    event_rows.retire(connection, fallen, at)
-    connection.executemany("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", [(one, cause) for one in fallen])
+        if cause != "correction":  # the lines of its voice go from other events; those left without one are forgotten
+            event = event_rows.event_at(connection, row[0])
+            own = [one.message_id for one in event.quotes if one.message_id and one.sender_id == event.sender_id]
+            fallen = event_rows.drop_quotes(connection, event.scope.key, own, but=row[0]) if own else []
+            event_rows.retire(connection, fallen, at)
+            connection.executemany("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", [(one, cause) for one in fallen])
 
 
 def put_back(connection: Connection, seqs: Sequence[int]) -> None:
@@ -66,8 +60,7 @@ def put_back(connection: Connection, seqs: Sequence[int]) -> None:
 
 def note(connection: Connection, seq: int, message: Message) -> None:
     """Hide a new line if it retells a forgotten event."""
-    if _is_anything_forgotten(connection):
-        connection.executemany(_PUT, [(seq, event_seq) for event_seq in _told_by(connection, message)])
+    connection.executemany(_PUT, [(seq, event_seq) for event_seq in _told_by(connection, message)])
 
 
 def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
@@ -76,12 +69,11 @@ def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
         "SELECT 1 FROM withdrawals WHERE scope = ?1 AND message_id = ?2"
         f" UNION ALL SELECT 1 FROM messages e WHERE e.scope = ?1 AND e.id = ?2 AND NOT {NOT_HIDDEN}"
     )
-    is_anything = _is_anything_forgotten(connection)
     return [
         message
         for message in messages
         if connection.execute(out, bound(message.scene.scope.key, message.id)).fetchone() is None
-        and not (is_anything and _told_by(connection, message))
+        and not _told_by(connection, message)
     ]
 
 
@@ -97,23 +89,18 @@ def refresh(connection: Connection) -> None:
 
 
 def _hide(connection: Connection, seq: int) -> None:
+    """Hide the lines that an event was made of, and those by the bot or the event's sender that retell it."""
     event = event_rows.event_at(connection, seq)
     connection.execute(_SOURCES, (seq,))
-    found = (line for line, message in _similar_lines(connection, event) if retells(message, event))
-    connection.executemany(_PUT, [(line, seq) for line in found])
-
-
-def _similar_lines(connection: Connection, event: Event) -> list[tuple[int, Message]]:
-    """Return the lines by the bot or the event's sender that share words with an event."""
     expression = words.match(sorted(statement_of(event).trace), ReadFilter(Scene.operator(event.agent)))
     if expression is None:
-        return []
-    rows = connection.execute(  # CROSS forces the word index first
+        return
+    similar = connection.execute(  # CROSS forces the word index first
         f"SELECT e.seq, {MESSAGE.of('e')} FROM {words.MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"
         f" WHERE {words.MESSAGE_WORDS} MATCH ? AND (e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))",
         (expression, *bound(event.scope.key, event.person)),
-    )
-    return [(row[0], MESSAGE.read(row[1:])) for row in rows]
+    ).fetchall()
+    connection.executemany(_PUT, [(row[0], seq) for row in similar if retells(MESSAGE.read(row[1:]), event)])
 
 
 def _told_by(connection: Connection, message: Message) -> list[int]:
@@ -122,6 +109,8 @@ def _told_by(connection: Connection, message: Message) -> list[int]:
     A line tells an event that was made from it, and, unless an equal event is active or a correction took its place, an
     event that it retells.
     """
+    if connection.execute("SELECT 1 FROM forgotten LIMIT 1").fetchone() is None:
+        return []
     scene = message.scene
     made_of_it = (
         "SELECT e.seq FROM forgotten f JOIN events e ON e.seq = f.seq JOIN event_sources s ON s.seq = e.seq"
@@ -134,13 +123,3 @@ def _told_by(connection: Connection, message: Message) -> list[int]:
     )
     forgotten = EVENT.numbered(connection, near, bound(scene.scope.key, scene.agent, scene.user_id))
     return [*found, *(seq for seq, event in forgotten if retells(message, event))]
-
-
-def _is_anything_forgotten(connection: Connection) -> bool:
-    return connection.execute("SELECT 1 FROM forgotten LIMIT 1").fetchone() is not None
-
-
-def hidden_seqs(connection: Connection, seqs: Sequence[int]) -> list[int]:
-    """Return the seqs of the lines that are hidden because of these events."""
-    query = f"SELECT DISTINCT seq FROM veils WHERE event_seq IN {LISTED}"
-    return [row[0] for row in connection.execute(query, (listed(seqs),))]

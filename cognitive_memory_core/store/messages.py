@@ -26,6 +26,15 @@ PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes 
 SECOND = 1_000_000  # microseconds
 APART = 2 * SECOND  # between the times that two sources tell for one line
 _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
+_OVER = f"""
+WITH excess (weight) AS (SELECT sum({_WEIGHT}) - ?1 FROM messages), lines AS (
+    SELECT seq, at_us, {_WEIGHT} AS weight,
+    row_number() OVER (PARTITION BY scope ORDER BY at_us DESC, seq DESC) AS newest
+    FROM messages WHERE (SELECT weight FROM excess) > 0
+)
+SELECT seq FROM (
+    SELECT seq, sum(weight) OVER (ORDER BY at_us, seq) - weight AS older FROM lines WHERE newest > ?2
+) WHERE older < (SELECT weight FROM excess) ORDER BY older"""  # the oldest lines, until the rest weighs no more
 
 
 class MessageLog(Table):
@@ -151,9 +160,9 @@ class MessageLog(Table):
         place = bound(scope.key, message_id)
         connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
         beliefs.withdraw(connection, scope, message_id, at)  # first: it reads who said the message
-        known = connection.execute("SELECT seq FROM messages WHERE scope = ? AND id = ?", place).fetchall()
-        note_withdrawn(connection, [row[0] for row in known], at)
-        if drop(connection, [row[0] for row in known]):
+        known = event_rows.seqs_of(connection, "messages", "scope = ? AND id = ?", place)
+        note_withdrawn(connection, known, at)
+        if event_rows.delete(connection, MESSAGE, "scope = ? AND id = ?", place):
             record_purge_due(connection, at)
         resting = connection.execute(
             "SELECT e.seq, e.message_ids <> '[]' AND NOT EXISTS ("
@@ -180,8 +189,8 @@ class MessageLog(Table):
             record_change(connection, instant_of(at_us), scope=Scope.of_key(key))
         connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
         connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
-        old = connection.execute("SELECT seq FROM messages WHERE at_us < ? LIMIT ?", (before_us, PRUNED_TOGETHER))
-        return drop(connection, [row[0] for row in old.fetchall()])
+        old = "e.seq IN (SELECT seq FROM messages WHERE at_us < ? LIMIT ?)"
+        return len(event_rows.delete(connection, MESSAGE, old, (before_us, PRUNED_TOGETHER)))
 
     async def shrink(self, most: int, *, kept_per_place: int) -> int:
         """Delete the oldest messages until the rest weighs at most ``most`` bytes; return how many were deleted.
@@ -189,32 +198,11 @@ class MessageLog(Table):
         The ``kept_per_place`` newest messages of each place stay, however much they weigh. The weight of a message is
         :attr:`Message.weight`. Records of withdrawals and done marks of jobs stay.
         """
-        seqs = await self._beyond(most, kept_per_place)
-        for first in range(0, len(seqs), PRUNED_TOGETHER):
-            await self._drop(seqs[first : first + PRUNED_TOGETHER])
-        return len(seqs)
-
-    @reads
-    def _beyond(self, connection: Connection, most: int, kept_per_place: int) -> list[int]:
-        """Return the seqs of the oldest lines without which the log weighs at most ``most``, as far as they may go."""
-        excess = connection.execute(f"SELECT coalesce(sum({_WEIGHT}), 0) FROM messages").fetchone()[0] - most
-        seqs: list[int] = []
-        if excess <= 0:
-            return seqs
-        rows = connection.execute(
-            f"SELECT seq, weight FROM (SELECT seq, at_us, {_WEIGHT} AS weight,"
-            " row_number() OVER (PARTITION BY scope ORDER BY at_us DESC, seq DESC) AS newest FROM messages)"
-            " WHERE newest > ? ORDER BY at_us, seq",
-            (kept_per_place,),
-        )
-        while excess > 0 and (row := rows.fetchone()):
-            seqs.append(row[0])
-            excess -= row[1]
-        return seqs
-
-    @writes
-    def _drop(self, connection: Connection, seqs: Sequence[int]) -> None:
-        drop(connection, seqs)
+        over = await self.database.read(lambda read: read.execute(_OVER, (most, kept_per_place)).fetchall())
+        for first in range(0, len(over), PRUNED_TOGETHER):
+            seqs = listed(row[0] for row in over[first : first + PRUNED_TOGETHER])
+            await self.database.write(event_rows.delete, MESSAGE, f"seq IN {LISTED}", (seqs,))
+        return len(over)
 
 
 def newest_lines(connection: Connection, chosen: Filter, limit: int, offset: int = 0) -> list[Message]:
@@ -321,12 +309,3 @@ def _second_of(connection: Connection, message: Message) -> str:
     """Return how a withdrawn line is recorded beside its ids: the keyed hash of who said something in which second."""
     second = str(micros(message.sent_at) // SECOND)
     return f"second {keyed_digest(connection, 'second', message.sender_id, second)}"
-
-
-def drop(connection: Connection, seqs: Sequence[int]) -> int:
-    """Delete messages from the log and from the word index; return their number."""
-    values = (listed(seqs),)
-    rows = MESSAGE.numbered(connection, f"WHERE seq IN {LISTED}", values)
-    words.drop(connection, rows)
-    connection.execute(f"DELETE FROM messages WHERE seq IN {LISTED}", values)
-    return len(rows)

@@ -76,7 +76,7 @@ async def test_equal_words_change_nothing_and_a_retired_event_is_unknown() -> No
     ledger = a_ledger()
     event = await told(ledger)
     assert await correcting(ledger).correct(GROUP, event, "阿棠(2000001) 对花生过敏！") == event
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     retired = await ledger.events.find(event.id)
     assert retired is not None
     with pytest.raises(UnknownEvent):

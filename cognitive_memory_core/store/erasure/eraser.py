@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Literal
+from typing import Concatenate, Literal, ParamSpec
 
 from ... import sentences
 from ...domain.erasure import Tombstones
@@ -20,16 +20,18 @@ from ...text.safety.redaction import hides_alone
 from .. import beliefs, consent, event_rows, hidden_lines
 from ..database import migrations
 from ..database.database import Database
-from ..database.rows import EVENT, bound, instant_of, micros
+from ..database.rows import EVENT, MESSAGE, bound, instant_of, micros
 from ..database.sql import LISTED, listed
 from ..database.table import Table, reads, writes
 from ..facts import FactBook
-from ..messages import drop, note_withdrawn
+from ..messages import note_withdrawn
 from ..profiles import OF_KEY, key_values, keys_in
 from ..search import words
 from ..search.corpora import Corpora
 from ..search.read_filter_sql import GONE, RESTS_ON_NOTHING
-from .row_deletion import Rewording, delete_events, delete_messages, seqs_of
+from .rewording import Rewording
+
+P = ParamSpec("P")
 
 
 async def purge(database: Database) -> None:
@@ -99,7 +101,7 @@ class Eraser(Table):
         A tombstone of the id (a keyed hash) permanently rejects data dated ``at`` or earlier; an existing tombstone
         dated more than a day after ``at`` is attributed to a wrong clock and replaced.
         """
-        return await self._forget(lambda connection: _forget_person(connection, user_id, at, hide))
+        return await self._forget(_forget_person, user_id, at, hide)
 
     async def forget_place(self, scope: Scope, at: datetime) -> ErasedRows:
         """Erase everything of a place permanently, including the facts and copies of its profiles; its switch is kept.
@@ -107,12 +109,12 @@ class Eraser(Table):
         A profile that also has facts from other places (:meth:`FactBook.keys_with_facts_of`) loses its indexed copy,
         and its remaining facts wait again, so that it is rebuilt from them.
         """
-        return await self._forget(lambda connection: _forget_place(connection, scope, at))
+        return await self._forget(_forget_place, scope, at)
 
     @reads
     def tombstones(self, connection: Connection) -> Tombstones:
         """Return all tombstones with the key of their hashes."""
-        return consent.keyed_tombstones(connection)
+        return consent.tombstones_of(connection)
 
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
         """Remove the bytes of erased data from every file of the ledger, including migration copies.
@@ -122,12 +124,11 @@ class Eraser(Table):
         async with self._copying, self._erasing:
             await purge(self.database)
             if is_over:
-                await self._note_purged(at)
-
-    @writes
-    def _note_purged(self, connection: Connection, at: datetime) -> None:
-        connection.execute("UPDATE meta SET value = NULL WHERE key = 'purge_due_us'")
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'purged_us'", (micros(at),))
+                done = (
+                    "UPDATE meta SET value = CASE key WHEN 'purged_us' THEN ? END"
+                    " WHERE key IN ('purge_due_us', 'purged_us')"
+                )
+                await self.database.write(lambda connection: connection.execute(done, (micros(at),)).rowcount)
 
     @reads
     def purge_due(self, connection: Connection) -> PurgeState:
@@ -208,12 +209,14 @@ class Eraser(Table):
 
         Active events are skipped. A purge is due afterwards.
         """
-        return await self._forget(lambda connection: _erase(connection, event_ids, at))
+        return await self._forget(_erase, event_ids, at)
 
-    async def _forget(self, work: Callable[[Connection], ErasedRows]) -> ErasedRows:
+    async def _forget(
+        self, work: Callable[Concatenate[Connection, P], ErasedRows], *args: P.args, **kwargs: P.kwargs
+    ) -> ErasedRows:
         async with self._erasing:
             try:
-                return await self.database.write(work)
+                return await self.database.write(work, *args, **kwargs)
             finally:
                 self._corpora.clear_caches()
 
@@ -221,18 +224,25 @@ class Eraser(Table):
 _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
 _SEEN = (*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id"))
 _PRIVATE = "substr(scope, -length(:private)) = :private"  # a person's private chats with every agent
-_OF_PERSON = {  # a person's own rows and the bot's answers to the person
+_OF_PERSON = {  # which rows are a person's own, or the bot's answers to the person
     "events": "e.sender_id = :person OR (e.user_id = :person AND (e.request_type = 'private' OR e.sender_id = ''))",
     "messages": "e.user_id = :person",
     "memos": f"{_PRIVATE} OR user_id = :person",
     "pins": f"{_PRIVATE} OR author_id = :person OR owner_id = :person",
     "names": f"{_PRIVATE} OR user_id = :person",
     "withdrawals": _PRIVATE,
+    **dict.fromkeys(("facts", "merge_failures", "profiles", "sharing", "missed"), "user_id = :person"),
+    "incognito": "user_id = :person AND ends_us <= :at",
+}
+_OF_PLACE = {
+    **dict.fromkeys(("events", "messages", "memos", "pins", "names", "withdrawals"), "scope = :scope"),
+    **dict.fromkeys(("beliefs", "belief_changes", "evolutions", "decisions", "missed"), "scope = :scope"),
+    "incognito": "scope = :scope AND ends_us <= :at",
 }
 
 
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
-    consent.record_erasure(connection, consent.keyed_tombstones(connection).of_person(user_id), at)
+    consent.record_erasure(connection, user_id, at)
     person = bound(user_id)
     names = {
         row[0].strip()
@@ -245,12 +255,9 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
         for row in connection.execute(f"SELECT DISTINCT scope FROM {table} WHERE {owner} = ?", person)
     }
     rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names - {""})), sorted(places), hide)
-    values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}"}
+    values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}", "at": micros(at)}
     deleted = _delete_rows(connection, _OF_PERSON, values)
-    for table in ("facts", "merge_failures", "profiles", "sharing", "missed"):
-        connection.execute(f"DELETE FROM {table} WHERE user_id = ?", person)
     connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
-    connection.execute("DELETE FROM incognito WHERE user_id = ? AND ends_us <= ?", (*person, micros(at)))
     joined = rewording.events()
     rewording.messages()
     rewording.reworded += sum(rewording.texts(table) for table in ("memos", "pins", "missed"))
@@ -262,61 +269,59 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
 
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
-    consent.record_erasure(connection, consent.keyed_tombstones(connection).of_place(scope), at)
-    fed, (here, values) = FactBook.keys_with_facts_of(connection, scope), keys_in(scope)
+    consent.record_erasure(connection, scope, at)
+    fed = [key_values(key) for key in FactBook.keys_with_facts_of(connection, scope)]
+    here, values = keys_in(scope)
     if scope.kind == "group":  # a person has facts from other places, too
         connection.execute(f"DELETE FROM facts WHERE {here}", values)
     for table in ("merge_failures", "profiles"):
         connection.execute(f"DELETE FROM {table} WHERE {here}", values)
-        connection.executemany(f"DELETE FROM {table} WHERE {OF_KEY}", map(key_values, fed))
-    place = bound(scope.key)
-    connection.execute("DELETE FROM incognito WHERE scope = ? AND ends_us <= ?", (*place, micros(at)))
-    for table in ("belief_changes", "evolutions", "decisions", "missed"):
-        connection.execute(f"DELETE FROM {table} WHERE scope = ?", place)
-    gone = connection.execute("DELETE FROM beliefs WHERE scope = ?", place).rowcount
-    deleted = _delete_rows(connection, dict.fromkeys(_OF_PERSON, "scope = :scope"), {"scope": place[0]})
-    unmerged = f"UPDATE facts SET merged = 0 WHERE {OF_KEY}"  # those from other places are merged into a new profile
-    connection.executemany(unmerged, map(key_values, fed))
-    return replace(deleted, beliefs=gone)
+        connection.executemany(f"DELETE FROM {table} WHERE {OF_KEY}", fed)
+    deleted = _delete_rows(connection, _OF_PLACE, {"scope": bound(scope.key)[0], "at": micros(at)})
+    # those from other places are merged into a new profile
+    connection.executemany(f"UPDATE facts SET merged = 0 WHERE {OF_KEY}", fed)
+    return deleted
 
 
-def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mapping[str, str]) -> ErasedRows:
+def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mapping[str, object]) -> ErasedRows:
     """Delete rows by a condition for each table."""
-    event_ids = delete_events(connection, which["events"], values)
-    memos = f"SELECT id FROM memos WHERE {which['memos']} ORDER BY seq"
-    memo_ids = [row[0] for row in connection.execute(memos, values).fetchall()]
-    pins, names, *_ = (
-        connection.execute(f"DELETE FROM {table} WHERE {which[table]}", values).rowcount
-        for table in ("pins", "names", "memos", "withdrawals")
-    )
+    event_ids = event_rows.delete(connection, EVENT, which["events"], values)
+    message_ids = event_rows.delete(connection, MESSAGE, which["messages"], values)
+    memos = connection.execute(f"DELETE FROM memos WHERE {which['memos']} RETURNING id", values).fetchall()
+    counts = {
+        table: connection.execute(f"DELETE FROM {table} WHERE {where}", values).rowcount
+        for table, where in which.items()
+        if table not in ("events", "messages", "memos")
+    }
     return ErasedRows(
         events=len(event_ids),
-        messages=delete_messages(connection, which["messages"], values),
-        memos=len(memo_ids),
-        pins=pins,
-        names=names,
+        messages=len(message_ids),
+        memos=len(memos),
+        pins=counts["pins"],
+        names=counts["names"],
         event_ids=tuple(event_ids),
-        memo_ids=tuple(memo_ids),
+        memo_ids=tuple(row[0] for row in memos),
+        beliefs=counts.get("beliefs", 0),
     )
 
 
 def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
     named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
-    seqs = seqs_of(connection, "events", named, (listed(event_ids),))
-    if not seqs:
-        return ErasedRows()
-    gone = seqs_of(connection, "events", f"{named} AND {GONE}", (listed(event_ids),))
-    lines, told = (hidden_lines.hidden_seqs(connection, some) for some in (seqs, gone))
+    seqs = listed(event_rows.seqs_of(connection, "events", named, (listed(event_ids),)))
+    gone = listed(event_rows.seqs_of(connection, "events", f"{named} AND {GONE}", (listed(event_ids),)))
+    hidden = f"seq IN (SELECT seq FROM veils WHERE event_seq IN {LISTED})"
     sources = f"FROM event_sources s JOIN events e ON e.seq = s.seq WHERE e.seq IN {LISTED}"
-    places = f"SELECT scope, id FROM messages WHERE seq IN {LISTED} UNION SELECT e.scope, s.message_id {sources}"
-    for scope, message_id in connection.execute(places, (listed(told), listed(gone))).fetchall():
+    places = f"SELECT scope, id FROM messages WHERE {hidden} UNION SELECT e.scope, s.message_id {sources}"
+    for scope, message_id in connection.execute(places, (gone, gone)).fetchall():
         beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
         event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
-    note_withdrawn(connection, lines, at)
+    note_withdrawn(connection, event_rows.seqs_of(connection, "messages", hidden, (seqs,)), at)
     withdrawn = f"INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? {sources}"
-    connection.execute(withdrawn, (micros(at), listed(gone)))
-    messages = drop(connection, lines)
-    erased = delete_events(connection, f"e.seq IN {LISTED}", (listed(seqs),))
-    event_rows.keep_out(connection, erased)
-    consent.record_purge_due(connection, at)
-    return ErasedRows(events=len(erased), messages=messages, event_ids=tuple(erased))
+    connection.execute(withdrawn, (micros(at), gone))
+    messages = event_rows.delete(connection, MESSAGE, hidden, (seqs,))
+    erased = event_rows.delete(connection, EVENT, f"e.seq IN {LISTED}", (seqs,))
+    digests = [(event_rows.gone_digest(event_id),) for event_id in erased]
+    connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
+    if erased:
+        consent.record_purge_due(connection, at)
+    return ErasedRows(events=len(erased), messages=len(messages), event_ids=tuple(erased))

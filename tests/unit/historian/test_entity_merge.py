@@ -180,7 +180,7 @@ async def withdrawn_from(world: World, *texts: str) -> None:
     facts = await world.ledger.facts.facts(TANG, 99)
     await world.entity.merge(TANG)
     for fact in facts:
-        await world.ledger.events.retire(fact.event_id, NOON)
+        await world.ledger.eraser.forget(fact.event_id, NOON)
 
 
 async def test_what_is_withdrawn_leaves_and_is_settled() -> None:
@@ -224,7 +224,7 @@ async def test_what_else_a_withdrawn_line_said_is_merged_again() -> None:
     first, second = await world.ledger.facts.facts(TANG, 9)
     world.merger.react = lambda _: MergedLines((MergedLine("", "甲和乙", (first.event_id, second.event_id)),))
     await world.entity.merge(TANG)
-    await world.ledger.events.retire(first.event_id, NOON)
+    await world.ledger.eraser.forget(first.event_id, NOON)
     world.merger.react = lambda _: None
     await world.entity.merge(TANG)
     assert (await world.summary(TANG), await world.waiting()) == ("乙", 0)
@@ -281,7 +281,7 @@ async def test_what_is_withdrawn_while_it_is_merged_leaves_with_the_next_merge()
     fact = (await world.ledger.facts.facts(TANG, 9))[0]
 
     async def retire(_: Person) -> None:
-        await world.ledger.events.retire(fact.event_id, NOON)
+        await world.ledger.eraser.forget(fact.event_id, NOON)
 
     world.merger.react = retire
     await world.entity.merge(TANG)

@@ -109,7 +109,7 @@ async def test_what_was_retired_or_withdrawn_here_does_not_come_back(ledger: Led
     """An import does not bring back a retired event or a withdrawn message."""
     forgotten = an_event("忘掉", message_ids=("m-9",))
     await committed(ledger, forgotten)
-    await ledger.events.retire(forgotten.id, NOON)
+    await ledger.eraser.forget(forgotten.id, NOON)
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     withdrawn = a_message("撤回", id="m-1")
     assert await ledger.archive.import_rows([EmbeddedEvent(forgotten), EMBEDDED, withdrawn]) == 1
@@ -160,7 +160,7 @@ async def test_retired_events_are_not_streamed(ledger: Ledger) -> None:
     """An export holds no retired events."""
     event = an_event()
     await embedded(ledger, [(event, a_vector(1, 0))])
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     assert await archived(ledger) == []
 
 
@@ -196,6 +196,6 @@ async def test_activity_counts_a_place_by_day(ledger: Ledger) -> None:
     )
     everything = await ledger.archive.activity(None, days)
     assert (everything.events, everything.days[1]) == (4, DayCount(today, 2, 2))
-    await ledger.events.retire(EMBEDDED.event.id, NOON)
+    await ledger.eraser.forget(EMBEDDED.event.id, NOON)
     assert (await ledger.archive.activity(GROUP.scope, days)).days[1].events == 0
     assert await ledger.archive.activity(GROUP.scope, []) == Activity(2, 2)

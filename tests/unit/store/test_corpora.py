@@ -302,7 +302,7 @@ async def test_a_place_is_searched_alike_from_memory_and_from_the_disk(tmp_path:
     scenes = [chance.choice([*people, OTHER_GROUP, PRIVATE]) for _ in range(2500)]
     events = [an_event(f"第{number}件", scene) for number, scene in enumerate(scenes)]
     await embedded(ledger, [(event, a_vector(*(chance.gauss(0, 1) for _ in range(64)))) for event in events])
-    await ledger.events.retire(events[0].id, NOON)
+    await ledger.eraser.forget(events[0].id, NOON)
     without_room = with_room_for(ledger, 100)
     asked = [chance.gauss(0, 1) for _ in range(64)]
     for scene in (GROUP, PRIVATE, OPERATOR):
@@ -324,7 +324,7 @@ async def test_a_large_place_is_loaded_in_slices_while_its_vectors_change(tmp_pa
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
     standing = [event.id for event in events]
     for number in (TOGETHER - 1, 2, 3 * TOGETHER - 1):
-        await ledger.events.retire(events[number].id, NOON)
+        await ledger.eraser.forget(events[number].id, NOON)
         standing.remove(events[number].id)
         late = an_event(f"新{number}")
         await embedded(ledger, [(late, a_vector(1, 1))])

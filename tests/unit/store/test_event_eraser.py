@@ -93,7 +93,7 @@ async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: L
     await committed(ledger, withdrawn, retired, stands)
     await told(ledger)
     await ledger.log.withdraw(GROUP.scope, "w-0", later(minutes=5))
-    await ledger.events.retire(retired.id, NOON)
+    await ledger.eraser.forget(retired.id, NOON, "correction")
     assert {event.id for event in await ledger.eraser.unrepeatable()} == {MOVING.id, withdrawn.id}
     expired = await ledger.eraser.expired(later(minutes=1))
     assert {event.id for event in expired} == {MOVING.id, retired.id, withdrawn.id}  # the last needs no 30 days
@@ -171,7 +171,7 @@ async def test_what_was_corrected_or_withdrawn_is_not_listed(ledger: Ledger) -> 
     await ledger.log.withdraw(GROUP.scope, "m-1", later(minutes=1))
     tea = an_event()
     await committed(ledger, tea)
-    await ledger.events.retire(tea.id, NOON)
+    await ledger.eraser.forget(tea.id, NOON, "correction")
     assert await ledger.eraser.forgotten(MOVING.sender_id, NOON) == []
 
 

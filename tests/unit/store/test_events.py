@@ -51,7 +51,7 @@ async def test_what_replaces_an_event_is_known(ledger: Ledger) -> None:
     await committed(ledger, old, other, new, private)
     assert await ledger.events.replacing(["old", "other"], ReadFilter(GROUP)) == [new]
     assert await ledger.events.replacing([], ReadFilter(GROUP)) == []
-    await ledger.events.retire("new", NOON)
+    await ledger.eraser.forget("new", NOON)
     assert await ledger.events.replacing(["old"], ReadFilter(GROUP)) == []
 
 
@@ -61,7 +61,7 @@ async def test_the_ids_of_replaced_events_are_known_up_to_a_limit(ledger: Ledger
     new, private = an_event("周会改到周四", id="new", replaces="old"), an_event("私下说的", PRIVATE, replaces="gone")
     await committed(ledger, an_event("周会周二开", id="old"), new, private)
     assert await ledger.events.replaced_ids(2) == {"old", "gone"}
-    await ledger.events.retire("new", NOON)
+    await ledger.eraser.forget("new", NOON)
     assert await ledger.events.replaced_ids(2) == {"old", "gone"}
     assert await ledger.events.replaced_ids(1) is None
 
@@ -170,8 +170,8 @@ async def test_a_retired_event_is_out_of_every_reading_until_it_is_restored(ledg
     """A retired event is in no listing or search until it is restored, and then is complete again."""
     event = an_event()
     await committed(ledger, event)
-    await ledger.events.retire(event.id, NOON)
-    await ledger.events.retire(event.id, later(days=1))
+    await ledger.eraser.forget(event.id, NOON)
+    await ledger.eraser.forget(event.id, later(days=1))
     assert await shown(ledger, OPERATOR) == []
     assert await ledger.events.fetch([event.id]) == []
     assert await ledger.events.find(event.id) == replace(event, retired_at=NOON)
@@ -184,7 +184,7 @@ async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) 
     """Restoring an event with an active equal returns that one, so that no two equal events are active."""
     first, second = an_event("甲"), an_event("甲！")
     await committed(ledger, first)
-    await ledger.events.retire(first.id, NOON)
+    await ledger.eraser.forget(first.id, NOON)
     await committed(ledger, second)
     assert await ledger.events.restore(first.id) == second
     assert await shown(ledger, GROUP) == ["甲！"]
@@ -203,7 +203,7 @@ async def test_events_are_found_by_the_lines_that_they_were_made_of(ledger: Ledg
     both = await made_of([(here, "m-3"), (there, "m-1")], ReadFilter(OPERATOR))
     assert sorted(event.text for event in both) == ["别处的茶", "去黄山"]
     assert await made_of([(there, "m-1")], ReadFilter(GROUP)) == []
-    await ledger.events.retire(trip.id, NOON)
+    await ledger.eraser.forget(trip.id, NOON)
     assert await made_of([(here, "m-3")], ReadFilter(GROUP)) == []
 
 
@@ -212,8 +212,8 @@ async def test_what_was_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
     gone, half = an_event("甲", message_ids=("m-1", "m-2")), an_event("乙", message_ids=("m-2", "m-3"))
     forgotten = an_event("丙", message_ids=("m-1",))
     await committed(ledger, gone, half, forgotten)
-    await ledger.events.retire(half.id, NOON)
-    await ledger.events.retire(forgotten.id, NOON)
+    await ledger.eraser.forget(half.id, NOON)
+    await ledger.eraser.forget(forgotten.id, NOON)
     for number in (1, 2):
         await ledger.log.withdraw(GROUP.scope, f"m-{number}", NOON)
     await ledger.log.prune(later(days=1))
@@ -276,7 +276,7 @@ async def test_what_was_said_without_a_message_falls_with_none(ledger: Ledger, o
         assert await ledger.log.withdraw(GROUP.scope, f"m-{number}", NOON) == 0
     (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.count, event.message_ids) == (3, ())
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     assert await ledger.events.restore(event.id) == event
 
 
@@ -297,7 +297,7 @@ async def test_an_independent_statement_that_was_forgotten_stays_so(ledger: Ledg
     """A forgotten statement without a message does not come back from the messages of its repetitions."""
     independent = an_event("甲")
     await committed(ledger, independent, an_event("甲", message_ids=("m-1",)))
-    await ledger.events.retire(independent.id, NOON)
+    await ledger.eraser.forget(independent.id, NOON)
     await committed(ledger, an_event("甲", message_ids=("m-1",)))
     assert await shown(ledger, GROUP) == []
 

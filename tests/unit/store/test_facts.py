@@ -92,7 +92,7 @@ async def test_a_settled_fact_comes_in_once(ledger: Ledger) -> None:
     await ledger.facts.mark_merged(ME, [a_fact(event)])
     await ledger.events.commit(draft)
     await ledger.events.commit(replace(draft, job_id="another"))
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     await ledger.events.restore(event.id)
     assert await ledger.facts.waiting() == []
 
@@ -114,7 +114,7 @@ async def test_facts_of_an_event_that_fell_wait_until_it_stands_again(ledger: Le
     """Facts of a retired or withdrawn event are neither returned nor counted until it is active again."""
     kept, fallen = an_event("甲"), an_event("乙", message_ids=("m-1",))
     await ledger.events.commit(replace(a_draft(kept, fallen), facts=(a_fact(kept), a_fact(fallen))))
-    await ledger.events.retire(kept.id, NOON)
+    await ledger.eraser.forget(kept.id, NOON)
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     assert await ledger.facts.waiting() == []
@@ -133,7 +133,7 @@ async def test_a_profile_follows_a_statement_that_replaces_one_it_contains(ledge
     assert await ledger.facts.facts(ME, 9) == [a_fact(old, is_withdrawn=True), a_fact(new)]
     assert await ledger.facts.keys_to_update() == frozenset()  # nothing in it was forgotten: it stays readable
     await ledger.facts.mark_merged(ME, await ledger.facts.facts(ME, 9))
-    await ledger.events.retire(new.id, NOON)
+    await ledger.eraser.forget(new.id, NOON)
     assert await ledger.facts.keys_to_update() == {ME}
     assert await ledger.facts.facts(ME, 9) == [a_fact(new, is_withdrawn=True), a_fact(old)]
     await ledger.events.restore(new.id)
@@ -146,7 +146,7 @@ async def test_a_waiting_fact_that_was_replaced_is_not_merged(ledger: Ledger) ->
     new = an_event("阿棠(2000001) 周三休假", replaces=old.id, happened_at=later(hours=1))
     await ledger.events.commit(replace(a_draft(old, new), facts=(a_fact(old), a_fact(new))))
     assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
-    await ledger.events.retire(old.id, NOON)
+    await ledger.eraser.forget(old.id, NOON)
     await ledger.events.restore(old.id)
     assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
 
@@ -179,7 +179,7 @@ async def test_a_limit_counts_the_facts_that_are_given(ledger: Ledger) -> None:
     """The limit counts returned facts only, not those of retired events."""
     facts = await learned(ledger, "甲", "乙", "丙")
     for fact in facts[:2]:
-        await ledger.events.retire(fact.event_id, NOON)
+        await ledger.eraser.forget(fact.event_id, NOON)
     assert await ledger.facts.facts(ME, 1) == [facts[2]]
 
 
@@ -227,7 +227,7 @@ async def test_a_failure_for_which_nothing_waits_is_not_remembered(ledger: Ledge
     await ledger.facts.fail(ME, "没有回应", NOON)
     facts = await learned(ledger, "甲")
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
-    await ledger.events.retire(facts[0].event_id, NOON)
+    await ledger.eraser.forget(facts[0].event_id, NOON)
     await ledger.facts.fail(ME, "没有回应", NOON)
     await ledger.events.restore(facts[0].event_id)
     assert (await ledger.facts.waiting())[0].attempts == 1
@@ -238,7 +238,7 @@ async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) 
     facts = await learned(ledger, "甲")
     await ledger.facts.mark_merged(ME, facts)
     await ledger.facts.fail(ME, "没有回应", NOON)
-    await ledger.events.retire(facts[0].event_id, NOON)
+    await ledger.eraser.forget(facts[0].event_id, NOON)
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON, withdrawn=1)]
     await ledger.facts.fail(ME, "没有回应", NOON)
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON, 1, NOON, "没有回应", withdrawn=1)]
@@ -249,7 +249,7 @@ async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> N
     new, kept, told = await learned(ledger, "甲", "乙", "丙")
     await ledger.facts.mark_merged(ME, [kept, told])
     assert await ledger.facts.keys_to_update() == frozenset()
-    await ledger.events.retire(told.event_id, NOON)
+    await ledger.eraser.forget(told.event_id, NOON)
     gone = replace(told, is_withdrawn=True)
     assert await ledger.facts.facts(ME, 9) == [gone, new]
     assert await ledger.facts.facts(ME, 1) == [gone]
@@ -276,10 +276,10 @@ async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
     """A fact restored after its removal from a profile waits as new; one restored before waits for nothing."""
     [fact] = await learned(ledger, "甲")
     await ledger.facts.mark_merged(ME, [fact])
-    await ledger.events.retire(fact.event_id, NOON)
+    await ledger.eraser.forget(fact.event_id, NOON)
     await ledger.events.restore(fact.event_id)
     assert (await ledger.facts.waiting(), await ledger.facts.keys_to_update()) == ([], frozenset())
-    await ledger.events.retire(fact.event_id, NOON)
+    await ledger.eraser.forget(fact.event_id, NOON)
     await ledger.facts.mark_merged(ME, [replace(fact, is_withdrawn=True)])
     assert await ledger.facts.waiting() == []
     await ledger.events.restore(fact.event_id)
@@ -290,7 +290,7 @@ async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
 async def test_what_falls_or_rises_during_a_merge_is_for_the_next_one(ledger: Ledger) -> None:
     """A fact withdrawn or restored during a merge is settled as it was given, and waits again for the next merge."""
     [fact] = await learned(ledger, "甲")
-    await ledger.events.retire(fact.event_id, NOON)
+    await ledger.eraser.forget(fact.event_id, NOON)
     await ledger.facts.mark_merged(ME, [fact])
     [gone] = await ledger.facts.facts(ME, 9)
     assert gone == replace(fact, is_withdrawn=True)
@@ -306,7 +306,7 @@ async def test_what_left_out_people_withdrew_is_withheld_but_hidden(ledger: Ledg
     fact = a_fact(event, HERE)
     await ledger.events.commit(replace(a_draft(event), facts=(fact,)))
     await ledger.facts.mark_merged(HERE, [fact])
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     await ledger.consent.opt_out("2000001", NOON)
     assert (await ledger.facts.facts(HERE, 9), await ledger.facts.waiting()) == ([], [])
     assert await ledger.facts.keys_to_update() == {HERE}
@@ -320,7 +320,7 @@ async def test_what_is_settled_is_reworded_and_erased_with_the_rest(ledger: Ledg
     await ledger.facts.mark_merged(ME, [a_fact(mine)])
     await ledger.facts.mark_merged(HERE, [about])
     await ledger.eraser.forget_person("2000001", later(hours=1), Redaction.of(["2000001"], []))
-    await ledger.events.retire(theirs.id, NOON)
+    await ledger.eraser.forget(theirs.id, NOON)
     assert await ledger.facts.keys_to_update() == {HERE}
     [gone] = await ledger.facts.facts(HERE, 9)
     assert "2000001" not in gone.text
@@ -362,7 +362,7 @@ async def test_words_are_heard_only_while_their_event_stands(ledger: Ledger) -> 
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     await ledger.events.commit(replace(a_draft(withdrawn), observations={withdrawn.id: "是甲"}))
     assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {}
     await ledger.events.restore(event.id)
     assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}

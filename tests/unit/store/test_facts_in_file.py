@@ -100,9 +100,9 @@ async def test_what_is_merged_costs_nothing(path: Path) -> None:
     few = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.keys_to_update)]
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(MANY)
-    await ledger.events.retire(events[0].id, NOON)
+    await ledger.eraser.forget(events[0].id, NOON)
     await ledger.facts.mark_merged(ME, await ledger.facts.facts(ME, 18))
-    await ledger.events.retire(events[1].id, NOON)
+    await ledger.eraser.forget(events[1].id, NOON)
     assert len(await ledger.facts.waiting()) == len(await ledger.facts.keys_to_update()) == 1
     many = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.keys_to_update)]
     assert [one for one, least in zip(many, few, strict=True) if one > 4 * least] == []

@@ -97,7 +97,7 @@ async def test_a_retired_event_is_not_found_and_a_restored_one_is(ledger: Ledger
     """A retired event is not found, and a restored one is, from the next search on."""
     event = an_event("乌龙茶")
     await committed(ledger, event)
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     assert await found(ledger, "乌龙茶", OPERATOR) == []
     await ledger.events.restore(event.id)
     assert await found(ledger, "乌龙茶", OPERATOR) == ["乌龙茶"]

@@ -106,7 +106,7 @@ async def test_places_are_found_by_name_id_and_kind(ledger: Ledger) -> None:
     near = replace(GROUP, group_id=f"{GROUP.group_id}5")
     told = (an_event("一", GROUP), an_event("二", near), an_event("三", PRIVATE), an_event("没了", OTHER_GROUP))
     await ledger.events.commit(a_draft(*told))
-    await ledger.events.retire(told[-1].id, later(hours=2))
+    await ledger.eraser.forget(told[-1].id, later(hours=2))
     await ledger.log.append([a_message("早", named, sent_at=later(hours=1))])
     await ledger.names.note(PRIVATE.scope, PRIVATE.user_id, "阿棠", NOON)
 
@@ -158,7 +158,7 @@ async def test_profiles_are_listed_with_the_sources_of_their_facts(ledger: Ledge
     facts = (a_fact(tea, member), a_fact(gone, member))
     await ledger.events.commit(replace(a_draft(tea, gone), facts=facts))
     await ledger.facts.mark_merged(member, facts)
-    await ledger.events.retire(gone.id, later(hours=1))
+    await ledger.eraser.forget(gone.id, later(hours=1))
     own = Profile(member, "阿棠", ("茶",), "爱喝茶", NOON, tea.id, "1")
     place = Profile(ProfileKey.group(GROUP.group_id), "书友会", (), "读书", later(hours=1), tea.id, "1")
     for profile in (own, place, replace(own, key=replace(member, agent="another"))):

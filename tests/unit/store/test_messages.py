@@ -81,7 +81,7 @@ async def test_messages_that_events_rest_on_are_known(ledger: Ledger) -> None:
     """A message counts as learned if an event of its place was made from it, even a retired one."""
     retired, elsewhere = an_event("乙", message_ids=("2",)), an_event("丙", OTHER_GROUP, message_ids=("3",))
     await committed(ledger, an_event("甲", message_ids=("1",)), retired, elsewhere)
-    await ledger.events.retire(retired.id, NOON)
+    await ledger.eraser.forget(retired.id, NOON)
     assert await ledger.log.learned(GROUP.scope, ["1", "2", "3", "4"]) == {"1", "2"}
     assert await ledger.log.learned(GROUP.scope, []) == frozenset()
 

@@ -21,7 +21,7 @@ async def test_events_are_counted_by_place_and_kind(ledger: Ledger) -> None:
     known = an_event("服务器在机房", id="e4", kind="knowledge", sender_id=LIN)
     await committed(ledger, tea, vague, known, an_event("忘掉的", id="e5"), an_event("桌游", OTHER_GROUP, id="e6"))
     await committed(ledger, again)
-    await ledger.events.retire("e5", NOON)
+    await ledger.eraser.forget("e5", NOON)
     await ledger.quality.tally(TODAY, {}, {"e1": 3, "gone": 1}, NOON)
     assert await ledger.quality.places(None) == [
         PlaceQuality(GROUP.scope, 0, 3, {"event": 2, "knowledge": 1}, 2, 1),
@@ -33,7 +33,7 @@ async def test_events_are_counted_by_place_and_kind(ledger: Ledger) -> None:
 async def test_statements_are_read_from_the_latest_on(ledger: Ledger) -> None:
     """Active events of an agent are read, the latest stored first, up to a number."""
     await committed(ledger, *(an_event(f"第 {number} 件", id=f"e{number}") for number in range(7)))
-    await ledger.events.retire("e3", NOON)
+    await ledger.eraser.forget("e3", NOON)
     assert [one.id for one in await ledger.quality.statements("default", 4)] == ["e6", "e5", "e4", "e2"]
     assert await ledger.quality.statements("another", 4) == []
 

@@ -38,7 +38,7 @@ async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger
     """Active events without a vector of the model are returned in the order of writing, and counted."""
     first, retired, second = an_event("甲", happened_at=later(days=1)), an_event("乙"), an_event("丙")
     await committed(ledger, first, retired, second)
-    await ledger.events.retire(retired.id, NOON)
+    await ledger.eraser.forget(retired.id, NOON)
     assert await ledger.vectors.waiting(MODEL, 10) == [(first.id, "甲"), (second.id, "丙")]
     assert await ledger.vectors.waiting(MODEL, 1) == [(first.id, "甲")]
     assert await ledger.vectors.lag(MODEL) == 2
@@ -89,7 +89,7 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     assert await changed(ledger, Checkpoint()) == [(first, EAST), (second, NORTH), (third, WEST)]
     mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 2))[-1].checkpoint
     assert await changed(ledger, mark) == [(third, WEST)]
-    await ledger.events.retire(first.id, NOON)
+    await ledger.eraser.forget(first.id, NOON)
     assert await changed(ledger, mark) == [(third, WEST), (first.id, None)]
     await ledger.vectors.store(MODEL, [VectorRow(third.id, EAST)])
     await ledger.events.restore(first.id)
@@ -117,7 +117,7 @@ async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None
     await embedded(ledger, [(old, a_vector(1, 0, 0))], "old model")
     await embedded(ledger, [(new, EAST), (retired, EAST)])
     await committed(ledger, an_event("丁"))
-    await ledger.events.retire(retired.id, NOON)
+    await ledger.eraser.forget(retired.id, NOON)
     assert await ledger.vectors.embedded_ids(MODEL) == {new.id}
     assert await ledger.vectors.embedded_ids("") == frozenset()
     found = [await ledger.vectors.dimensions(model) for model in (MODEL, "old model", "no model", "")]
@@ -129,7 +129,7 @@ async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None
     first = an_event("甲")
     await embedded(ledger, [(first, EAST), (an_event("乙"), NORTH), (an_event("丙"), a_vector(1, 0, 0))])
     assert await ledger.vectors.dimensions(MODEL) == 2
-    await ledger.events.retire(first.id, NOON)
+    await ledger.eraser.forget(first.id, NOON)
     assert await ledger.vectors.dimensions(MODEL) == 2
 
 
@@ -167,7 +167,7 @@ async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledge
         standing[event.id] = (event, numbers)
         if step % 3 == 0:
             gone = chance.choice(list(standing))
-            await ledger.events.retire(gone, NOON)
+            await ledger.eraser.forget(gone, NOON)
             del standing[gone]
         for scene in (GROUP, PRIVATE):
             cosines = {

@@ -283,7 +283,7 @@ async def test_an_erasure_is_behind_and_a_purge_builds_anew() -> None:
     await world.slept()
     old = await world.store.open()
     world.store.is_running, world.store.starts = False, 1
-    await world.ledger.events.retire(events[0].id, NOON)
+    await world.ledger.eraser.forget(events[0].id, NOON)
     await world.follower.remove_from_index([events[0].id])
     assert (world.store.starts, await world.follower.lag()) == (1, 1)
     assert await world.follower.rebuild(afresh=True) == 2

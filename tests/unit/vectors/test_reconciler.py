@@ -99,7 +99,7 @@ async def test_an_index_is_built_from_the_ledger_and_then_followed() -> None:
     first = await some(ledger, 3)
     await follower.follow()
     later = await some(ledger, 2, first=4)
-    await ledger.events.retire(first[0].id, NOON)
+    await ledger.eraser.forget(first[0].id, NOON)
     await follower.follow()
     assert await found(follower) == {event.id for event in (*first[1:], *later)}
     assert sorted(store.upserted) == sorted(event.id for event in (*first, *later))
@@ -276,7 +276,7 @@ async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened()
     (event,) = await some(ledger, 1)
     await follower_of(ledger, store).follow()
     store.is_damaged = True
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     await follower_of(ledger, store).rebuild()
     generation = await store.open()
     assert generation is not None
@@ -324,7 +324,7 @@ async def test_when_the_last_event_goes_the_index_is_empty_and_up_to_date() -> N
     follower = follower_of(ledger, store)
     (event,) = await some(ledger, 1)
     await follower.follow()
-    await ledger.events.retire(event.id, NOON)
+    await ledger.eraser.forget(event.id, NOON)
     await follower.follow()
     assert await follower.lag() == 0
     assert await found(follower) == set()

@@ -1,25 +1,23 @@
-"""Deletion of rows with their index entries, and removal of a person from what others said."""
+"""Removal of a person from what others said."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from sqlite3 import Connection
 
 from ...domain.belief import Belief, Change, without_changer, without_supporter
 from ...domain.erasure import texts_of, without_person
-from ...domain.event import Event
 from .. import beliefs, event_rows, profiles
 from ..database.rows import BELIEF, CHANGE, EVENT, MESSAGE, bound
 from ..database.sql import LISTED, listed, next_revision
-from ..messages import drop
+from ..event_rows import seqs_of
 from ..profiles import PROFILE
 from ..search import words
 from ..search.read_filter_sql import Filter
 
-TOGETHER = 500  # rows read into memory at once
 _FUNCTION = "names_somebody"
 
 
@@ -34,34 +32,6 @@ def search_of(names: Iterable[str]) -> Callable[[str], bool]:
         return any(name in text for start in starts for name in by_start[start])
 
     return is_in
-
-
-def delete_events(connection: Connection, where: str, values: Sequence[object] | Mapping[str, object]) -> list[str]:
-    """Delete events of ``events e``, active or retired, with their index entries; return their ids."""
-    ids: list[str] = []
-    for chunk in chunks(seqs_of(connection, "events", where, values)):
-        events = EVENT.numbered(connection, f"WHERE seq IN {LISTED}", (listed(chunk),))
-        words.drop(connection, events)
-        connection.execute(f"DELETE FROM events WHERE seq IN {LISTED}", (listed(chunk),))  # with what depends on them
-        ids += [event.id for _, event in events]
-    return ids
-
-
-def delete_messages(connection: Connection, where: str, values: Mapping[str, object]) -> int:
-    """Delete messages of ``messages e`` with their index entries; return how many."""
-    return sum(drop(connection, chunk) for chunk in chunks(seqs_of(connection, "messages", where, values)))
-
-
-def seqs_of(
-    connection: Connection, table: str, where: str, values: Sequence[object] | Mapping[str, object]
-) -> list[int]:
-    """Return the seqs of the rows of a table, as ``e``, that match a condition, in insertion order."""
-    return [row[0] for row in connection.execute(f"SELECT e.seq FROM {table} e WHERE {where} ORDER BY e.seq", values)]
-
-
-def chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Split seqs into chunks of at most :data:`TOGETHER`."""
-    return (seqs[start : start + TOGETHER] for start in range(0, len(seqs), TOGETHER))
 
 
 class Rewording:
@@ -90,45 +60,37 @@ class Rewording:
         named, values = self._within(f"{said} || char(10) || coalesce(e.perspective, '')")
         about = "e.user_id = ? OR e.seq IN (SELECT seq FROM event_subjects WHERE subject = ?)"
         theirs = (*bound(self._user_id, self._user_id), *values, json.dumps(self._user_id, ensure_ascii=False))
-        joined, revision = list[str](), next_revision(self._connection)
+        gone, revision = list[str](), next_revision(self._connection)
         for seq in seqs_of(self._connection, "events", f"{about} OR {named} OR instr(e.quotes, ?)", theirs):
             old = event_rows.event_at(self._connection, seq)
             new = without_person(old, self._user_id, self._hide)
-            self.reworded += new is not None and texts_of(new) != texts_of(old)
-            if new is None or (new is not old and self._is_merged(seq, old, new, revision)):
-                delete_events(self._connection, "e.seq = ?", (seq,))
-                joined.append(old.id)
-        return joined
-
-    def _is_merged(self, seq: int, old: Event, new: Event, revision: int) -> bool:
-        """Rewrite an event, or count it in an active event with the same text, and return whether it was counted there.
-
-        The record of its observation is deleted, too, because the original words name the person.
-        """
-        self._connection.execute("DELETE FROM heard WHERE event_seq = ?", (seq,))
-        is_active_anew = texts_of(new) != texts_of(old) and new.retired_at is None
-        twin = event_rows.active_duplicate(self._connection, new) if is_active_anew else None
-        if twin is None or twin == seq:
-            event_rows.put_anew(self._connection, seq, old, new, revision)
-            return False
-        query = "SELECT message_id FROM event_sources WHERE seq = ?"
-        sources = [row[0] for row in self._connection.execute(query, (seq,)).fetchall()]
-        event_rows.count_again(self._connection, twin, new, sources)
-        return True
+            if new is old:
+                continue
+            is_reworded = new is not None and texts_of(new) != texts_of(old)
+            self.reworded += is_reworded
+            self._connection.execute("DELETE FROM heard WHERE event_seq = ?", (seq,))  # the original words name them
+            is_active_anew = new is not None and is_reworded and new.retired_at is None
+            twin = event_rows.active_duplicate(self._connection, new) if new and is_active_anew else None
+            if new is not None and twin in (None, seq):
+                event_rows.put_anew(self._connection, seq, old, new, revision)
+                continue
+            if new is not None and twin is not None:  # counted in an active event that now has the same text
+                sources = self._connection.execute("SELECT message_id FROM event_sources WHERE seq = ?", (seq,))
+                event_rows.count_again(self._connection, twin, new, [row[0] for row in sources.fetchall()])
+            gone += event_rows.delete(self._connection, EVENT, "e.seq = ?", (seq,))
+        return gone
 
     def messages(self) -> None:
         """Hide the person in the log."""
         named, values = self._within("e.text")
-        for chunk in chunks(seqs_of(self._connection, "messages", named, values)):
-            read = MESSAGE.numbered(self._connection, f"WHERE seq IN {LISTED}", (listed(chunk),))
-            changed = [(seq, old, text) for seq, old in read if (text := self._hide(old.text)) != old.text]
-            words.drop(self._connection, [(seq, old) for seq, old, _ in changed])
-            new = [(*bound(text), seq) for seq, _, text in changed]
-            self._connection.executemany("UPDATE messages SET text = ? WHERE seq = ?", new)
-            again = (listed(seq for _, seq in new),)
-            for seq, message in MESSAGE.numbered(self._connection, f"WHERE seq IN {LISTED}", again):
-                words.add(self._connection, seq, message)  # as it is stored
-            self.reworded += len(changed)
+        for seq in seqs_of(self._connection, "messages", named, values):
+            (old,) = MESSAGE.found(self._connection, "WHERE seq = ?", (seq,))
+            (text,) = bound(self._hide(old.text))
+            if text != old.text:
+                words.drop(self._connection, [(seq, old)])
+                self._connection.execute("UPDATE messages SET text = ? WHERE seq = ?", (text, seq))
+                words.add(self._connection, seq, replace(old, text=text))
+                self.reworded += 1
 
     def texts(self, table: str, source: str = "") -> int:
         """Hide the person in the texts of a table; return how many changed.
