@@ -1,8 +1,8 @@
 """Run the test suite: ``python -m tests [checks | companions | mutants | nightly | release] [arguments for pytest]``.
 
 Every step runs even if others fail; the exit status is 0 only if none failed. The plugin's tests are a separate pytest
-run, because nonebug starts NoneBot for every test of its run. Both pytest runs use six worker processes, each with
-its own folders; ``-n 0`` among the arguments runs them in one process.
+run, because nonebug starts NoneBot for every test of its run. It runs after the checks and beside the core's tests,
+which have more worker processes, each with its own folders; ``-n 0`` among the arguments runs each in one process.
 
 ``checks`` runs the static checks, ruff, pyright and import-linter, and prints the shape of the code, which forbids
 nothing. ``companions`` installs the chat plugins to which there are bridges, each into an environment of its own, and
@@ -30,7 +30,7 @@ from typing import IO, Literal
 from tests.support.sizes import NIGHTLY, SIZE
 
 ROOT = Path(__file__).resolve().parent.parent
-WORKERS = "6"  # for two cores: two thirds of the time are waiting for processes, disk and pauses
+WORKERS = {"core": "4", "plugin": "2"}  # for two cores: half of the time is waiting for processes, disk and pauses
 LINTED = (
     "benchmarks",
     "bot.py",
@@ -105,15 +105,11 @@ def checks() -> list[Step]:
 def tests(arguments: Sequence[str]) -> list[Step]:
     """List the two pytest runs, which both get the arguments."""
     also_fine = (NOTHING_SELECTED,) if arguments else ()
-    pytest = ("-m", "pytest", "-n", WORKERS)
-    plugin_loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
+    core = ("--dist", "loadfile", "-p", "no:nonebug", "--ignore=tests/plugin", "tests")
+    loops = ("-o", "asyncio_default_fixture_loop_scope=session", "-o", "asyncio_default_test_loop_scope=session")
     return [
-        Step(
-            "core",
-            (*pytest, "--dist", "loadgroup", "-p", "no:nonebug", "--ignore=tests/plugin", "tests", *arguments),
-            also_fine,
-        ),
-        Step("plugin", (*pytest, "--dist", "worksteal", *plugin_loops, "tests/plugin", *arguments), also_fine),
+        Step(name, ("-m", "pytest", "-n", WORKERS[name], *own, *arguments), also_fine)
+        for name, own in (("core", core), ("plugin", ("--dist", "worksteal", *loops, "tests/plugin")))
     ]
 
 
@@ -158,9 +154,9 @@ def steps(arguments: Sequence[str]) -> list[Step]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every step, the checks beside the others, and print a summary."""
+    """Run every step, the checks and the plugin's tests beside the others, and print a summary."""
     todo, checking = steps(arguments), checks()
-    beside = [step for step in todo if step in checking]
+    beside = [step for step in todo if step in checking or step.name == "plugin"]
     rest = [step for step in todo if step not in beside]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output, ThreadPoolExecutor(1) as pool:
         checked = pool.submit(_outcomes, beside, output)

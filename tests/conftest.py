@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
@@ -24,11 +26,35 @@ local.AUTO = local.HASH  # loading the encoder takes a second; tests of it name 
 os.environ["COGNITIVE_MEMORY__MODELS__EMBEDDING__LOCAL"] = local.HASH  # for bots and commands in processes of their own
 
 
+LONG = ("tests/unit/vectors/", "tests/unit/test_opening", "tests/unit/test_faults", "tests/journeys/")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give a worker whole files, in the order of the collection, and one of them all house tests.
+
+    What a file starts or reads is then there once; xdist's own groups do nothing from pytest 9.1 on.
+    """
+    from xdist.scheduler import LoadScopeScheduling  # workers need none
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = nodeid.partition("::")[0]
+            return "house" if path.startswith("tests/house/") else path
+
+    config.option.loadscopereorder = False
+    return Files(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of the repository's own files in one worker, which parses these once."""
-    for item in items:
-        if item.path.parent.name == "house":
-            item.add_marker(pytest.mark.xdist_group("house"))
+    """Begin with what takes longest, so that no worker is left with it at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the collection made out of garbage collections, of which some tests make many."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

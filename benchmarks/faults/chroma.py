@@ -80,7 +80,7 @@ def _counts(found: Findings, stuck: int = 0) -> Counts:
 
 async def f11(extent: Extent) -> Row:
     """Kill the child at random moments of an upsert, and repeat unanswered batches until they are answered."""
-    rounds, dice = extent.of(50, 2), random.Random(11)
+    rounds, dice = extent.of(50, 1), random.Random(11)
     rows, unknown, slowest = known_rows(rounds * BATCH, 64), 0, 0.0
     async with _store() as (_, store):
         following = Following(store, rows[:BATCH])
@@ -111,7 +111,7 @@ async def f12(extent: Extent) -> Row:
     Within minutes of opening, a bot searches for all rows of so small an index by their own vectors. Chroma writes its
     index files with every thousandth row, so a smaller store has nothing to damage.
     """
-    mutants, two = extent.of(200, 5), asyncio.Semaphore(2)
+    mutants, two = extent.of(200, 3), asyncio.Semaphore(2)
     async with _store(AGAIN) as (folder, store):
         probing = await Probing.of(store, known_rows(1_200, 32), extent.of(300, 60), extent.of(1_200, 100))
         await store.close()

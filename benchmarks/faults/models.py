@@ -301,7 +301,7 @@ def _nulled(value: object) -> object:
 def f17(extent: Extent) -> Row:
     """Parse mutated answers, then send each kind to a memory; nothing crashes, nothing is lost."""
     asks = asyncio.run(_asks())
-    executions, crashes, worst, seconds = _fuzzed(asks, extent.of(60_000, 2_000), extent.seed)
+    executions, crashes, worst, seconds = _fuzzed(asks, extent.of(60_000, 600), extent.seed)
     total, kinds, accepted = asyncio.run(_met(extent.of(1, 4)))
     note = (
         f"{executions} executions, {executions / seconds:.0f} a s, crashes {crashes}, worst {1000 * worst:.0f} ms; "

@@ -150,12 +150,12 @@ def _forged_fences(block: str) -> int:
 
 async def a6(extent: Extent) -> Row:
     """Use the names of an admin, the owner, the bot and its system; nobody may be mistaken for them."""
-    return await _named(_names()[: extent.of(200, 12)], in_lines=False)
+    return await _named(_names()[: extent.of(200, 8)], in_lines=False)
 
 
 async def a7(extent: Extent) -> Row:
     """Use names and lines with unusual Unicode; no meaning may change anywhere."""
-    return await _named(_names()[:: extent.of(1, 7)], in_lines=True)
+    return await _named(_names()[:: extent.of(1, 20)], in_lines=True)
 
 
 def _names() -> list[str]:
@@ -317,7 +317,7 @@ def _payloads() -> list[str]:
 
 async def a9(extent: Extent) -> Row:
     """Send two hundred orders to a model that repeats them and to one that obeys; no fence or right may be broken."""
-    payloads = _payloads()[:: extent.of(1, 19)]
+    payloads = _payloads()[:: extent.of(1, 31)]
     forged = strays = reshaped = 0
     for mind in (careful, obedient):
         async with besieged(mind) as siege:
@@ -351,7 +351,7 @@ def obedient(question: Question) -> object:
 
 async def a12(extent: Extent) -> Row:
     """Let the model name other groups and people, known or invented, in every field; nothing is written to them."""
-    times, strays, profiles = extent.of(100, 8), 0, 0
+    times, strays, profiles = extent.of(100, 4), 0, 0
     for extra in (["subjects"], ["speaker"], ["subjects", "speaker"]):
         async with besieged(partial(_steering, extra)) as siege:
             elsewhere = core.Scene.group(ELSEWHERE, STRANGER, user_name="远人")
@@ -526,8 +526,9 @@ Flood = Callable[[Siege, Share], Awaitable[None]]
 
 async def a17(extent: Extent) -> Row:
     """Flood one group in two ways; at the published size the others' times are compared with no flood."""
-    people, rounds, number = extent.of(20, 8), extent.of(10, 1), extent.of(300, 12)
-    await _shared(1, 1, None)  # the first use of a process loads modules and is no measure
+    people, rounds, number = extent.of(20, 6), extent.of(10, 1), extent.of(300, 6)
+    if not extent.quick:
+        await _shared(1, 1, None)  # the first use of a process loads modules and is no measure
     alone = await _shared(people, rounds, None)
     floods: Mapping[str, Flood] = {
         f"{number} turns and dialogues of 1 MB and 10,000 mentions": partial(_endless, number),

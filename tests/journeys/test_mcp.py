@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 import cognitive_memory_core as core
 from tests.support.agents import TOOLS, Agent, http_agent, stdio_agent
 from tests.support.beliefs import a_belief, begun
-from tests.support.onebot import BotProcess, data_of, open_bot, prepare, start
+from tests.support.onebot import data_of, open_bot, prepare, start
 from tests.support.waiting import until
 
 USER, OTHER, GROUP, ELSEWHERE = "2000001", "2000002", "10001", "10002"
@@ -139,14 +138,6 @@ async def misuse(agent: Agent) -> None:
     assert (await agent.call("search_events", query="侦探小说", top_k="many"))["ok"]
 
 
-@asynccontextmanager
-async def a_bot(home: Path, *env: str) -> AsyncGenerator[tuple[BotProcess, list[str]], None]:
-    """Run a bot on a filled directory, which it owns while the block runs."""
-    foreign = await fill(data_of(home))
-    async with open_bot(home, {"only": ONLY}, (*ENV, *env)) as (bot, _):
-        yield bot, foreign
-
-
 async def test_every_tool_without_a_bot(tmp_path: Path) -> None:
     """Over standard input and output, each tool answers from the directory when no bot owns it."""
     foreign = await fill(tmp_path / "memory")
@@ -160,28 +151,10 @@ async def test_every_tool_without_a_bot(tmp_path: Path) -> None:
 async def test_every_tool_beside_a_bot(tmp_path: Path) -> None:
     """Over the bot's port, and over standard input and output beside the bot that owns the directory, each tool works.
 
-    What one of them stores, the other finds.
+    What one of them stores, the other finds; a session that began before the bot goes on beside it.
     """
-    async with a_bot(tmp_path) as (bot, foreign):
-        address = f"http://127.0.0.1:{bot.port}/memory/mcp"
-        async with http_agent(address, AGENT) as agent:
-            await use_every_tool(agent)
-            await misuse(agent)
-            assert "canary-" not in await try_to_leave(agent, foreign)
-        place = {"X-Memory-User": USER, "X-Memory-Group": GROUP}
-        async with http_agent(address, OPERATOR, place) as agent:
-            assert "乌龙茶" in str(await agent.call("search_events", query="乌龙茶"))
-        url = f"http://127.0.0.1:{bot.port}"
-        async with stdio_agent(*STDIO, "--url", url, home=tmp_path) as agent:
-            assert "乌龙茶" in str(await agent.call("search_events", query="乌龙茶"))
-            await use_every_tool(agent)
-            assert "canary-" not in await try_to_leave(agent, foreign)
-
-
-async def test_a_bot_starts_beside_an_agent(tmp_path: Path) -> None:
-    """A bot opens the directory while an agent's session lasts, and answers the agent's later calls."""
     prepare(tmp_path, {"only": ONLY}, ENV)
-    await fill(data_of(tmp_path))
+    foreign = await fill(data_of(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = str(listener.getsockname()[1])
     url = f"http://127.0.0.1:{port}"
@@ -190,8 +163,18 @@ async def test_a_bot_starts_beside_an_agent(tmp_path: Path) -> None:
         bot = start(tmp_path, {"PORT": port})
         try:
             await bot.opened()
-            listed = await agent.call("memory_list")
-            assert listed["memories"] == [{"id": pin, "fact": "阿棠对花生过敏"}]
+            assert (await agent.call("memory_list"))["memories"] == [{"id": pin, "fact": "阿棠对花生过敏"}]
+            assert (await agent.call("memory_delete", id=pin))["id"] == pin
+            async with http_agent(f"{url}/memory/mcp", AGENT) as other:
+                await use_every_tool(other)
+                await misuse(other)
+                assert "canary-" not in await try_to_leave(other, foreign)
+            place = {"X-Memory-User": USER, "X-Memory-Group": GROUP}
+            async with http_agent(f"{url}/memory/mcp", OPERATOR, place) as other:
+                assert "乌龙茶" in str(await other.call("search_events", query="乌龙茶"))
+            assert "乌龙茶" in str(await agent.call("search_events", query="乌龙茶"))
+            await use_every_tool(agent)
+            assert "canary-" not in await try_to_leave(agent, foreign)
         finally:
             bot.stop()
 

@@ -16,7 +16,6 @@ import pytest
 
 from tests.support.onebot import ROOT
 
-pytestmark = pytest.mark.xdist_group("site")  # one worker builds it
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("source", "src"), ("iframe", "src")}
 VOID_RELATIONS = {"canonical", "prev", "next", "alternate"}  # links of a head that a browser does not load
 

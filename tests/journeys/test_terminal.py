@@ -53,7 +53,9 @@ def on_a_terminal(home: BotHome, command: list[str]) -> str:
     return shown.decode("utf-8")
 
 
-@pytest.mark.parametrize("command", ["export", "import", "reindex"])
+@pytest.mark.parametrize(
+    "command", ["import", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("export", "reindex"))]
+)
 def test_long_work_shows_a_bar_on_a_terminal_only(home: BotHome, command: str) -> None:
     """On a terminal long work shows a progress bar, which is gone at the end; in a pipe there is only the result."""
     home.run("export", str(home.path / "memory.jsonl"))

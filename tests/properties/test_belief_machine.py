@@ -14,6 +14,7 @@ from tests.support.beliefs import LIN, MO, TEA, a_line, answered, created, delet
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
 from tests.support.ledgers import a_ledger
+from tests.support.sizes import sized
 
 TOPICS = ("新番", "政治", "桌游", "代码", "美食")
 DAYS = ("一", "三", "五")
@@ -150,4 +151,4 @@ def _answer(prompt: str, actions: list[tuple[str, int, int]]) -> str:
 
 
 TestBeliefMachine = BeliefMachine.TestCase
-TestBeliefMachine.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestBeliefMachine.settings = settings(max_examples=sized(20, 100), stateful_step_count=25, deadline=None)

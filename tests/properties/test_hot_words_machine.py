@@ -165,5 +165,5 @@ def _key(item: Event | Message) -> tuple[object, str]:
 
 TestHotWordsMachine = HotWordsMachine.TestCase
 TestHotWordsMachine.settings = settings(
-    max_examples=sized(8, 80), stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=sized(5, 80), stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -262,7 +262,7 @@ class TestQueueMachine(QueueMachine.TestCase):
     """Every accepted job stays in exactly one place, whatever crashes."""
 
     settings = settings(
-        max_examples=sized(40, 300),
+        max_examples=sized(25, 300),
         stateful_step_count=40,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],

@@ -26,13 +26,21 @@ SECRET = "我的银行卡密码是987654321"
 WORDLESS = {"_interned", "_weight_of", "_dated", "_instant_of", "_is_said"}  # of places, terms, dates, characters
 
 
+@functools.cache
 def cached_functions() -> list[Any]:
     """Return all cached functions of the core that can hold messages or names."""
-    gc.unfreeze()  # another test of this process may have frozen them, which hides them from get_objects
+    gc.unfreeze()  # what is frozen is hidden from get_objects
     found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
+    gc.freeze()
     of_functions = [one for one in found if not isinstance(one.__wrapped__, Connection)]  # those have SQL only
     ours = [one for one in of_functions if one.__module__.startswith("cognitive_memory_core.")]
     return [one for one in ours if one.__name__ not in WORDLESS and one.cache_parameters()["maxsize"]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _found() -> None:
+    """Find them before a test makes anything, which freezing would hide."""
+    cached_functions()
 
 
 def filled() -> set[str]:

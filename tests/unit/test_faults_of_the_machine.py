@@ -59,7 +59,7 @@ async def test_a_closing_cancelled_at_any_await_keeps_everything(tmp_path: Path)
 @pytest.mark.timeout(900)  # two lives of a bot with its vector store, which start slowly beside others
 async def test_lives_of_mixed_faults_lose_nothing(tmp_path: Path) -> None:
     """Lives of many faults, ended by kills, lose and double no turn; their backups and the vector store are whole."""
-    soaked = mixed.lived(tmp_path, float(sized(12, 120)), 5)
+    soaked = mixed.lived(tmp_path, float(sized(8, 120)), 5)
     assert soaked.crashes == []
     assert soaked.faults.total()
     assert await mixed.counted(soaked.data, soaked.ledger.accepted) == Counts()

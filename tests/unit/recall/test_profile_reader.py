@@ -451,7 +451,7 @@ async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
 
 # Isolation over random histories.
 
-SCENES = int(os.environ.get("COGNITIVE_MEMORY_LEAK_SCENES", sized(1_000, 20_000)))
+SCENES = int(os.environ.get("COGNITIVE_MEMORY_LEAK_SCENES", sized(400, 20_000)))
 HISTORIES = 20
 AGENTS, GROUPS, PEOPLE = ("default", "another"), ("10001", "10002", "10003"), tuple(f"200000{n}" for n in range(6))
 

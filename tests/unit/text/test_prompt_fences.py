@@ -111,9 +111,9 @@ def test_defusing_twice_is_defusing_once(payload: str) -> None:
 
 def test_no_character_turns_into_a_fence() -> None:
     """No character becomes an angle, square or lenticular bracket or a backtick under any normalisation."""
-    everything = "".join(map(chr, range(0x110000)))
+    everything = defused("".join(map(chr, range(0x110000))))
     for form in ("NFC", "NFKC", "NFKD"):
-        assert not set("<>[]【】`") & set(unicodedata.normalize(form, defused(everything)))
+        assert not set("<>[]【】`") & set(unicodedata.normalize(form, everything))
 
 
 def test_ordinary_text_is_left_alone() -> None:

@@ -28,10 +28,7 @@ from tests.support.sizes import IS_NIGHTLY, sized
 from tests.support.vector_stores import chroma_children
 from tests.support.waiting import PATIENCE
 
-pytestmark = [
-    pytest.mark.timeout(sized(300, 1800)),  # dozens of processes, each of which imports chromadb
-    pytest.mark.xdist_group("chroma"),
-]
+pytestmark = pytest.mark.timeout(sized(300, 1800))  # dozens of processes, each of which imports chromadb
 ROWS = known_rows(400, 16)
 EAST = ROWS[0].vector or array("f")
 PERSISTED = 1_000  # rows after which Chroma writes its index files

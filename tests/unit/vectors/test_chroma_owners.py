@@ -19,10 +19,7 @@ from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.vector_stores import chroma_server, chroma_store, rows
 
-pytestmark = [
-    pytest.mark.timeout(300),  # several processes, each of which imports chromadb
-    pytest.mark.xdist_group("stores"),
-]
+pytestmark = pytest.mark.timeout(300)  # several processes, each of which imports chromadb
 
 
 class Bots:
