@@ -14,9 +14,6 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from tests.support.waiting import PATIENCE
-
-from .stage import Stage, message, new_id
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
 SPEAKER = core.Scene.group("10001", "2000001", user_name="阿棠")
@@ -235,15 +232,6 @@ async def test_nothing_is_handed_to_a_memory_that_is_away(world: Callable[..., W
     assert await here.after(10_000) == []
     here.memory.running = True
     assert await here.after(10_000) == [["我怕猫"]]
-
-
-async def test_a_burst_is_handed_over_at_once(world: Callable[..., World]) -> None:
-    """A burst of any length is considered completely."""
-    here = world(auto_consider="all")
-    for n in range(950):
-        here.say(f"第 {n} 句", addressed_to_bot=False)
-        await here.after(0.01)
-    assert len([text for lines in await here.after(10_000) for text in lines]) == 950
 
 
 async def test_the_newest_turn_is_left_to_the_chat_plugin(world: Callable[..., World]) -> None:
@@ -482,26 +470,6 @@ async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_pat
     assert await here.after(10_000) == [["我怕猫"]]
 
 
-async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path) -> None:
-    """With a real memory, lines collected before a kill become exactly one event."""
-    from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-
-    settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
-    scene, file = core.Scene.group("10001", "2000001", user_name="阿棠"), tmp_path / "considering.json"
-    async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:
-        killed, born = (Considerer(lambda: memory, settings.capture, file=file) for _ in range(2))
-        await killed.submit_listed()
-        line = core.Message("m1", scene, "记住，我对花生过敏", datetime.now(timezone.utc), addressed_to_bot=True)
-        await memory.observe(line)
-        killed.note(line)
-        await killed._save()
-        await killed.submit_due()
-        await born.submit_listed()
-        await born.submit_listed()
-        assert await memory.drain(PATIENCE)
-        assert len([event for event in await memory.events(scene) if "花生" in event.text]) == 1
-
-
 @dataclass
 class Killed:
     """A real memory and a considerer whose process was killed; :meth:`reborn` is the next process."""
@@ -584,15 +552,6 @@ async def test_lines_of_one_second_come_back(killed: Killed) -> None:
     assert len(await killed.reborn()) == 15
 
 
-async def test_without_a_memory(world: Callable[..., World]) -> None:
-    """Without a memory no lines are collected."""
-    here = world()
-    here.memory.running = False
-    here.say("我怕猫")
-    here.memory.running = True
-    assert await here.after(10_000) == []
-
-
 async def test_stopping_hands_over_the_rest(world: Callable[..., World]) -> None:
     """When the bot stops, collected lines are handed over before the memory closes."""
     here = world()
@@ -624,19 +583,3 @@ async def test_the_clock_is_watched(app: object) -> None:
         await asyncio.sleep(0.01)
     assert [lines for _, lines in memory.dialogues] == [["在 10002"]]
     await considerer.stop()
-
-
-async def test_from_message_to_event(stage: Stage, group: int) -> None:
-    """A line to the bot becomes an event without any chat plugin."""
-    from nonebot_plugin_cognitive_memory import consider, get_memory
-
-    user = new_id()
-    here = core.Scene.group(str(group), str(user))
-    segments = [
-        {"type": "at", "data": {"qq": stage.bot.self_id}},
-        {"type": "text", "data": {"text": " 记住，我对花生过敏"}},
-    ]
-    await stage.hear(message(segments, user, group))
-    assert await consider(here)
-    assert await get_memory().drain(PATIENCE)
-    assert any("花生" in event.text for event in await get_memory().events(here))

@@ -82,20 +82,6 @@ async def test_anonymous_is_nobody(stage: Stage, group: int) -> None:
     assert "匿名" in answer
 
 
-async def test_opted_out_and_switched_off(stage: Stage, group: int) -> None:
-    """An opted-out person is recorded nowhere, and nobody is where the memory is switched off."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    user = new_id()
-    await get_memory().opt_out(str(user))
-    await stage.hear(message("别记我", user, group))
-    assert not await logged(group)
-    await get_memory().set_switch(core.Scene.group(str(group), "2000001"), "off")
-    await stage.hear(message("这里不记", 2000001, group))
-    await get_memory().set_switch(core.Scene.group(str(group), "2000001"), "on")
-    assert not await logged(group)
-
-
 async def test_withdrawn_in_a_group(stage: Stage, group: int) -> None:
     """A withdrawn group message leaves the log, also if an admin withdrew it."""
     event = message("说错了", 2000001, group)

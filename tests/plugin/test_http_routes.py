@@ -242,27 +242,6 @@ async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path
         assert (older["memory"]["statement"], older["memory"]["version"]) == (first, 6)
 
 
-async def test_one_run_a_group_at_a_time(app: App, tmp_path: Path) -> None:
-    """A second evolution of a group while one is under way is answered with 409."""
-    import cognitive_memory_core as core
-    from tests.support.evolving import WaitingChat
-
-    chat, clock = WaitingChat(answered(created("每周五晚上讨论新番", 1, 2))), FrozenClock()
-    clock.advance(hours=1)
-    settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
-    async with core.CognitiveMemory.open(
-        settings, tmp_path / "data", background=False, chat=chat, clock=clock
-    ) as memory:
-        for line in [*greetings(), *a_chat(*CHAT[:2])]:
-            await memory.observe(line)
-        async with served(mounted(a_site(memory))) as port, client(port) as asking:
-            first = asyncio.create_task(asking.post(f"/evolve/{GROUP_ID}"))
-            await asyncio.wait_for(chat.asked.wait(), 30)
-            assert (await asking.post(f"/evolve/{GROUP_ID}")).status_code == 409
-            chat.gate.set()
-            assert (await first).json()["stats"]["created"] == 1
-
-
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [

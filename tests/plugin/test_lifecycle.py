@@ -83,19 +83,6 @@ async def test_a_memory_whose_tasks_are_cancelled_opens_again(app: object, tmp_p
     assert not lifetime.memory.is_running
 
 
-async def test_locked_out(app: object, tmp_path: Path, log: list[str]) -> None:
-    """If another process owns the directory, the start continues, and the log names the .env line that helps."""
-    async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
-        lifetime = lifetime_of(tmp_path, historian={"shutdown_seconds": 0})
-        await lifetime.start()
-        assert not lifetime.memory.is_running
-        await until(lambda: any("LOCALSTORE_USE_CWD=true" in line for line in log))
-        [line] = [line for line in log if line.startswith("ERROR")]
-        assert "LOCALSTORE_USE_CWD=true" in line
-        assert "LOCALSTORE_USE_CWD=true" in lifetime.memory.reason
-        await lifetime.stop()
-
-
 async def test_the_lock_comes_free(app: object, tmp_path: Path) -> None:
     """A memory that waits for its predecessor opens once the lock is released."""
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):

@@ -189,35 +189,6 @@ async def test_two_people_forget_from_their_own_lists(stage: Stage, group: int) 
     assert await standing(there) == [f"机器人记：乙({second}) 喜欢四"]
 
 
-async def test_opting_out_and_in(stage: Stage, group: int) -> None:
-    """Somebody who opted out is recorded nowhere, and again after opting in."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    user = new_id()
-    here = core.Scene.group(str(group), str(user))
-    assert "不记你" in await stage.ask("/记忆 别记我", user, group)
-    await stage.hear(message("我的秘密", user, group))
-    assert "又可以记你" in await stage.ask("/记忆 可以记我", user, group)
-    await stage.hear(message("大声话", user, group))
-    assert [line.text for line in await get_memory().recent_messages(here)] == ["大声话"]
-
-
-async def test_incognito_skips_what_is_said(stage: Stage, group: int) -> None:
-    """Nothing that is said incognito is recorded; 0 ends it."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    user = new_id()
-    here = core.Scene.group(str(group), str(user))
-    assert "为止，你在这里说的不记" in await stage.ask("/记忆 无痕", user, group)
-    await stage.hear(message("悄悄话", user, group, time=int(datetime.now(timezone.utc).timestamp())))
-    assert "结束" in await stage.ask("/记忆 无痕 0", user, group)
-    assert await get_memory().recent_messages(here) == []
-    for wrong in ("99999999", "8天", "随便"):
-        assert "写法：/记忆 无痕" in await stage.ask(f"/记忆 无痕 {wrong}", user, group)
-    assert "已经过了" in await stage.ask("/记忆 无痕 到昨天", user, group)
-    assert await get_memory().may_record(here, datetime.now(timezone.utc))
-
-
 @pytest.mark.only_v11
 @pytest.mark.parametrize("is_refused", [False, True])
 async def test_people_export_what_is_theirs_in_private(stage: Stage, group: int, *, is_refused: bool) -> None:
@@ -401,21 +372,6 @@ async def test_the_status_counts_this_place(stage: Stage, group: int) -> None:
     [whole] = [line for line in lines if line.startswith("整个机器人一共记住")]
     assert int("".join(filter(str.isdigit, whole))) >= 3
     assert "这里记住了 2 件事" in await stage.ask("/记忆 状态", user, group + 400_000)
-
-
-async def test_sharing_is_said_in_the_same_words_everywhere(stage: Stage, group: int) -> None:
-    """Help, both answers to `share` and docs/commands.md speak of one thing: the private profile, in groups."""
-    user = new_id()
-    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text("utf-8")
-    said = [
-        next(line for line in (await stage.ask("/记忆 帮助", user, group)).splitlines() if line.startswith("共享")),
-        await stage.ask("/记忆 共享 on", user, group),
-        await stage.ask("/记忆 共享 off", user, group),
-        next(line for line in page.splitlines() if line.startswith("| `/记忆 共享")),
-    ]
-    assert all("私聊里的侧写" in line for line in said)
-    assert all("群里" in line for line in (said[0], said[1], said[3]))
-    assert not any("别处" in line or "其他地方" in line for line in said)
 
 
 async def test_the_private_list_names_the_group(stage: Stage, group: int) -> None:
@@ -631,16 +587,6 @@ async def test_a_full_queue_is_told(stage: Stage, group: int, monkeypatch: pytes
     assert "现在收不下" in await stage.ask("/记忆 整理", user, group)
     monkeypatch.undo()
     assert "开始整理" in await stage.ask("/记忆 整理", user, group)
-
-
-async def test_a_rollback_names_the_version_by_its_date(stage: Stage, group: int) -> None:
-    """The confirmation of a rollback has the date that the list of versions shows, not an id."""
-    user = new_id()
-    here = core.Scene.group(str(group), str(user), user_name="阿棠")
-    await said(here, "我喜欢喝乌龙茶")
-    await said(here, "我喜欢喝美式咖啡")
-    answer = await stage.ask(f"/记忆 回滚 {user}", SUPERUSER, group)
-    assert re.search(r"换回了 \d{4}-\d\d-\d\d \d\d:\d\d 的那一版", answer)
 
 
 async def test_who_forgot_themselves_learns_what_comes_next(stage: Stage, group: int) -> None:

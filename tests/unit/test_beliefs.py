@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,8 @@ from tests.support.beliefs import (
     a_chat,
     answered,
     created,
-    deleted,
     greetings,
     kept,
-    updated,
 )
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
@@ -69,39 +66,6 @@ async def test_a_group_grows_its_first_beliefs(tmp_path: Path) -> None:
         assert page.beliefs[0].supporters == (TEA[0], LIN[0], MO[0])
         assert [one.action for one in await memory.belief_changes(GROUP)] == ["create", "create"]
         assert (await memory.beliefs(OTHER_GROUP)).total == 0
-
-
-async def test_a_belief_lives_through_its_whole_history(tmp_path: Path) -> None:
-    """A belief is created, updated three times, deleted and restored; its history is oldest first, its log by days."""
-    later = [
-        ((TEA, "新番讨论改到周六晚上吧"), (LIN, "好，改到周六晚上")),
-        ((TEA, "周六晚上八点讨论新番"), (LIN, "同意，周六晚上八点")),
-        ((TEA, "周六晚上八点讨论新番，只聊科幻"), (LIN, "行，只聊科幻")),
-        ((TEA, "周六的新番讨论取消了，以后不办"), (LIN, "好，取消，不讨论新番了")),
-    ]
-    versions = ["每周六晚上讨论新番", "每周六晚上八点讨论新番", "每周六晚上八点讨论新番，只聊科幻"]
-    answers = [answered(created(FRIDAY, 1, 2))] + [answered(updated("B1", one, 1, 2)) for one in versions]
-    async with opened(tmp_path, *answers, answered(deleted("B1", 1, 2))) as (memory, clock):
-        await said(memory, *CHAT[:2])
-        await memory.evolve(GROUP)
-        for day, lines in enumerate(later, 1):
-            clock.advance(hours=25)
-            await said(memory, *lines, at=clock.now() - timedelta(minutes=30), first=10 * day)
-            evolution = await memory.evolve(GROUP)
-            assert (evolution.updated, evolution.deleted) == ((1, 0) if day < 4 else (0, 1)), evolution.message
-        (last,) = (await memory.beliefs(GROUP, status="deprecated")).beliefs
-        assert (last.statement, last.version) == (versions[-1], 4)
-        restored = await memory.restore_belief(GROUP, last.id)
-        assert (restored.status, restored.version) == ("active", 4)
-        history = await memory.belief_history(GROUP, last.id)
-        assert [one.statement for one in history] == [FRIDAY, *versions]
-        assert [one.parent_id for one in history] == [None, *(one.id for one in history[:-1])]
-        assert await memory.belief_history(GROUP, history[0].id) == history
-        changes = await memory.belief_changes(GROUP)
-        assert [one.action for one in changes] == ["create", "update", "update", "update", "delete", "restore"]
-        assert [one.action for one in await memory.belief_changes(GROUP, days=1)] == ["delete", "restore"]
-        older = await memory.restore_belief(GROUP, history[0].id)
-        assert (older.statement, older.version, older.parent_id) == (FRIDAY, 5, last.id)
 
 
 async def test_without_a_model_nothing_changes(tmp_path: Path) -> None:
@@ -305,23 +269,6 @@ async def test_a_person_who_opts_out_leaves_the_beliefs(tmp_path: Path) -> None:
         await memory.evolve(GROUP)
         chat = (await memory._learning()).evolver_model.chat
         assert chat is not None
-
-
-async def test_export_and_import_carry_the_beliefs(tmp_path: Path) -> None:
-    """An export has lines of type belief and change, and another memory takes them in."""
-    async with opened(tmp_path, answered(created(FRIDAY, 1, 2, 3))) as (memory, _):
-        await said(memory, *CHAT)
-        await memory.evolve(GROUP)
-        await memory.export(tmp_path / "out.jsonl")
-        before = await memory.beliefs(GROUP)
-    text = (tmp_path / "out.jsonl").read_text("utf-8")
-    assert '"type":"belief"' in text
-    assert '"type":"change"' in text
-    clock = FrozenClock()
-    async with core.CognitiveMemory.open(core.Settings(vector_store=STRONG), tmp_path / "new", clock=clock) as memory:
-        await memory.import_(tmp_path / "out.jsonl")
-        assert await memory.beliefs(GROUP) == before
-        assert len(await memory.belief_changes(GROUP, days=30)) == 1
 
 
 async def test_nothing_forgotten_is_readable_through_a_belief(tmp_path: Path) -> None:

@@ -98,20 +98,6 @@ async def test_thousands_who_opted_out_are_hidden() -> None:
     assert consent.hidden("阿棠和2000002") == "某位成员和某位成员"
 
 
-async def test_sharing_is_the_persons_own_wish() -> None:
-    """A person's choice to share their profile holds, also after a restart, until they end it."""
-    ledger = a_ledger()
-    consent, later = (Consent(ledger) for _ in range(2))
-    assert consent.shared == frozenset()
-    for user_id in ("2000001", "2000002", "2000001"):
-        await consent.set_sharing(user_id, True, NOON)
-    await later.load()
-    assert consent.shared == later.shared == {"2000001", "2000002"}
-    await consent.set_sharing("2000001", False, NOON)
-    await later.load()
-    assert consent.shared == later.shared == {"2000002"}
-
-
 class FullBook:
     """A consent store that cannot be written."""
 

@@ -49,19 +49,6 @@ def said(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-async def test_a_second_process_is_refused_and_told_why(tmp_path: Path):
-    """A second process is refused, and told the owner and the line for .env."""
-    owner = DirectoryOwner(tmp_path)
-    await owner.acquire(0)
-    with another_process(tmp_path, 0) as second:
-        answer = said(second)
-        second.communicate()
-    assert answer.startswith("refused")
-    assert str(tmp_path) in answer
-    assert "LOCALSTORE_USE_CWD=true" in answer
-    owner.release()
-
-
 async def test_a_killed_owner_leaves_the_directory_free(tmp_path: Path):
     """The lock ends with its process, and a waiting process gets it."""
     with another_process(tmp_path, 0) as first:

@@ -80,38 +80,6 @@ async def test_a_memory_drained_right_after_opening_learns_on(tmp_path: Path) ->
         await until(lambda: memory.events(GROUP))
 
 
-async def test_another_place_can_neither_forget_nor_restore(tmp_path: Path) -> None:
-    """An event cannot be forgotten or restored from a scope that may not read it."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏")
-        (event,) = await memory.events(GROUP)
-        with pytest.raises(core.UnknownEvent):
-            await memory.forget_event(OTHER_GROUP, event.id)
-        with pytest.raises(core.UnknownEvent):
-            await memory.restore_event(Scene.private("2000009"), event.id)
-
-
-async def test_a_switch_with_an_end_ends_also_over_a_restart_and_an_export(tmp_path: Path) -> None:
-    """Until its end a switch holds in every process and in an imported copy; from then on the place is "on"."""
-    clock = FrozenClock()
-    ends_at, copy = clock.now() + timedelta(hours=2), tmp_path.with_suffix(".jsonl")
-    async with opened(tmp_path / "one", clock=clock) as memory:
-        await memory.set_switch(GROUP, "off", until=ends_at)
-    async with opened(tmp_path / "one", clock=clock) as memory, opened(tmp_path / "two", clock=clock) as other:
-        assert await memory.place_switch(GROUP) == PlaceSwitch(GROUP.scope, "off", ends_at)
-        await other.set_switch(GROUP, "record_only", until=clock.now() + timedelta(minutes=1))
-        clock.advance(minutes=1)
-        assert await memory.export(copy) == 1
-        assert await other.import_(copy) == 1
-        for each in (memory, other):
-            assert await each.place_switch(GROUP) == PlaceSwitch(GROUP.scope, "off", ends_at)
-            assert await each.remember(Turn(GROUP, observations=["阿棠怕狗"])) is None
-        clock.advance(hours=2)
-        for each in (memory, other):
-            assert await each.place_switch(GROUP) == PlaceSwitch(GROUP.scope)
-            assert await each.remember(Turn(GROUP, observations=["阿棠怕狗"])) is not None
-
-
 @pytest.mark.parametrize(
     ("switch", "ends_at"),
     [
@@ -143,27 +111,6 @@ async def test_an_absent_memory_stores_and_recalls_nothing() -> None:
     assert (await memory.status()).reason == "配置有误"
     with pytest.raises(core.UnavailableError, match="配置有误"):
         await memory.pin(GROUP, "x")
-
-
-async def test_a_full_queue_refuses_and_keeps_what_it_has(tmp_path: Path) -> None:
-    """A full queue refuses a new turn with a clear error, and accepted turns are still done."""
-    settings = Settings(queue=core.QueueSettings(max_pending=1))
-    async with opened(tmp_path, settings, background=False) as memory:
-        await memory.remember(Turn(GROUP, observations=["甲乙丙"]))
-        with pytest.raises(core.QueueFull):
-            await memory.remember(Turn(GROUP, observations=["丁戊己"]))
-        assert await memory.drain(PATIENCE)
-        assert len(await memory.events(GROUP)) == 1
-
-
-async def test_a_dialogue_is_kept_for_those_who_stay(tmp_path: Path) -> None:
-    """If the last speaker of a dialogue opted out, the others' lines are still judged."""
-    async with opened(tmp_path) as memory:
-        await memory.opt_out("2000001")
-        lines = [a_message("我对花生过敏", scene=STRANGER), a_message("我怕狗")]
-        assert await memory.consider(GROUP, lines) is not None
-        assert await memory.drain(PATIENCE)
-        assert [event.sender_id for event in await memory.events(STRANGER)] == ["2000009"]
 
 
 async def test_a_dialogue_of_bots_alone_is_nothing(tmp_path: Path) -> None:

@@ -47,19 +47,6 @@ class Failing:
         raise StorageRefused("killed here")
 
 
-async def test_facts_that_wait_together_are_all_kept() -> None:
-    """Five facts that wait at the same time are all merged, oldest first, in one call."""
-    world = World()
-    facts = [f"第 {number} 件事" for number in range(5)]
-    await asyncio.gather(*(world.tell(TANG_THERE, fact) for fact in facts))
-    await world.entity.merge(TANG_THERE)
-    assert (await world.summary(TANG_THERE)).split("\n") == facts
-    assert len(world.merger.merged) == 1
-    assert await world.waiting() == 0
-    assert (await world.ledger.profiles.versions())[TANG_THERE] == (await world.profiles.find(TANG_THERE)).version
-    assert world.written == 1
-
-
 async def test_a_profile_says_where_it_comes_from() -> None:
     """The profile has the id of its last fact's event and the time of the merge."""
     world = World()

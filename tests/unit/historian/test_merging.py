@@ -16,7 +16,6 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.merging import ProfileMerging
-from cognitive_memory_core.profiles.files import Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from cognitive_memory_core.store.facts import FactBook, PendingFacts
 from tests.support.merging import ScriptedMerger, World
@@ -166,17 +165,6 @@ async def test_many_jobs_make_few_looks_for_facts() -> None:
     assert looks[2:] == [3]
 
 
-async def test_settings_change_while_running() -> None:
-    """Changes of merge_delay_seconds and merge_max_facts take effect while running."""
-    world = World()
-    async with running(ProfileMerging(world.entity)) as merging:
-        await told(world, merging, TANG, "甲")
-        await unmoved()
-        world.settings.replace(Settings(profile=ProfileSettings(merge_delay_seconds=0)))
-        merging.nudge()
-        await until(lambda: len(world.merger.merged) == 1)
-
-
 async def test_entities_go_side_by_side_and_none_twice() -> None:
     """Up to ``concurrency`` profiles are merged at once, each by one merge at a time."""
     world = World(ScriptedMerger(seconds=0.05), settings=Live(Settings(historian=HistorianSettings(concurrency=3))))
@@ -219,26 +207,6 @@ async def test_profiles_are_written_beside_the_model_calls_of_others() -> None:
         may_end.set()
         await settled(merging)
     assert len(world.merger.merged) == 3
-
-
-async def test_facts_from_all_sides_are_all_kept() -> None:
-    """Facts added during merges and edits are all in the profile in the end."""
-    world = World(
-        ScriptedMerger(seconds=0.003), settings=Live(Settings(profile=ProfileSettings(merge_delay_seconds=0)))
-    )
-    facts = [f"第 {number:02} 件事" for number in range(40)]
-    async with running(ProfileMerging(world.entity)) as merging:
-        for number, fact in enumerate(facts):
-            await told(world, merging, TANG_THERE, fact)
-            while number % 7 == 0 and (standing := await world.profiles.find(TANG_THERE)):
-                with contextlib.suppress(Overtaken):  # a merge was written in between: the admin reads again
-                    await world.profiles.write(replace(standing, summary=f"{standing.summary}\n管理员 {number}"))
-                    break
-            await asyncio.sleep(0.005)
-        await settled(merging)
-    summary = await world.summary(TANG_THERE)
-    assert [fact for fact in facts if fact not in summary] == []
-    assert "管理员 35" in summary
 
 
 async def test_a_broken_model_loses_nothing() -> None:
@@ -470,17 +438,6 @@ async def test_a_chat_of_fifty_minutes_costs_few_merges(people: int, most: int) 
         await settled(merging)
     assert len(world.merger.merged) <= most
     assert sum(len(facts) for _, _, facts in world.merger.merged) == 200
-
-
-async def test_a_burst_costs_a_merge_or_two_each() -> None:
-    """The same hundred turns at once cost at most two merges per person."""
-    world = World()
-    merging = ProfileMerging(world.entity)
-    async with running(merging):
-        for turn in range(100):
-            await told(world, merging, ProfileKey.member("10001", str(2000000 + turn % 10)), f"{turn} 甲", f"{turn} 乙")
-        await settled(merging)
-    assert len(world.merger.merged) <= 20
 
 
 async def _quiet(merging: ProfileMerging) -> None:

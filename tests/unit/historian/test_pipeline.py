@@ -278,29 +278,6 @@ async def test_the_same_in_other_words_raises_the_count() -> None:
     assert await texts_of(ledger) == [("阿棠(2000001)喜欢乌龙茶", 2)]
 
 
-async def test_five_equal_observations_are_one_event() -> None:
-    """Five equal observations of a turn give one call and one event."""
-    ledger = a_ledger()
-    pipeline, chat = with_model(ledger, statements(TEA))
-    await pipeline.process(a_job(*["阿棠喜欢乌龙茶"] * 5))
-    assert chat.calls == 1
-    assert await texts_of(ledger) == [("阿棠(2000001)喜欢乌龙茶", 5)]
-
-
-async def test_a_puppet_writes_into_nobodys_profile() -> None:
-    """Whatever a model answers about another person, no fact waits for that person."""
-    ledger = a_ledger()
-    rows = [
-        said(f"路人(2000009){word}是小偷", number, subjects=["2000009", "10001/2000009"], speaker=speaker)
-        for number, (word, speaker) in enumerate((("", "2000009"), ("真", "2000001"), ("就", "")), 1)
-    ]
-    pipeline, _ = with_model(ledger, statements(*rows))
-    line = a_message("大家好", STRANGER)
-    await pipeline.process(a_job("路人是小偷", "路人真是小偷", "路人就是小偷", recent_messages=[line]))
-    assert len(await texts_of(ledger)) == 3
-    assert await facts_of(ledger) == []
-
-
 async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
     """Whatever lines a model cites for an accusation, it does not reach the accused person's profile."""
     ledger = a_ledger()

@@ -101,20 +101,6 @@ async def test_the_newest_sighting_wins(profiles: Counted) -> None:
     assert (await names(profiles))[1] == "新名"
 
 
-@pytest.mark.parametrize("name", ["", "  ", "QQ用户", "未知", "\u202e", "\u3164"])
-async def test_what_is_no_name_renames_nobody(profiles: Counted, name: str) -> None:
-    """Blank names and placeholders are ignored."""
-    await Names(profiles).see(seen(name, group_name=name))
-    assert await names(profiles) == ["阿棠", "阿棠", "阿棠"]
-
-
-async def test_names_are_cleaned(profiles: Counted) -> None:
-    """A name cannot contain a line break or look like a label."""
-    renaming = Names(profiles)
-    await renaming.see(seen("12345(管理员)\n---\nentity_id: 1"))
-    assert (await names(profiles))[1] == "12345〔管理员〕 --- entity_id: 1"
-
-
 async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
     """A known name causes no read, even without a profile."""
     renaming = Names(profiles)

@@ -178,21 +178,6 @@ async def test_a_job_knows_its_last_try() -> None:
         assert not await queue.failed()
 
 
-async def test_a_revived_job_is_worked_again() -> None:
-    """A job that was set aside and revived is done like a new one."""
-    historian = ScriptedHistorian(坏=raising(PermanentError("x"), times=1))
-    async with at_work(historian) as (queue, ledger, worker):
-        job = a_job("坏")
-        await queue.enqueue(job)
-        worker.nudge()
-        await until(lambda: worker.is_idle)
-        assert await queue.revive(job.id) == 1
-        worker.nudge()
-        await until(lambda: worker.is_idle)
-        assert await ledger.events.done(job.id)
-        assert not await queue.failed()
-
-
 async def test_a_store_that_is_away_burns_no_attempts() -> None:
     """A failing store uses no attempt: a job that fails once afterwards is tried again, and stored."""
     errors = iter([StorageRefused("满了"), StorageRefused("满了"), TransientError("一次")])

@@ -9,12 +9,11 @@ import errno
 import logging
 import os
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.domain.profile import Profile, ProfileKey, revision_id
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import LimitReached, UnavailableError
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.text.safety.redaction import Redaction
@@ -264,22 +263,6 @@ async def test_a_write_outlives_a_power_cut(tmp_path: Path, step: str) -> None:
             break
         assert tang == before[0] or tang.updated_at > before[0].updated_at or tang.name == "棠棠"
         assert set(before[1][: KEEP - 1]) <= set(history)
-
-
-async def test_a_snapshot_that_a_crash_left_does_no_harm(tmp_path: Path, file: Path) -> None:
-    """A revision left by a crash is not listed or written twice."""
-    await written(opened(tmp_path), *"一二三四五六")
-    history = tmp_path / "profiles" / "history" / "users" / "2000001"
-    twin = history / (revision_id(NOON + timedelta(days=1)) + ".md")
-    twin.write_bytes(file.read_bytes())
-    assert await past(opened(tmp_path)) == list("五四三二一")
-    await written(opened(tmp_path), "七")
-    assert await past(opened(tmp_path)) == list("六五四三二")
-    twin = history / (revision_id(NOON + timedelta(days=2)) + ".md")
-    twin.write_bytes(file.read_bytes())
-    await opened(tmp_path).rename(TANG, "棠棠")
-    assert await past(opened(tmp_path)) == list("六五四三二")
-    assert not twin.exists()
 
 
 # forgetting

@@ -68,19 +68,6 @@ def top_names(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*")}
 
 
-@pytest.mark.parametrize("key", [TANG, TANG_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001")])
-async def test_a_profile_is_found_as_it_was_written(profiles: FileProfiles, key: ProfileKey) -> None:
-    """A profile of a person, member or group of any agent is found as it was written, and no other."""
-    assert await profiles.find(key) is None
-    kept = await profiles.write(a_profile(key=key))
-    assert kept == a_profile(key=key)
-    assert kept.version
-    assert await profiles.find(key) == kept
-    assert (await profiles.find(key) or kept).version == kept.version
-    assert await profiles.keys() == [key]
-    assert await profiles.find(replace(key, agent="3889002")) is None
-
-
 @pytest.mark.parametrize("identifier", ODD_IDS)
 async def test_every_id_has_a_profile_of_its_own(profiles: FileProfiles, identifier: str, tmp_path: Path) -> None:
     """Any id has exactly one profile, and nothing is written outside the directory."""
@@ -165,25 +152,6 @@ async def test_a_past_profile_from_elsewhere_takes_its_place(profiles: FileProfi
     assert await profiles.add_revision(Revision(early.id, a_profile("群", GROUP_KEY)))
     assert await profiles.find(GROUP_KEY) is None
     assert (await profiles.restore(GROUP_KEY, early.id, NOON)).summary == "群"
-
-
-async def test_a_forgotten_person_is_in_no_profile(profiles: FileProfiles) -> None:
-    """Erasing a person removes their profiles and revisions of every agent and hides them in all others."""
-    there = replace(TANG_THERE, agent="3889001")
-    for key in (TANG, TANG_THERE, there):
-        await changed(profiles, "一", "二", key=key)
-    await profiles.write(a_profile("阿棠(2000001) 是群主", GROUP_KEY, tags=("阿棠", "茶"), name="阿棠的群"))
-    await changed(profiles, "安静", key=GROUP_KEY)
-    unharmed = await profiles.write(a_profile("爱喝茶", MILI_THERE, name="米粒"))
-    assert await profiles.erase_person("2000001", HIDE) == sorted([TANG, TANG_THERE, there, GROUP_KEY])
-    assert await profiles.keys() == [GROUP_KEY, MILI_THERE]
-    assert [await past(profiles, key) for key in (TANG, TANG_THERE, there)] == [[], [], []]
-    group, [before] = await profiles.find(GROUP_KEY), await profiles.revisions(GROUP_KEY)
-    assert group is not None
-    assert group.tags == before.profile.tags == ("某位成员", "茶")
-    assert before.profile.summary == "某位成员 是群主"
-    assert (await profiles.find(MILI_THERE) or group).version == unharmed.version
-    assert await profiles.erase_person("2000001", HIDE) == []
 
 
 async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: FileProfiles) -> None:

@@ -383,15 +383,6 @@ async def test_a_revived_and_done_job_does_not_come_back_as_buried(tmp_path: Pat
     assert await world.queue.failed() == []
 
 
-async def test_a_withdrawn_line_does_not_come_back_with_the_power(tmp_path: Path):
-    """A withdrawn line does not return after power is lost."""
-    world = await a_world(tmp_path, "withdraw_line")
-    await withdraw_line(world)
-    assert isinstance(world.disk, FragileDisk)
-    world.disk.cut_power()
-    assert "说错了" not in "".join(texts_in(tmp_path / "pending"))
-
-
 async def test_nothing_is_seen_of_a_job_before_it_is_durable(tmp_path: Path):
     """A job is not visible before it is on disk, and its scope keeps its order."""
     world = await a_world(tmp_path, "enqueue")
@@ -411,19 +402,6 @@ async def test_nothing_is_seen_of_a_job_before_it_is_durable(tmp_path: Path):
     assert await world.queue.claim() is not None
 
 
-async def test_a_refused_job_is_nowhere(tmp_path: Path):
-    """A job whose write failed is neither known nor on disk, and can be added again."""
-    for at in range(1, 100):
-        world = await struck(tmp_path / str(at), "enqueue", Fault(at, errno.ENOSPC))
-        if world is None:
-            return
-        if THIRD.id in world.uncertain:
-            assert not world.queue.knows(THIRD.id)
-            assert not list(world.root.rglob(f"*{THIRD.id}*"))
-            await world.queue.enqueue(THIRD)
-        assert world.queue.knows(THIRD.id)
-
-
 async def test_a_failed_fsync_is_never_repeated(tmp_path: Path):
     """A failed fsync of a new job is not repeated, and its file is removed."""
     world = await a_world(tmp_path, "enqueue")
@@ -434,19 +412,6 @@ async def test_a_failed_fsync_is_never_repeated(tmp_path: Path):
         await world.queue.enqueue(THIRD)
     performed = [operation for operation, _ in world.disk.performed[before:]]
     assert performed == ["open", "write", "fsync", "close", "unlink"]
-
-
-@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("complete", "prune", "restart")])
-async def test_names_become_durable_after_contents(tmp_path: Path, way: str):
-    """A file is fsynced before its rename, and its folder afterwards."""
-    world = await a_world(tmp_path, way)
-    before = len(world.disk.performed)
-    await WAYS[way][1](world)
-    performed = world.disk.performed[before:]
-    for index, (operation, where) in enumerate(performed):
-        if operation == "replace":
-            assert not where.endswith(".tmp") or ("fsync", where) in performed[:index]
-            assert ("fsync", str(world.disk.renamed[before + index].parent)) in performed[index:]
 
 
 async def test_attempts_are_durable_before_work_starts(tmp_path: Path):

@@ -6,11 +6,9 @@ import asyncio
 import contextlib
 import errno
 import json
-import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ from cognitive_memory_core.errors import (
     BadArgument,
     LimitReached,
     PermanentError,
-    QueueFull,
     StorageRefused,
     UnavailableError,
 )
@@ -129,21 +126,6 @@ async def test_instants_go_on_above_the_highest_seen(reopen: Open, queue: FileQu
     assert (await taken(again)).job == new
 
 
-async def test_concurrent_arrivals_keep_their_order(queue: FileQueue):
-    """Jobs written simultaneously are claimed in the order in which they were added."""
-    jobs = [a_job() for _ in range(40)]
-    tasks = [asyncio.create_task(queue.enqueue(job)) for job in jobs]
-    done: list[Job] = []
-    while len(done) < len(jobs):
-        if (claim := await queue.claim()) is None:
-            await asyncio.sleep(0)
-            continue
-        done.append(claim.job)
-        await queue.complete(claim)
-    await asyncio.gather(*tasks)
-    assert done == jobs
-
-
 async def test_folders_and_files_are_private(queue: FileQueue, root: Path):
     """Folders have mode 0700 and files 0600, whatever the umask."""
     await queue.enqueue(a_job())
@@ -201,20 +183,6 @@ async def test_a_folder_that_cannot_be_made_is_refused(root: Path, clock: Frozen
         await FileQueue.open(root, QueueSettings(), clock)
 
 
-async def test_a_full_queue_complains_once_a_minute(reopen: Open, clock: FrozenClock, caplog: pytest.LogCaptureFixture):
-    """A full queue is logged once a minute."""
-    queue = await reopen(max_pending=1)
-    await queue.enqueue(a_job())
-    caplog.set_level(logging.WARNING)
-    for _ in range(5):
-        with pytest.raises(QueueFull):
-            await queue.enqueue(a_job())
-        clock.advance(seconds=15)
-    assert [record.message for record in caplog.records].count(
-        sentences.caller.QUEUE_FULL.format(bound="最多 1 个任务")
-    ) == 2
-
-
 async def test_ids_that_no_file_name_could_hold_are_refused(queue: FileQueue, root: Path):
     """A job id that is no safe file name raises BadArgument."""
     for bad in ("../../x", "a/b", "", "x" * 65, "名字", "a.b", "con:"):
@@ -229,20 +197,6 @@ async def test_a_job_too_large_to_be_read_back_is_not_written(queue: FileQueue, 
     with pytest.raises(LimitReached):
         await queue.enqueue(a_job("长" * MAX_BYTES))
     assert files(root) == []
-
-
-async def test_a_cancelled_claim_goes_back(queue: FileQueue):
-    """A job claimed for a cancelled caller is returned."""
-    job = a_job()
-    await queue.enqueue(job)
-    claiming = asyncio.create_task(queue.claim())
-    await asyncio.sleep(0)
-    claiming.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await claiming
-    await queue.refresh()  # a later step
-    claim = await taken(queue)
-    assert (claim.job, claim.attempts) == (job, 1)
 
 
 async def test_a_file_dropped_into_pending_is_taken_in(queue: FileQueue, root: Path):
@@ -284,15 +238,6 @@ async def test_a_name_that_is_no_id_gets_one(reopen: Open, root: Path):
     queue = await reopen()
     assert queue.counts().pending == 2
     assert all(parsed(Path(name).name) for name in files(root))
-
-
-async def test_a_second_file_of_a_known_name_becomes_another_job(queue: FileQueue, root: Path):
-    """A second file with a known name becomes another job."""
-    for number in range(2):
-        lay(root / "pending" / "job.json", codec.encoded(a_job(f"第{number}份")))
-        await queue.refresh()
-    assert queue.counts().pending == 2
-    assert len(files(root)) == 2
 
 
 async def test_a_file_that_is_still_being_copied_is_left_alone(queue: FileQueue, root: Path):
@@ -446,17 +391,6 @@ async def test_another_place_is_claimed_while_a_message_is_withdrawn_from_many_j
     await queue.complete(here)
 
 
-async def test_an_error_by_hand_cannot_flood_the_list(reopen: Open, root: Path):
-    """The error in a failed file is shown as one line of limited length."""
-    body = {**json.loads(codec.encoded(a_job())), "error": "第一行\n" + "长" * 100_000, "failed_at": "昨天"}
-    lay(root / "failed" / f"{1:016d}-x.3.json", json.dumps(body).encode())
-    [failed] = await (await reopen()).failed()
-    assert failed.error.startswith("第一行 长")
-    assert len(failed.error) <= 500
-    assert failed.attempts == 3
-    assert abs(failed.failed_at - (NOON - timedelta(hours=1))) < timedelta(seconds=1)
-
-
 def test_a_name_is_read_as_it_was_written():
     """File names of jobs are parsed as written, and other names are rejected."""
     name = JobName(1_772_596_800_000_000, "0" * 32, 12)
@@ -558,15 +492,6 @@ async def test_what_is_too_large_and_tells_of_an_erased_person_goes(reopen: Open
     assert files(root) == []
 
 
-async def test_a_name_in_escapes_is_found(reopen: Open, root: Path):
-    """A name with a quote or in escapes is found."""
-    body = {**SEED, "new_info": ['阿"棠怕狗', "阿棠怕猫"]}
-    lay(root / "pending" / f"{instant_of(NOON):016d}-seed1.0.json", json.dumps(body).encode())
-    queue = await reopen()
-    assert await queue.erase_person("2000001", HIDE) == 1
-    assert (await taken(queue)).job.work.observations == ("某位成员怕狗", "某位成员怕猫")
-
-
 async def test_files_of_no_job_are_erased_too(queue: FileQueue, root: Path):
     """Temporary files are removed, and files added by hand are cleaned."""
     told = json.dumps({**SEED, "new_info": ["阿棠怕狗"]}).encode()
@@ -631,23 +556,6 @@ async def test_an_erased_place_leaves_no_unreadable_job(reopen: Open, root: Path
     assert await queue.erase_place(GROUP.scope) == 2
     assert [failed.id for failed in await queue.failed()] == ["bad2"]
     assert len(files(root)) == 1
-
-
-async def test_a_copy_can_be_opened(queue: FileQueue, root: Path, tmp_path: Path, clock: FrozenClock):
-    """A copy of the queue has all jobs, claimed ones as pending, and is readable by its owner only."""
-    jobs = [a_job(scene=scene) for scene in (GROUP, OTHER_GROUP, MILI)]
-    for job in jobs:
-        await queue.enqueue(job)
-    await queue.bury(await taken(queue), "坏了")
-    await taken(queue)
-    before = files(root)
-    await queue.copy_to(tmp_path / "copy")
-    assert files(tmp_path / "copy") == before == files(root)
-    assert modes(path for path in (tmp_path / "copy").rglob("*") if path.is_file()) == {0o600}
-    copy = await FileQueue.open(tmp_path / "copy", QueueSettings(), clock)
-    await copy.recover()
-    assert copy.counts() == replace(copy.counts(), pending=2, processing=0, failed=1)
-    await copy.close()
 
 
 async def test_a_copy_has_a_job_whose_move_was_reported_as_failed(queue: FileQueue, root: Path, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, QueueCounts
 from cognitive_memory_core.errors import QueueFull
@@ -157,18 +156,6 @@ async def test_failed_jobs_are_listed_oldest_first(queue: FileQueue, clock: Froz
     assert [failed.id for failed in await queue.failed()] == [job.id for job in reversed(jobs)]
 
 
-async def test_the_same_job_twice_is_one_job(queue: FileQueue):
-    """Enqueuing a known job again changes nothing, in whatever state it is."""
-    job = a_job()
-    await asyncio.gather(*(queue.enqueue(job) for _ in range(5)))
-    assert queue.counts().pending == 1
-    claim = await taken(queue)
-    await queue.enqueue(job)
-    await queue.bury(claim, "坏了")
-    await queue.enqueue(job)
-    assert queue.counts() == QueueCounts(failed=1)
-
-
 @pytest.mark.parametrize(
     ("bounds", "scene"),
     [
@@ -192,15 +179,6 @@ async def test_a_full_queue_refuses_and_keeps_what_it_has(make: Make, bounds: di
     await queue.complete(await taken(queue))
     await queue.enqueue(late)
     assert queue.knows(late.id)
-
-
-async def test_a_full_scope_does_not_fill_the_others(make: Make):
-    """The limit per place does not affect other places."""
-    queue = await make(max_pending_per_group=1)
-    await queue.enqueue(a_job())
-    await queue.enqueue(a_job(scene=OTHER_GROUP))
-    await queue.enqueue(a_job(scene=PRIVATE))
-    assert queue.counts().pending == 3
 
 
 async def test_memos_can_be_seen_while_they_wait(queue: FileQueue):
@@ -252,16 +230,6 @@ async def test_a_dialogue_loses_withdrawn_lines(queue: FileQueue):
     await queue.requeue(claim, delay=0, counted=False)
     assert await queue.withdraw(GROUP.scope, "m2") == 1
     assert await queue.claim() is None
-
-
-async def test_a_dialogue_without_its_people_leaves_the_queue(queue: FileQueue):
-    """A dialogue in which only the bot's lines are left is removed."""
-    lines = (a_message("一", id="m1"), a_message("好的", id="b1", is_bot=True), a_message("二", id="m2"))
-    await queue.enqueue(Job("d1", Dialogue(GROUP, lines), NOON))
-    assert await queue.withdraw(GROUP.scope, "m1") == 1
-    assert queue.knows("d1")
-    assert await queue.withdraw(GROUP.scope, "m2") == 1
-    assert queue.counts() == QueueCounts()
 
 
 async def test_a_buried_job_loses_withdrawn_messages(make: Make, queue: FileQueue):
@@ -495,14 +463,6 @@ async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, qu
             await queue.complete(again)
 
 
-async def test_withdrawing_makes_room_in_bytes(queue: FileQueue):
-    """A withdrawal reduces the counted bytes of waiting jobs."""
-    await queue.enqueue(a_job(recent_messages=[a_message("长" * 200, id="m1")], message_ids=["m0"]))
-    before = queue.counts().pending_bytes
-    await queue.withdraw(GROUP.scope, "m1")
-    assert queue.counts().pending_bytes <= before - 600
-
-
 async def test_buried_jobs_are_bounded_in_number(make: Make, clock: FrozenClock):
     """At each clean-up the oldest buried jobs above the limit are removed, and counted."""
     queue = await make(failed_max_files=2, failed_cleanup_interval=4, failed_max_age_days=0)
@@ -524,30 +484,6 @@ async def test_buried_jobs_are_bounded_in_age(make: Make, clock: FrozenClock):
     clock.advance(days=31)
     await buried(queue, a_job())
     assert queue.counts().failed == 1
-
-
-async def test_clean_up_runs_once_a_threshold(make: Make):
-    """The clean-up runs only at every n-th claim."""
-    queue = await make(failed_max_files=1, failed_cleanup_interval=3)
-    left: list[int] = []
-    for _ in range(7):
-        await buried(queue, a_job())
-        left.append(queue.counts().failed)
-    assert left == [1, 2, 2, 3, 4, 2, 3]
-
-
-async def test_a_job_that_ends_the_process_is_buried(make: Make):
-    """A job that was running at more crashes than the settings allow is buried with the reason."""
-    queue = await make(job_max_retries=1)
-    job = a_job()
-    await queue.enqueue(job)
-    for _ in range(3):
-        await taken(queue)
-        queue = await make(queue)
-        await queue.recover()
-    assert [(failed.id, failed.error) for failed in await queue.failed()] == [
-        (job.id, sentences.storage_errors.PROCESS_DIED.format(times=3))
-    ]
 
 
 async def test_the_messages_that_jobs_learn_from_are_known(queue: FileQueue):

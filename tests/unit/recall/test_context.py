@@ -11,11 +11,9 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.context import Context
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import TransientError, UnavailableError
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import ProfileReader
@@ -27,7 +25,6 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
 from tests.support.ports import (
-    Away,
     CountingEmbedder,
     ListedEvents,
     ListedNotes,
@@ -119,18 +116,6 @@ async def test_the_sections_stand_in_their_order():
     ]
     assert (context.tokens, context.degraded) == (token_count(context.text), ())
     assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
-
-
-async def test_a_private_chat_sees_its_own():
-    """Pins and memos of a group appear only in the group, those of a private chat only in that chat."""
-    lines = shown(await a_builder().context(PRIVATE, "？"))
-    assert lines == ["【置顶】", "- 私下的话", "【近期备忘】", "- [2026-03-04 12:03] 私下聊了工作"]
-
-
-async def test_elsewhere_there_is_nothing():
-    """Without anything to show, the text is empty and there are no sections and no tokens."""
-    builder = a_builder(ListedNotes())
-    assert await builder.context(OTHER_GROUP, QUESTION) == Context("", (), 0, ())
 
 
 async def test_an_operator_without_a_place_has_no_notes():
@@ -226,44 +211,12 @@ async def test_only_replaced_events_are_looked_up(known, asked):
     assert [sorted(ids) for ids in events.asked] == asked
 
 
-async def test_people_left_out_leave_no_trace():
-    """What a person said or pinned, and memos about them, are not shown after they opted out."""
-    context = await a_builder(consent=await without_people(GROUP)).context(GROUP, QUESTION)
-    assert shown(context) == ["【置顶】", "- 群规：不剧透"]
-
-
 async def test_the_budget_of_the_call_wins():
     """The budget passed to a call replaces the configured one; 0 gives nothing."""
     builder = a_builder()
     small = await builder.context(GROUP, QUESTION, budget=110)
     assert 0 < small.tokens <= 110 < (await builder.context(GROUP, QUESTION)).tokens
     assert (await builder.context(GROUP, QUESTION, budget=0)).text == ""
-
-
-@pytest.mark.parametrize("error", [UnavailableError("away"), TransientError("busy")])
-@pytest.mark.parametrize(
-    ("part", "word"),
-    [
-        ("notes", "ledger"),
-        ("words", "lexical"),
-        ("vectors", "vectors"),
-        ("embedder", "embedding"),
-    ],
-)
-async def test_every_part_may_be_away(part, word, error):
-    """Whatever part fails, the context has less in it and names what is missing, and no error is raised."""
-    context = await a_builder(waiting=[a_memo("刚刚说完", 5)], **{part: Away(error)}).context(GROUP, QUESTION)
-    assert context.degraded == (word,)
-    assert "阿棠(2000001) 喜欢乌龙茶" in context.text
-    assert "刚刚说完" in context.text
-
-
-async def test_everything_away_still_answers():
-    """If every store and model fails, the pending memos are still shown."""
-    builder = a_builder(Away(), [a_memo("刚刚说完", 5)], events=Away(), words=Away(), vectors=Away(), embedder=Away())
-    context = await builder.context(GROUP, QUESTION)
-    assert shown(context) == ["【近期备忘】", "- [2026-03-04 12:05] 刚刚说完"]
-    assert context.degraded == ("embedding", "lexical", "ledger")
 
 
 PERSON = a_listed(ProfileKey.member("10001", "2000001"), "## 兴趣\n- 乌龙茶\n- 爬山", tags=("茶", "登山"))
@@ -334,14 +287,6 @@ class SaidLines(ListedWords):
         self._log.surround(*asked)
 
 
-class NoLines(ListedWords):
-    """A lexical index that finds TEA and cannot search the log."""
-
-    def found_lines(self, connection, search):
-        """Raise."""
-        raise UnavailableError("away")
-
-
 def of_section(context, title):
     """Give the lines of one section."""
     return next((section.lines for section in context.sections if section.title == title), ())
@@ -408,24 +353,6 @@ async def test_the_number_of_lines_is_set(limit, count):
     assert context.degraded == ()
 
 
-async def test_lines_that_are_away_are_named():
-    """Where the log cannot be searched the section is missing, everything else stands, and it is said."""
-    context = await (await quoting(*TALK, log=NoLines([(TEA, 3.0)]))).context(GROUP, "乌龙茶在哪买")
-    assert [section.title for section in context.sections] == ["相关回忆"]
-    assert context.degraded == ("lexical",)
-
-
-async def test_who_opted_out_is_not_quoted():
-    """Neither as speaker nor as the one replied to, and where others name them they are hidden."""
-    builder = await quoting(*TALK, consent=await without_people(GROUP))
-    context = await builder.context(GROUP, "乌龙茶在哪买", shown=["newest"])
-    lines = of_section(context, "相关原话")
-    assert [line.partition("] ")[2] for line in lines] == [
-        "小满(2000002)：乌龙茶在南门买",
-        "小满(2000002)：某位成员喜欢喝乌龙茶",
-    ]
-
-
 async def test_whom_the_question_names_is_shown_in_short():
     """In a group their names and the profile that they have there; never what was learned elsewhere, nor in private."""
     profiles, _ = await portraits_of(PERSON, OF_MAN, SECRET)
@@ -462,25 +389,6 @@ async def test_somebody_without_a_profile_has_no_section():
     """A missing or empty profile gives no section title."""
     profiles, _ = await portraits_of(replace(PERSON, tags=(), summary=" \n"))
     assert (await a_builder(ListedNotes(), profiles=profiles).context(GROUP, "？")).text == ""
-
-
-async def test_an_opted_out_person_has_no_profile_in_context():
-    """The profile of a person who opted out is not shown; the group's profile is."""
-    profiles, consent = await portraits_of(PERSON, READING)
-    builder = a_builder(ListedNotes(), profiles=profiles, consent=consent)
-    assert shown(await builder.context(GROUP, "？"))[0] == "【用户侧写】"
-    await consent.opt_out("2000001", NOON)
-    assert shown(await builder.context(GROUP, "？"))[0] == "【群聊背景】"
-
-
-async def test_profiles_that_are_away_are_named():
-    """If the profile store fails, the context lacks the profiles and names them."""
-    store = ListedProfiles(PERSON)
-    store.failure = UnavailableError("away")
-    profiles, _ = await portraits_of(store=store)
-    context = await a_builder(profiles=profiles).context(GROUP, QUESTION)
-    assert context.degraded == ("profiles",)
-    assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
 
 
 async def test_a_turn_reads_each_profile_once():
@@ -530,30 +438,12 @@ async def test_what_is_new_stands_behind_what_was_there():
     assert pinned.text.startswith(old.text.partition("\n【相关回忆】")[0])
 
 
-@pytest.mark.parametrize("budget", [-1, 0, 1, 30, 61, 10**12])
-async def test_any_budget_holds(budget):
-    """Whatever the budget, the block does not exceed it, and is complete or absent."""
-    context = await a_builder().context(GROUP, QUESTION, budget=budget)
-    assert context.tokens == token_count(context.text) <= max(budget, 0)
-    assert bool(context.text) == bool(context.sections)
-    assert not context.text or context.text.endswith(CLOSED)
-
-
 async def test_a_sentence_larger_than_the_budget_is_left_out():
     """A sentence larger than the budget is not cut: neither it nor its title is shown."""
     huge = an_event("阿棠" + "很喜欢茶" * 500, id="tea")
     found = {"words": ListedWords([(huge, 3.0)]), "vectors": ListedVectors((huge, 0.9))}
     builder = a_builder(ListedNotes(), events=ListedEvents(huge), **found)
     assert (await builder.context(GROUP, QUESTION, budget=300)).text == ""
-
-
-async def test_switched_off_there_are_memos_alone():
-    """A memory that is switched off still shows recent memos, and reports that it is off."""
-    context = await a_builder().memos_only(GROUP)
-    assert [section.title for section in context.sections] == ["近期备忘"]
-    assert context.degraded == ("disabled",)
-    assert (await a_builder(consent=await without_people(GROUP)).memos_only(GROUP)).text == ""
-    assert (await a_builder().memos_only(GROUP, budget=0)).text == ""
 
 
 async def test_giving_up_is_not_swallowed():

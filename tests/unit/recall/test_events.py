@@ -18,9 +18,9 @@ from cognitive_memory_core.recall.one_pass import Question
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.ranking import MAX_CANDIDATES, MAX_RESULTS
 from cognitive_memory_core.recall.recall import LONG, SearchResult
-from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
+from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_ledger, a_vector, embedded
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords, a_recall, direct
@@ -91,12 +91,6 @@ async def test_each_leg_may_be_away(part, left, word, error):
     assert (ids(found), found.degraded) == (left, (word,))
 
 
-async def test_everything_away_finds_nothing():
-    """If every store and model fails, the result is empty and names the missing parts."""
-    found = await search(a_retriever(Away(), Away(), Away(), Away()))
-    assert found == SearchResult((), ("embedding", "lexical"))
-
-
 async def test_a_useless_vector_is_an_embedding_that_failed():
     """A vector with NaN counts as a failed embedding and never reaches the vector index."""
     vectors = ListedVectors((HILL, 0.6))
@@ -104,19 +98,6 @@ async def test_a_useless_vector_is_an_embedding_that_failed():
     embedder = EmbeddingQueue(given, FrozenClock(), Live(CountingEmbedder.calibration))
     found = await search(a_retriever(vectors=vectors, embedder=embedder))
     assert (ids(found), found.degraded, vectors.limits) == (["tea"], ("embedding",), [])
-
-
-async def test_a_foreign_or_retired_row_is_never_shown():
-    """Rows outside the scene and withdrawn rows are filtered again, whatever a store returns."""
-    words = ListedWords([(FOREIGN, 9.0), (GONE, 9.0), (TEA, 1.0)])
-    vectors = ListedVectors((FOREIGN, 0.99), (GONE, 0.98), (TEA, 0.5))
-    assert ids(await search(a_retriever(words=words, vectors=vectors))) == ["tea"]
-    assert ids(await search(a_retriever(words=words, vectors=vectors), ReadFilter(replace(PRIVATE, user_id="9")))) == []
-
-
-async def test_people_left_out_are_left_out():
-    """Neither search shows what a person who opted out said."""
-    assert ids(await search(a_retriever(), ReadFilter(GROUP, without=frozenset({GROUP.user_id})))) == []
 
 
 @pytest.mark.parametrize(
@@ -156,11 +137,6 @@ async def test_where_and_who_are_for_models_only():
         assert embedder.asked == [text]
 
 
-async def test_top_k_is_a_cap():
-    """At most ``top_k`` hits are returned."""
-    assert ids(await search(a_retriever(), top_k=1)) == ["tea"]
-
-
 @pytest.mark.parametrize(("cosine", "found"), [(0.4, []), (0.7, ["hill"])])
 async def test_with_a_model_what_shares_no_word_must_be_near_in_meaning(cosine, found):
     """With an embedding model a query whose words nobody said finds events that are near in meaning, and only those."""
@@ -179,18 +155,6 @@ async def test_equal_texts_are_found_once():
     twin = replace(TEA, id="twin")
     words = ListedWords([(TEA, 3.0), (twin, 3.0)])
     assert ids(await search(a_retriever(words=words))) == ["tea", "hill"]
-
-
-async def test_time_named_and_newness_order_the_hits():
-    """Both the time window of the question and the decay affect the order."""
-    old = replace(TEA, id="old", text="阿棠去年喜欢白茶", happened_at=NOON - timedelta(days=400))
-    words = ListedWords([(TEA, 3.0), (old, 3.0)])
-    retriever = a_retriever(words=words, vectors=ListedVectors())
-    past = replace(ASKED, windows=(Interval(NOON - timedelta(days=500), NOON - timedelta(days=300)),))
-    assert ids(await search(retriever)) == ["tea", "old"]
-    assert ids(await search(retriever, query=past)) == ["old", "tea"]
-    with_absolute_text = await search(retriever, decay=Decay(14.0, 0.2, 0.0))
-    assert with_absolute_text.hits[0].score == pytest.approx(with_absolute_text.hits[0].relevance * 1.2)
 
 
 async def test_words_are_searched_while_the_question_is_embedded():
@@ -340,33 +304,6 @@ class Judge:
         if isinstance(self.answer, asyncio.Event):
             await self.answer.wait()
         return [self.answer[text] for text in texts] if isinstance(self.answer, dict) else self.answer
-
-
-async def test_a_reranker_has_the_say_on_relevance():
-    """The reranker's scores decide the order, and it gets the texts unchanged."""
-    judge = Judge({TEA.text: 0.2, HILL.text: 0.9})
-    found = await search(a_retriever(reranker=judge))
-    assert ids(found) == ["hill", "tea"]
-    assert [hit.relevance for hit in found.hits] == [0.9, 0.2]
-    assert found.degraded == ()
-    assert judge.asked == [(ASKED.text, [TEA.text, HILL.text])]
-    assert ids(await search(a_retriever(reranker=judge), floor=0.5)) == ["hill"]
-
-
-@pytest.mark.parametrize(
-    "answer", [UnavailableError("away"), TransientError("busy"), PermanentError("no"), [], [0.5], [0.5, float("nan")]]
-)
-async def test_a_reranker_without_an_answer_changes_nothing(answer):
-    """If the reranker fails or its scores are unusable, the order stays and "rerank" is reported as missing."""
-    plain, found = await search(a_retriever()), await search(a_retriever(reranker=Judge(answer)))
-    assert found.hits == plain.hits
-    assert found.degraded == ("rerank",)
-
-
-async def test_a_slow_reranker_is_not_waited_for():
-    """A reranker that exceeds its time limit counts as unavailable."""
-    found = await search(a_retriever(reranker=Judge(asyncio.Event()), patience=0.3))
-    assert (ids(found), found.degraded) == (["tea", "hill"], ("rerank",))
 
 
 @pytest.mark.parametrize("settings", [{"enable_rerank": False}, {"rerank_candidate_multiplier": 1}])

@@ -24,7 +24,7 @@ from cognitive_memory_core.recall.ranking import MAX_RESULTS
 from cognitive_memory_core.recall.recall import Recall, SearchResult
 from cognitive_memory_core.settings import Decay, Settings
 from cognitive_memory_core.store.search.lines import NUMBER, FoundLines
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
+from tests.support.builders import GROUP, OPERATOR, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.ports import Away, ListedWords, a_recall
@@ -165,32 +165,6 @@ async def test_a_time_of_the_tool_counts_lines_round_it_that_lie_outside() -> No
     assert round_it(hits[0]) == ["谁去学陶艺", "行"]
 
 
-async def test_what_is_read_stays_in_its_place() -> None:
-    """Messages of a group are not found from another group, and in private only by their sender."""
-    ledger = await a_log(a_line("陶艺课开了"), a_line("我也学陶艺", 1, MAN), a_line("陶艺呢", 2, PRIVATE))
-    assert texts(await found(ledger, "陶艺", OTHER_GROUP)) == []
-    assert texts(await found(ledger, "陶艺", Scene.private("2000009"))) == []
-    assert sorted(texts(await found(ledger, "陶艺", GROUP))) == ["我也学陶艺", "陶艺课开了"]
-    assert sorted(texts(await found(ledger, "陶艺", OPERATOR))) == ["我也学陶艺", "陶艺呢", "陶艺课开了"]
-    hits = await found(ledger, "陶艺", Scene.private("2000002"))
-    assert texts(hits) == ["我也学陶艺"]
-    assert round_it(hits[0]) == []
-
-
-async def test_who_opted_out_is_neither_hit_nor_neighbour() -> None:
-    """Messages of a person who opted out, and the bot's to them, are neither hits nor neighbours and add no score."""
-    lines = (
-        a_line("陶艺课"),
-        a_line("我学陶艺", 1, MAN),
-        a_line("小满学陶艺真好", 2, MAN, is_bot=True),
-        a_line("好", 3),
-    )
-    ledger = await a_log(*lines)
-    hits = await found(ledger, "陶艺", ReadFilter(GROUP, without=frozenset({"2000002"})))
-    assert texts(hits) == ["陶艺课", "好"]
-    assert [round_it(hit) for hit in hits] == [["好"], ["陶艺课"]]
-
-
 async def test_inside_the_time_that_the_question_names_comes_first() -> None:
     """A message within the time that the question names comes first, and others are kept."""
     day = 24 * 60
@@ -306,16 +280,6 @@ async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
 
     ledger = await a_log(a_line("陶艺课开了"))
     assert texts((await of_recall(ledger, flush=refused).search(LINES_ONLY, "陶艺", top_k=5)).hits) == ["陶艺课开了"]
-
-
-async def test_of_two_equal_lines_the_newer_wins_where_age_counts() -> None:
-    """With decay the newer of two equal messages comes first; without it the older."""
-    ledger = await a_log(a_line("在学陶艺", -60 * 24 * 300), a_line("在学陶艺", -60, MAN))
-    query = Query("陶艺", ("陶艺",))
-    for decay, first in ((Decay(60.0, 0.2, 0.0), "2000002"), (None, "2000001"), (Decay(60.0, 0.2, 1.1), "2000001")):
-        hits = await found(ledger, query, top_k=5, decay=decay)
-        assert hits[0].event.sender_id == first
-        assert len(hits) == 2
 
 
 async def test_the_same_words_of_one_person_are_one_hit() -> None:

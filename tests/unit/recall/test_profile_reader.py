@@ -105,28 +105,6 @@ async def test_what_a_scene_may_read(scene: Scene, key: ProfileKey) -> None:
     assert await world.profiles.find(scene, key) == a_listed(key)
 
 
-@pytest.mark.parametrize("held", [True, False])
-@pytest.mark.parametrize(
-    ("scene", "key"),
-    [
-        (GROUP, ELSEWHERE),
-        (GROUP, PERSON),
-        (GROUP, OTHER_PERSON),
-        (GROUP, ProfileKey.group("10002")),
-        (PRIVATE, OTHER_PERSON),
-        (PRIVATE, OTHER_MEMBER),
-        (PRIVATE, READING_GROUP),
-        (OPERATOR, ProfileKey.user("2000001", "another")),
-    ],
-)
-async def test_what_is_foreign_is_refused(scene: Scene, key: ProfileKey, held: bool) -> None:
-    """A profile outside the scene raises the same error whether it exists or not, and its file is not read."""
-    world = await a_world(*([a_listed(key)] if held else []))
-    with pytest.raises(NotPermitted, match="看不到"):
-        await world.profiles.find(scene, key)
-    assert world.store.asked == []
-
-
 async def test_somebody_without_a_profile() -> None:
     """A missing profile gives None."""
     world = await a_world()
@@ -139,21 +117,6 @@ async def test_a_file_of_somebody_else_is_not_shown() -> None:
     world = await a_world()
     world.store.held[MEMBER] = a_listed(OTHER_PERSON)
     assert await world.profiles.find(GROUP, MEMBER) is None
-
-
-async def test_whoever_opted_out_has_no_profile() -> None:
-    """An opt-out takes effect at once, also for a profile that is being read or was read before."""
-    world = await a_world(a_listed(MEMBER))
-    assert await asker(world, GROUP)
-    world.store.may_answer.clear()
-    reading = asyncio.create_task(world.profiles.find(GROUP, MEMBER))
-    await asyncio.sleep(0)
-    await world.consent.opt_out("2000001", NOON)
-    world.store.may_answer.set()
-    assert await reading is None
-    assert await world.profiles.find(GROUP, MEMBER) is None
-    assert await asker(world, GROUP) is None
-    assert await world.profiles.search(GROUP, "乌龙茶") == []
 
 
 async def test_others_who_opted_out_are_hidden() -> None:
@@ -220,19 +183,6 @@ async def test_a_shared_profile_that_is_not_there_yet() -> None:
     assert found.summary == "群里的"
 
 
-async def test_a_shared_profile_is_closed_to_strangers() -> None:
-    """A shared profile is not shown in a group where the person is unknown, nor in another person's private chat."""
-    world = await a_world(a_listed(PERSON, "一份"), shared=["2000001"], settings=SHARED)
-    stranger = Scene.group("10002", "2000009")
-    assert await world.profiles.asked(stranger, "user", "2000001") is None
-    for scene in (stranger, Scene.private("2000009")):
-        assert await world.profiles.search(scene, "阿棠") == []
-        with pytest.raises(NotPermitted):
-            await world.profiles.find(scene, PERSON)
-    with pytest.raises(NotPermitted):
-        await world.profiles.asked(Scene.private("2000009"), "user", "2000001")
-
-
 @pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
 async def test_whoever_asks_finds_their_own_shared_profile(fields: Any) -> None:
     """The asker gets their own shared profile by search, key and context, even in a group without their name."""
@@ -250,16 +200,6 @@ async def test_whoever_asks_finds_their_own_shared_profile(fields: Any) -> None:
     stranger = Scene.group("10002", "2000009")
     assert await world.profiles.search(stranger, "阿棠") == []
     assert await world.profiles.asked(stranger, "user", "2000001") is None
-
-
-async def test_a_profile_is_closed_again() -> None:
-    """Turning sharing off takes effect at once."""
-    world = await a_world(a_listed(PERSON, "一份"), shared=["2000001"])
-    assert await asker(world, GROUP)
-    await world.consent.set_sharing("2000001", False, NOON)
-    assert await asker(world, GROUP) is None
-    assert await world.profiles.asked(GROUP, "user", "2000001") is None
-    assert await world.profiles.search(GROUP, "阿棠") == []
 
 
 # Searching profiles.

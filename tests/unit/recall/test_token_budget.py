@@ -25,12 +25,6 @@ def tokens(section):
     return token_count(block([section])) - FRAME
 
 
-def test_what_fits_is_left_as_it_is():
-    """With enough budget nothing is dropped, and sections keep their order."""
-    parts = [a_part(kind, 3) for kind in ("rest", "profiles", "events", "memos")]
-    assert fitted(parts, 10_000) == tuple(part.section for part in parts)
-
-
 def test_each_kind_has_its_share():
     """If all parts need more than there is, profiles and events get 35 % each, memos and the rest 15 % each."""
     sections = fitted([a_part(kind) for kind in ("rest", "profiles", "events", "memos")], 1_000 + FRAME)
@@ -84,12 +78,6 @@ def test_no_sentence_is_cut_in_half():
     (kept,) = fitted([Part("events", section)], room + 4)
     assert kept.lines == (two,)
     assert fitted([Part("events", section)], FRAME + 8) == ()
-
-
-@pytest.mark.parametrize("budget", [-1, 0, 1, FRAME])
-def test_no_room_is_no_block(budget):
-    """A budget that does not even hold the opening and closing lines gives nothing."""
-    assert fitted([a_part()], budget) == ()
 
 
 def test_empty_sections_are_left_out():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -55,21 +54,6 @@ async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
     rows = await archived(ledger)
     assert rows[:4] == ROWS[:4]
     assert sorted(rows, key=repr) == sorted(ROWS, key=repr)
-
-
-async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
-    """An import is idempotent by id, and existing rows win over imported ones."""
-    await ledger.archive.import_rows(ROWS)
-    changed: list[ArchiveRow] = [
-        replace(EMBEDDED, event=replace(EMBEDDED.event, text="改了")),
-        replace(ROWS[9], text="改了"),
-        replace(ROWS[10], text="改了"),
-        Shared("2000001", NOON),
-        PlaceSwitch(GROUP.scope, "record_only"),
-    ]
-    assert await ledger.archive.import_rows(ROWS) == 0
-    assert await ledger.archive.import_rows(changed) == 0
-    assert sorted(await archived(ledger), key=repr) == sorted(ROWS, key=repr)
 
 
 async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
@@ -143,25 +127,6 @@ async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(l
     assert await ledger.archive.import_rows(rows) == 2
     assert await ledger.vectors.waiting(MODEL, 9) == [(odd.id, "乙"), (other.id, "丙")]
     assert await ledger.vectors.embedded_ids("another") == {other.id}
-
-
-async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> None:
-    """A person's export holds what they said and pinned, not what others or the bot said, and no memos."""
-    await ledger.archive.import_rows(ROWS)
-    other = EmbeddedEvent(an_event("别人说", sender_id="2000002", subjects=("2000001",)))
-    written = a_pin("替群里记的", author_id="2000001")
-    await ledger.archive.import_rows([other, a_pin("群的"), a_pin("别人记的", author_id="2000002"), written])
-    mine = await archived(ledger, user_id="2000001")
-    assert sorted(mine, key=repr) == sorted([*ROWS[5:8], ROWS[10], written], key=repr)
-    assert await archived(ledger, user_id="nobody") == []
-
-
-async def test_retired_events_are_not_streamed(ledger: Ledger) -> None:
-    """An export holds no retired events."""
-    event = an_event()
-    await embedded(ledger, [(event, a_vector(1, 0))])
-    await ledger.eraser.forget(event.id, NOON)
-    assert await archived(ledger) == []
 
 
 async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: Ledger) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged, superseded
+from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.store.beliefs import GroupActivity
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, begun
@@ -34,19 +34,6 @@ async def statements(ledger: Ledger, status: str = "active") -> list[str]:
     page = await ledger.beliefs.page(GROUP.scope, status, 100)  # type: ignore[arg-type]  # a listing
     assert page.total == len(page.beliefs)
     return [one.statement for one in page.beliefs]
-
-
-async def test_versions_follow_each_other(ledger: Ledger) -> None:
-    """An update keeps the version before it; a chain has one current version, and any of its ids finds its history."""
-    first = a_belief()
-    await ledger.beliefs.commit([begun(first)])
-    edit = next_version(first, "每周五晚上讨论新番，偏好科幻", "b2")
-    assert await ledger.beliefs.commit([edit]) == [edit]
-    assert await statements(ledger) == [edit.belief.statement]
-    assert await ledger.beliefs.history("b1") == [superseded(first), edit.belief]
-    assert await ledger.beliefs.find("b1") == superseded(first)
-    assert [one.action for one in await ledger.beliefs.changes(GROUP.scope, NOON)] == ["create", "update"]
-    assert await ledger.beliefs.changes(GROUP.scope, later(hours=1)) == [edit.change]
 
 
 async def test_an_edit_that_was_overtaken_is_skipped(ledger: Ledger) -> None:
@@ -140,38 +127,6 @@ async def test_a_forgotten_person_leaves_the_beliefs(ledger: Ledger) -> None:
     assert await ledger.beliefs.find("b9") is None
     left = [str(row) for row in await archived(ledger)]
     assert not [row for row in left if "小林" in row or LIN[0] in row]
-
-
-async def test_a_forgotten_group_has_no_beliefs(ledger: Ledger) -> None:
-    """Erasing a group removes its beliefs, its log and what evolution read; another group keeps its own."""
-    await ledger.log.append(a_chat((TEA, "不要剧透")))
-    await ledger.beliefs.commit([begun(a_belief()), begun(a_belief("别处的", "b2", OTHER_GROUP))])
-    await ledger.beliefs.note(GROUP.scope, ["m1"])
-    wiped = await ledger.eraser.forget_place(GROUP.scope, later(hours=1))
-    assert wiped.beliefs == 1
-    assert await statements(ledger, "all") == await ledger.beliefs.changes(GROUP.scope, NOON) == []
-    assert (await ledger.beliefs.page(OTHER_GROUP.scope, "all", 9)).total == 1
-    assert await ledger.beliefs.commit([begun(a_belief())]) == []
-    assert (await ledger.archive.totals()).beliefs == 1
-
-
-async def test_beliefs_are_exported_and_imported(ledger: Ledger) -> None:
-    """An import of every row is complete and idempotent; a chain of which a version is missing is linked again."""
-    first = a_belief()
-    middle = next_version(first, "改到周六", "b2")
-    last = next_version(middle.belief, "改到周日", "b3")
-    rows = [superseded(first), superseded(middle.belief), last.belief, last.change]
-    assert await ledger.archive.import_rows([row for row in rows if row]) == 4
-    assert await ledger.archive.import_rows([row for row in rows if row]) == 0
-    assert await archived(ledger) == rows
-    assert (await ledger.archive.totals()).beliefs == 1
-    versions = [row for row in rows if isinstance(row, Belief)]
-    other = [replace(one, id=f"x{one.id}", chain_id="xb1", parent_id=f"x{one.parent_id}") for one in versions]
-    elsewhere = [replace(row, scope=OTHER_GROUP.scope) for row in (other[0], other[2])]
-    assert await ledger.archive.import_rows(elsewhere) == 2
-    old, new = await ledger.beliefs.history("xb1")
-    assert (old.is_current, new.is_current, new.parent_id) == (False, True, "xb1")
-    assert not [one for one in (old, new) if one.status == "active" and not one.is_current]
 
 
 async def test_an_erased_person_is_not_imported_again(ledger: Ledger) -> None:

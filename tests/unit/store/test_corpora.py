@@ -194,21 +194,6 @@ async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
     await ledger.close()
 
 
-async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path: Path) -> None:
-    """A withdrawn message is removed from the cache with the next question."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    kept, gone = a_message("红茶"), a_message("乌龙茶")
-    await ledger.log.append([kept, gone])
-    await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)
-    assert hashed("乌龙") in numbers_in(ledger.corpora)
-    await ledger.log.withdraw(GROUP.scope, gone.id, NOON)
-    assert [
-        message.text for message, _ in await lines_with(ledger.corpora, ["红茶", "乌龙"], ReadFilter(GROUP), 5)
-    ] == ["红茶"]
-    assert hashed("乌龙") not in numbers_in(ledger.corpora)
-    await ledger.close()
-
-
 async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> None:
     """After too many removals the place is loaded again, and answers are complete."""
     ledger = await Ledger.open(tmp_path / "ledger.db")

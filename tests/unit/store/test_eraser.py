@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.figures import PurgeState, Totals
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow, OptOut, Shared
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
@@ -69,17 +69,6 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
     if isinstance(row, OptOut | Shared):
         return ("wish", type(row).__name__, row.user_id)
     return ("said", row.event.id if isinstance(row, EmbeddedEvent) else row.id)
-
-
-async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger) -> None:
-    """Erasing a person removes the group pins that they wrote; pins of others and of unknown authors stay."""
-    theirs, others = a_pin("周五吃火锅", author_id=GONE), a_pin("不剧透", author_id="2000002")
-    unknown = a_pin("群规一")
-    for pin in (theirs, others, unknown):
-        await ledger.notes.write_pin(pin)
-    assert (await forgotten(ledger)).pins == 1
-    assert await ledger.notes.pins(GROUP.scope) == [others, unknown]
-    assert await ledger.archive.import_rows([theirs]) == 0
 
 
 async def test_an_event_of_several_people_goes_with_the_first_of_them(ledger: Ledger) -> None:
@@ -177,31 +166,6 @@ async def test_an_import_brings_nothing_back(ledger: Ledger) -> None:
     assert sorted(await archived(ledger), key=identity) == sorted(others, key=identity)
 
 
-async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
-    """Erasing a place removes everything of it; other places and its switch stay."""
-    here, elsewhere = an_event("这里"), an_event("那里", OTHER_GROUP)
-    await embedded(ledger, [(here, a_vector(1, 0)), (elsewhere, a_vector(1, 0))])
-    rows = [a_message("在这里"), a_memo("这里记"), a_pin("这里钉"), Alias(GROUP.scope, "2000002", "小林", NOON, NOON)]
-    await ledger.archive.import_rows(rows)
-    await ledger.consent.set_switch(PlaceSwitch(GROUP.scope, "off"))
-    wiped = await ledger.eraser.forget_place(GROUP.scope, EVENING)
-    assert replace(wiped, memo_ids=()) == ErasedRows(1, 1, 1, 1, 1, event_ids=(here.id,))
-    switched, kept = PlaceSwitch(GROUP.scope, "off"), EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))
-    assert await archived(ledger) == [switched, kept]
-    assert await found(ledger, "这里") == []
-    assert [one.id for one, _ in await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(OPERATOR), 9)] == [
-        elsewhere.id
-    ]
-    await committed(ledger, an_event("这里又"), an_event("那里又", OTHER_GROUP))
-    await ledger.log.append([a_message("在这里又")])
-    await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
-    assert await ledger.archive.import_rows([*rows, PlaceSwitch(GROUP.scope, "record_only")]) == 0
-    assert await ledger.archive.totals() == Totals(events=2)
-    await committed(ledger, an_event("后来", happened_at=later(days=1)))
-    assert await shown(ledger, GROUP) == ["后来"]
-    assert await ledger.consent.switches() == [switched]
-
-
 async def test_withdrawals_of_what_was_forgotten_go_too(ledger: Ledger) -> None:
     """Erasing a person removes withdrawal marks that identify them, and the withdrawn lines still stay out."""
     await ledger.log.withdraw(PRIVATE.scope, "m-1", NOON)
@@ -210,15 +174,6 @@ async def test_withdrawals_of_what_was_forgotten_go_too(ledger: Ledger) -> None:
     late = [a_message("晚", PRIVATE, later(days=1), id="m-1"), a_message("晚", OTHER_PRIVATE, later(days=1), id="m-1")]
     await ledger.log.append(late)
     assert await archived(ledger) == late[:1]
-
-
-async def test_a_wish_to_be_left_out_survives_its_person(ledger: Ledger) -> None:
-    """A person who opted out stays opted out after being erased."""
-    await ledger.consent.opt_out(GONE, NOON)
-    await forgotten(ledger)
-    assert await ledger.consent.opted_out() == {GONE}
-    await committed(ledger, an_event("后来", happened_at=later(days=1)))
-    assert await archived(ledger) == [OptOut(GONE, NOON)]
 
 
 async def test_tombstones_tell_nobodys_id_and_keep_the_latest_time(ledger: Ledger) -> None:

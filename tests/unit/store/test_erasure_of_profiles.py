@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.facts import PendingFacts
 from cognitive_memory_core.store.profiles import IndexedProfile
 from cognitive_memory_core.text.safety.redaction import Redaction
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, later
 
@@ -21,13 +18,6 @@ EVENING = later(hours=8)
 OTHER = Scene.group("10001", "2000002", user_name="小林")
 THEIRS = ProfileKey.member("10001", "2000002")
 HERE = ProfileKey.group("10001")
-OF_GONE = (
-    ProfileKey.user(GONE),
-    ProfileKey.member("10001", GONE),
-    ProfileKey.member("10002", GONE),
-    ProfileKey.user(GONE, "another"),
-    ProfileKey.member("10001", GONE, "another"),
-)
 
 
 async def forgotten(ledger: Ledger) -> None:
@@ -78,18 +68,6 @@ async def test_words_that_named_a_forgotten_person_are_heard_no_more(ledger: Led
     assert await ledger.facts.events_of_observations(GROUP.scope, "2000002", said) == {"下雨了": plain}
 
 
-async def test_profiles_of_a_forgotten_person_are_found_no_more(ledger: Ledger) -> None:
-    """Erasing a person removes their profiles of every agent and group; others' profiles keep their vectors."""
-    kept = a_profile(THEIRS)
-    for profile in (*map(a_profile, OF_GONE), kept):
-        await ledger.profiles.put(profile)
-        await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
-    await forgotten(ledger)
-    assert await indexed(ledger) == [IndexedProfile(kept, a_vector(1, 0))]
-    assert await indexed(ledger, "another") == []
-    assert await ledger.profiles.versions() == {THEIRS: ""}
-
-
 async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
     """In others' profiles an erased person is hidden in all fields, and vectors of changed texts are removed."""
     friend = a_profile(ProfileKey.user("2000002"), "和阿棠下棋", version="v")
@@ -112,50 +90,3 @@ async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -
     ]
     assert len(await ledger.profiles.waiting(MODEL, 9)) == 4
     assert (await ledger.profiles.versions())[friend.key] == "v"
-
-
-async def test_a_forgotten_persons_wish_to_share_is_gone(ledger: Ledger) -> None:
-    """Erasing a person removes their consent to share, and nobody else's."""
-    for person in (GONE, "2000002"):
-        await ledger.consent.set_sharing(person, shared=True, at=NOON)
-    await forgotten(ledger)
-    assert await ledger.consent.shared() == {"2000002"}
-
-
-async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None:
-    """Erasing a place removes facts, failures, wordings and profiles of the group and its members, none elsewhere."""
-    here, there, private = an_event("这里"), an_event("那里", OTHER_GROUP), an_event("私下", PRIVATE)
-    facts = (a_fact(here), a_fact(here, HERE), a_fact(there), a_fact(private), a_fact(there, THEIRS))
-    observations = {event.id: event.text for event in (here, there, private)}
-    await ledger.events.commit(replace(a_draft(here, there, private), facts=facts, observations=observations))
-    keys = (HERE, ProfileKey.member("10001", GONE), ProfileKey.group("10002"), *OF_GONE[2:], OF_GONE[0])
-    for key in keys:
-        await ledger.profiles.put(a_profile(key))
-    await ledger.facts.fail(HERE, "没有回应", NOON)
-    await ledger.eraser.forget_place(GROUP.scope, EVENING)
-    assert [one.key for one in await ledger.facts.waiting()] == [OF_GONE[2], OF_GONE[0]]
-    assert set(await ledger.profiles.versions()) == set(keys[2:])
-    assert await ledger.facts.events_of_observations(GROUP.scope, GONE, ["这里"]) == {}
-    again = an_event("又来了", happened_at=later(days=1))
-    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again, HERE),)))
-    assert (await ledger.facts.waiting())[-1] == PendingFacts(HERE, 1, NOON)
-    await ledger.eraser.forget_place(PRIVATE.scope, EVENING)
-    assert OF_GONE[0] not in await ledger.profiles.versions()
-    assert {OF_GONE[2], OF_GONE[3]} <= set(await ledger.profiles.versions())
-    assert [one.key for one in await ledger.facts.waiting()] == [OF_GONE[2], HERE]
-
-
-@pytest.mark.parametrize("place", [GROUP, PRIVATE], ids=["group", "private"])
-async def test_a_profile_fed_by_a_forgotten_place_waits_for_what_it_has_left(ledger: Ledger, place: Scene) -> None:
-    """A profile with facts from an erased place loses its copy; its facts from elsewhere wait to be merged again."""
-    events = [an_event("这里"), an_event("那里", OTHER_GROUP), an_event("私下", PRIVATE)]
-    facts = [a_fact(event, OF_GONE[0]) for event in events]
-    await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts)))
-    await ledger.facts.mark_merged(OF_GONE[0], facts)
-    await ledger.profiles.put(a_profile(OF_GONE[0]))
-    assert await ledger.facts.keys_with_facts_of(place.scope) == {OF_GONE[0]}
-    await ledger.eraser.forget_place(place.scope, EVENING)
-    assert await ledger.facts.keys_with_facts_of(place.scope) == frozenset()
-    assert await ledger.profiles.versions() == {}
-    left = [fact for fact, event in zip(facts, events, strict=True) if event.scope != place.scope]
-    assert await ledger.facts.facts(OF_GONE[0], 9) == left

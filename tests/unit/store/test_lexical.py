@@ -7,13 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, LineSearch
 from cognitive_memory_core.text.terms import query_terms
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
-from tests.support.clock import NOON
+from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.ledgers import Ledger, committed, events_with, later
 from tests.support.lines import lines_with
 
@@ -22,12 +20,6 @@ async def found(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, lim
     """Return the texts of the events that a query finds."""
     asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     return [event.text for event, _ in await events_with(ledger.corpora, query_terms(query), asked, limit)]
-
-
-async def logged(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
-    """Return the texts of the messages that a query finds."""
-    asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
-    return [message.text for message, _ in await lines_with(ledger.corpora, query_terms(query), asked, limit)]
 
 
 async def test_words_find_events_best_first(ledger: Ledger) -> None:
@@ -79,41 +71,6 @@ async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outsid
     assert set(await found(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("knowledge",)), 5)) == wanted
     others = frozenset(event.sender_id for event in outside)
     assert set(await found(ledger, "乌龙茶", ReadFilter(GROUP, without=others), 5)) == wanted
-
-
-async def test_time_kind_and_people_narrow_a_search(ledger: Ledger) -> None:
-    """A search excludes events outside its time window and events by or about people left out."""
-    await committed(
-        ledger,
-        an_event("乌龙茶 昨天", happened_at=later(days=-1)),
-        an_event("乌龙茶 今天", subjects=("2000003",)),
-    )
-    assert await found(ledger, "乌龙茶", ReadFilter(GROUP, window=Interval(NOON, later(days=1)))) == ["乌龙茶 今天"]
-    assert await found(ledger, "乌龙茶", ReadFilter(GROUP, without=frozenset({"2000003"}))) == ["乌龙茶 昨天"]
-    assert await found(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("message",))) == []
-
-
-async def test_a_retired_event_is_not_found_and_a_restored_one_is(ledger: Ledger) -> None:
-    """A retired event is not found, and a restored one is, from the next search on."""
-    event = an_event("乌龙茶")
-    await committed(ledger, event)
-    await ledger.eraser.forget(event.id, NOON)
-    assert await found(ledger, "乌龙茶", OPERATOR) == []
-    await ledger.events.restore(event.id)
-    assert await found(ledger, "乌龙茶", OPERATOR) == ["乌龙茶"]
-
-
-async def test_the_log_is_searched_by_the_same_rules(ledger: Ledger) -> None:
-    """Messages are found by text, sender's name and date, where the scene may read them."""
-    mine, bots = a_message("乌龙茶 我说"), a_message("乌龙茶 机器人说", is_bot=True)
-    others = a_message("乌龙茶 别人说", Scene.group("10001", "2000002", user_name="小林"))
-    private = a_message("乌龙茶 私聊", PRIVATE, sent_at=later(days=1))
-    private_bot = a_message("乌龙茶 私聊机器人", PRIVATE, is_bot=True)
-    await ledger.log.append([mine, bots, others, private, private_bot])
-    assert set(await logged(ledger, "乌龙茶", GROUP)) == {mine.text, bots.text, others.text}
-    assert set(await logged(ledger, "乌龙茶", PRIVATE)) == {mine.text, private.text, private_bot.text}
-    assert await logged(ledger, "小林", GROUP) == [others.text]
-    assert await logged(ledger, "3月5日", OPERATOR, 1) == [private.text]
 
 
 async def test_a_line_is_found_with_its_neighbours_before_and_after_its_place_is_in_memory(ledger: Ledger) -> None:

@@ -86,13 +86,6 @@ async def test_messages_that_events_rest_on_are_known(ledger: Ledger) -> None:
     assert await ledger.log.learned(GROUP.scope, []) == frozenset()
 
 
-async def test_a_repeated_statement_counts_for_each_of_its_messages(ledger: Ledger) -> None:
-    """All messages of a repeated statement count as learned, even if its first occurrence had none."""
-    await committed(ledger, an_event("甲"))
-    await committed(ledger, an_event("甲", message_ids=("1",)))
-    assert await ledger.log.learned(GROUP.scope, ["1"]) == {"1"}
-
-
 async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
     """A withdrawn message is removed and cannot be added later, even if it was withdrawn before it arrived."""
     await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])
@@ -101,15 +94,6 @@ async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
     await ledger.log.append([a_message("甲", id="1"), a_message("乙", id="2"), a_message("丙", id="3")])
     assert await texts(ledger) == ["丙"]
     assert await texts(ledger, OTHER_GROUP) == ["别处"]
-
-
-async def test_the_bytes_of_a_withdrawn_message_leave_with_the_next_purge(ledger: Ledger) -> None:
-    """A purge is due once a message of the log was withdrawn, also one of which no event was made."""
-    await ledger.log.append([a_message("悄悄话", id="1")])
-    await ledger.log.withdraw(GROUP.scope, "2", NOON)
-    assert (await ledger.eraser.purge_due()).erased_at is None
-    await ledger.log.withdraw(GROUP.scope, "1", NOON)
-    assert (await ledger.eraser.purge_due()).erased_at == NOON
 
 
 async def test_withdrawing_retires_events_that_rest_on_nothing_else(ledger: Ledger) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import stat
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -50,20 +48,6 @@ def test_a_new_file_takes_all_steps_and_needs_no_copy(connection: Connection, pa
     assert version(connection) == 3
     assert tables(connection) == ["one", "two"]
     assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
-def test_a_copy_is_kept_before_an_older_file_is_changed(connection: Connection, path: Path) -> None:
-    """A private copy is made before an older file is changed, even beside a partial one."""
-    migrations.migrate(connection, path, STEPS[:2])
-    path.with_name("ledger.v2.db.part").write_bytes(b"half a copy")
-    migrations.migrate(connection, path, STEPS)
-    assert sorted(file.name for file in path.parent.iterdir()) == ["ledger.db", "ledger.v2.db"]
-    copy = path.with_name("ledger.v2.db")
-    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    with closing(sqlite3.connect(copy)) as old:
-        assert (version(old), tables(old)) == (2, ["one"])
-        assert old.execute("SELECT a FROM one").fetchall() == [("old",)]
 
 
 def test_a_step_that_fails_is_undone(connection: Connection, path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
-from tests.support.ledgers import Ledger, a_memo, a_pin, later
+from tests.support.ledgers import Ledger, a_memo, later
 
 
 async def test_memos_of_a_place_come_newest_last(ledger: Ledger) -> None:
@@ -27,42 +27,6 @@ async def test_a_memo_is_kept_once(ledger: Ledger) -> None:
     await ledger.notes.write_memo(memo)
     await ledger.notes.write_memo(replace(memo, text="别的"))
     assert await ledger.notes.memos(GROUP.scope, 9) == [memo]
-
-
-async def test_pins_of_a_place_come_oldest_first_whoever_owns_them(ledger: Ledger) -> None:
-    """All pins of a place are returned oldest first, the group's and each member's."""
-    pins = [a_pin(f"第{hour}条", at=later(hours=hour), owner_id=owner) for hour, owner in ((2, ""), (1, "2000002"))]
-    for pin in (*pins, a_pin("别处", OTHER_GROUP)):
-        await ledger.notes.write_pin(pin)
-    assert await ledger.notes.pins(GROUP.scope) == pins[::-1]
-
-
-async def test_a_pin_is_found_by_its_id(ledger: Ledger) -> None:
-    """A pin of any place and owner is found by its id; an unknown id finds none."""
-    pins = [a_pin("一", OTHER_GROUP), a_pin("二", PRIVATE, owner_id="2000001")]
-    for pin in pins:
-        await ledger.notes.write_pin(pin)
-    assert [await ledger.notes.find_pin(pin.id) for pin in pins] == pins
-    assert await ledger.notes.find_pin("unknown") is None
-
-
-async def test_writing_a_pin_again_replaces_its_text_and_author(ledger: Ledger) -> None:
-    """Writing a pin again changes its text and author, not its place, owner or time."""
-    pin = a_pin(owner_id="2000001", author_id="2000001")
-    await ledger.notes.write_pin(pin)
-    again = replace(pin, text="改了", owner_id="2000002", pinned_at=later(days=1), author_id="2000003")
-    await ledger.notes.write_pin(again)
-    assert await ledger.notes.pins(GROUP.scope) == [replace(pin, text="改了", author_id="2000003")]
-
-
-async def test_an_erased_pin_is_gone_and_erasing_it_again_is_fine(ledger: Ledger) -> None:
-    """An erased pin is gone, and erasing it again has no effect."""
-    pin, other = a_pin(), a_pin("另一条")
-    await ledger.notes.write_pin(pin)
-    await ledger.notes.write_pin(other)
-    await ledger.notes.erase_pin(pin.id)
-    await ledger.notes.erase_pin(pin.id)
-    assert await ledger.notes.pins(GROUP.scope) == [other]
 
 
 async def test_the_latest_memos_are_of_all_places(ledger: Ledger) -> None:

@@ -152,16 +152,6 @@ async def test_pruned_withdrawals_leave_nothing_older_to_be_taken(ledger: Ledger
     assert await outcomes(ledger, *lines) == ["unknown", "taken", "taken"]
 
 
-async def test_erased_people_and_places_stay_out(ledger: Ledger) -> None:
-    """Lines of an erased person, and those that name them by their id, stay out up to the erasure."""
-    await ledger.eraser.forget_person("2000001", later(minutes=10), lambda text: text)
-    lines = [a_message("甲"), a_message("找 2000001", OTHER), a_message("甲", sent_at=later(minutes=11))]
-    assert await outcomes(ledger, *lines) == ["erased", "erased", "taken"]
-    await ledger.eraser.forget_place(GROUP.scope, later(minutes=20))
-    lines = [a_message("甲", OTHER, later(minutes=at)) for at in (5, 21)]
-    assert await outcomes(ledger, *lines) == ["erased", "taken"]
-
-
 async def test_considered_and_withdrawn_lines_wait_no_more(ledger: Ledger) -> None:
     """Lines wait by place, oldest first, until they are noted as considered or leave the log."""
     lines = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙")]

@@ -152,27 +152,6 @@ async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -
     assert residue(path.parent, planting.vectors) == []
 
 
-async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) -> None:
-    """After a purge nothing of a forgotten place is left, except where others named it."""
-    ledger = await Ledger.open(path)
-    place = Scene.group("98765432", "2000002")
-    await embedded(ledger, [(an_event(canary, place), a_vector(1, 0)) for canary in CANARIES])
-    await ledger.log.append([a_message(canary, place, id=canary) for canary in CANARIES])
-    learned = [an_event(f"又{canary}", place) for canary in CANARIES]
-    observations = {event.id: event.text for event in learned}
-    await ledger.events.commit(replace(a_draft(*learned), facts=tuple(map(a_fact, learned)), observations=observations))
-    for key in (own_key(learned[0]), ProfileKey.group("98765432")):
-        await ledger.facts.fail(own_key(learned[0]), CANARIES[0], NOON)
-        await ledger.profiles.put(a_profile(key, " ".join(CANARIES)))
-    await committed(ledger, an_event("别处"))
-    await ledger.eraser.forget_place(place.scope, NOON)
-    await ledger.eraser.purge(NOON)
-    left = b"".join(file.read_bytes() for file in path.parent.iterdir())
-    assert [word for word in (*CANARIES, "98765432") if word.encode() in left] == []
-    assert await shown(ledger, GROUP) == ["别处"]
-    await ledger.close()
-
-
 async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None:
     """A purge is postponed while another process reads."""
     ledger = await Ledger.open(path)
@@ -268,19 +247,6 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
     assert len(await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
     wiped = await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     assert (wiped.events, wiped.messages, wiped.reworded) == (1, 1, 3)
-    await ledger.close()
-
-
-async def test_vectors_in_memory_are_let_go(path: Path) -> None:
-    """After forgetting, no vectors of the place are in memory."""
-    ledger = await Ledger.open(path)
-    kept = an_event("别人的", OTHER)
-    await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (kept, a_vector(0, 1))])
-    await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 9)
-    assert ledger.corpora.bytes > 0
-    await ledger.eraser.forget_person(GONE, NOON, HIDE)
-    assert ledger.corpora.bytes == 0
-    assert [one.id for one, _ in await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 9)] == [kept.id]
     await ledger.close()
 
 

@@ -64,11 +64,3 @@ async def test_counts_accumulate_by_day(ledger: Ledger) -> None:
         (TODAY, Spending("merge", 1, 100, answered=40)),
         (TOMORROW, Spending("merge", 2, 50)),
     ]
-
-
-async def test_a_forgotten_events_count_goes_with_it(ledger: Ledger) -> None:
-    """What was counted of a forgotten person's events is gone with them."""
-    await committed(ledger, an_event(id="e1"))
-    await ledger.quality.tally(TODAY, {}, {"e1": 2}, NOON)
-    await ledger.eraser.forget_person(GROUP.user_id, later(hours=1), str)
-    assert await ledger.quality.places(None) == []

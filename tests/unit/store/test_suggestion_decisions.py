@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger, a_ledger, archived, committed, later
+from tests.support.ledgers import Ledger, committed, later
 
 ADMIN = "2000009"
 MINE = an_event("打印机卡纸，关机重启", id="e1", kind="experience")
@@ -43,32 +43,6 @@ async def test_a_decision_goes_with_the_last_of_its_events(ledger: Ledger) -> No
     assert await ledger.decisions.decisions(GROUP.scope) == [decided(MINE, decided_by="")]
     await ledger.eraser.forget_person(GROUP.user_id, later(hours=1), str)
     assert await ledger.decisions.decisions(GROUP.scope) == []
-
-
-async def test_a_decision_goes_with_its_place(ledger: Ledger) -> None:
-    """A place that is forgotten takes its decisions along; those of other places stay."""
-    elsewhere = an_event("打印机卡纸", OTHER_GROUP, id="e3", kind="experience")
-    await committed(ledger, MINE, elsewhere)
-    await ledger.decisions.decide(decided(MINE))
-    other = replace(decided(elsewhere), id="d2", scope=OTHER_GROUP.scope)
-    await ledger.decisions.decide(other)
-    await ledger.eraser.forget_place(GROUP.scope, later(hours=1))
-    assert await ledger.decisions.decisions(GROUP.scope) == []
-    assert await ledger.decisions.decisions(OTHER_GROUP.scope) == [other]
-
-
-async def test_decisions_travel_with_an_export(ledger: Ledger) -> None:
-    """An export holds decisions after their events; import is idempotent and leaves out who was erased since."""
-    await committed(ledger, MINE)
-    await ledger.decisions.decide(decided(MINE))
-    rows = await archived(ledger)
-    assert rows[-1] == decided(MINE)
-    assert [row for row in await archived(ledger, user_id=ADMIN) if isinstance(row, SuggestionDecision)] == []
-    other = a_ledger()
-    await other.eraser.forget_person(ADMIN, later(hours=1), str)
-    assert await other.archive.import_rows(rows) == 2
-    assert await other.archive.import_rows(rows) == 0
-    assert await other.decisions.decisions(GROUP.scope) == [decided(MINE, decided_by="")]
 
 
 async def test_a_decision_without_its_events_is_not_imported(ledger: Ledger) -> None:

@@ -15,9 +15,8 @@ from cognitive_memory_core.store import event_rows, messages
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import words
-from cognitive_memory_core.text.terms import SEARCHED, query_terms
+from cognitive_memory_core.text.terms import SEARCHED
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
-from tests.support.clock import NOON
 from tests.support.ledgers import committed, events_with
 from tests.support.lines import lines_with
 
@@ -41,29 +40,6 @@ def kept(connection: Connection, table: str) -> list[str]:
     return [row[0] for row in connection.execute(f"SELECT term FROM {table}_held")]
 
 
-def test_a_withdrawn_message_leaves_no_word_behind(connection: Connection) -> None:
-    """A withdrawn message leaves no word in the index."""
-    lines = [
-        a_message("乌龙茶 oolong 🍵"),
-        a_message("𠮷野家\ud800", PRIVATE, reply_to="1"),
-        a_message("Ünïcode ＡＢＣ", sent_at=NOON.replace(month=12), is_bot=True),
-    ]
-    messages.append(connection, lines)
-    assert "乌龙" in kept(connection, "message_words")
-    for line in lines:
-        withdraw(connection, line.scene.scope, line.id, NOON)
-    assert kept(connection, "message_words") == []
-
-
-def test_pruning_leaves_the_words_of_what_stays(connection: Connection) -> None:
-    """Deleting old messages removes only their words."""
-    old, new = a_message("乌龙茶", sent_at=NOON.replace(year=2025)), a_message("红茶")
-    messages.append(connection, [old, new])
-    messages.MessageLog._prune_some(connection, 1_770_000_000_000_000)
-    assert "红茶" in kept(connection, "message_words")
-    assert "乌龙" not in kept(connection, "message_words")
-
-
 async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_path: Path) -> None:
     """After a change of word splitting the index is rebuilt at the next start."""
     path = tmp_path / "ledger.db"
@@ -83,15 +59,6 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
     assert len(await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)) == 1
     assert await events_with(ledger.corpora, ["陈旧"], ReadFilter(GROUP), 5) == []
     await ledger.close()
-
-
-def test_terms_stand_in_the_index_as_they_are(connection: Connection) -> None:
-    """SQLite stores terms unchanged."""
-    text = "阿棠说𠮷野家的oolong🍵，v2.0、naïve、Straße、İstanbul、ﬁne、①、ⅷ、がぎ、한국어、2026-03-04 e\u0301"
-    event_rows.add(connection, an_event(text), ())
-    terms = set(query_terms(text))
-    assert terms
-    assert terms <= set(kept(connection, "event_words"))
 
 
 @pytest.mark.parametrize(
