@@ -80,7 +80,7 @@ def _counts(found: Findings, stuck: int = 0) -> Counts:
 
 async def f11(extent: Extent) -> Row:
     """Kill the child at random moments of an upsert, and repeat unanswered batches until they are answered."""
-    rounds, dice = extent.of(50, 1), random.Random(11)
+    rounds, dice = extent.of(50, 2), random.Random(11)
     rows, unknown, slowest = known_rows(rounds * BATCH, 64), 0, 0.0
     async with _store() as (_, store):
         following = Following(store, rows[:BATCH])

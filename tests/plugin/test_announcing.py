@@ -31,14 +31,6 @@ async def hear(stage: Stage, text: str, group: int | None) -> list[str]:
     return await stage.hear(message(text, new_id(), group))
 
 
-async def test_with_the_first_answer_to_a_command(stage: Stage, group: int) -> None:
-    """The notice follows our first reply to a command in a group, and no later one."""
-    first = await hear(stage, "/记忆 状态", group)
-    assert [NOTICE in said for said in first] == [False, True]
-    assert len(await hear(stage, "/记忆 状态", group)) == 1
-    assert len(await hear(stage, "/记忆 状态", group + 300_000)) == 2
-
-
 async def test_with_the_first_answer_of_a_chat_plugin(stage: Stage, group: int) -> None:
     """The notice follows a chat plugin's first answer in a group and is not recorded."""
     from nonebot_plugin_cognitive_memory import get_memory

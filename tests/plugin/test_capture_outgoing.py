@@ -9,7 +9,7 @@ from nonebot.adapters.onebot import v11
 
 import cognitive_memory_core as core
 
-from .stage import BOT, Stage, message, new_id, texts, twelve_message
+from .stage import BOT, Stage, message, new_id, texts
 
 
 async def logged(scene: core.Scene) -> list[core.Message]:
@@ -93,18 +93,6 @@ async def test_strange_calls_cost_nothing(stage: Stage, group: int, said: object
     """A message of an unknown form is still sent."""
     await stage.bot.send_group_msg(group_id=group, message=said)
     assert stage.calls[-1][0] == "send_group_msg"
-
-
-async def test_version_twelve(twelve_stage: Stage) -> None:
-    """Answers of a OneBot v12 bot are logged, except those into channels."""
-    from .companion import Companion, listening
-
-    user, group = f"u{new_id()}", f"g{new_id()}"
-    with listening(Companion(says="你好呀")):
-        await twelve_stage.hear(twelve_message("你好", user, group))
-    await twelve_stage.bot.send_message(detail_type="channel", guild_id="1", channel_id="2", user_id=user, message="嗨")
-    assert texts(await logged(core.Scene.group(group, user))) == ["你好", "你好呀"]
-    assert not await logged(core.Scene.private(user))
 
 
 async def test_many_at_once(stage: Stage, group: int) -> None:

@@ -12,7 +12,6 @@ from nonebug import App
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.figures import Totals
-from tests.support.clock import NOON
 from tests.support.waiting import until
 
 from .console_stage import Console, console, furnished
@@ -316,25 +315,6 @@ async def test_suggestions_are_accepted_and_dismissed(shown: Console) -> None:
         assert again.status_code == 409
 
 
-async def test_a_dismissed_suggestion_never_comes_back(shown: Console) -> None:
-    """What was dismissed is neither suggested again nor a belief."""
-    async with shown.visited() as visitor:
-        page = await visitor.look("/suggestions", group="20002")
-        fields = {"group": "20002", "id": _first_id(page)}
-        assert "不再建议" in await visitor.act("/suggestions/decide", **fields, action="dismiss")
-        assert "现在没有建议" in await visitor.look("/suggestions", group="20002")
-        assert "打印机" not in await visitor.look("/beliefs", group="20002")
-
-
-async def test_places_have_their_names(shown: Console) -> None:
-    """Lists and pages of memories and people show the name of a place, which leads to its page."""
-    async with shown.visited() as visitor:
-        listed = await visitor.look("/memories", place="group/20002")
-        assert "<span>爬山群</span>" in listed
-        assert 'place=group%2F20002">爬山群</a>' in await visitor.look("/memories/open", id=_first_id(listed))
-        assert 'place=group%2F20001">读书会</a>' in await visitor.look("/people/open", id="2000001")
-
-
 async def test_a_day_of_the_calendar_leads_to_its_lines(shown: Console) -> None:
     """The days on which something was said lead to their lines, in order, with what became memory marked."""
     async with shown.visited() as visitor:
@@ -457,18 +437,6 @@ async def test_a_cancelled_export_leaves_nothing(app: App) -> None:
     assert not await asyncio.to_thread(one.path.parent.exists)
     assert (memory.written, transfers.latest) == ([], {})
     assert not await transfers.cancel(memory, "export")  # type: ignore[arg-type]  # as above
-
-
-async def test_a_cancelled_backup_leaves_nothing(shown: Console, tmp_path: Path) -> None:
-    """A backup that is cancelled leaves no folder and no draft beside the data directory."""
-    from nonebot_plugin_cognitive_memory.console.running_transfers import Transfers
-
-    transfers = Transfers()
-    await transfers.backup(shown.memory, tmp_path / "data", NOON)
-    assert await transfers.cancel(shown.memory, "backup")
-    left = await asyncio.to_thread(lambda: sorted(one.name for one in tmp_path.iterdir()))
-    assert left == ["data"]
-    assert not transfers.latest
 
 
 class SlowMemory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import cognitive_memory_core as core
 
 from .stage import SUPERUSER, Stage, message, new_id
 from .test_commands import standing, told
-from .test_evolving import Rounds
 from .test_left_places import Calendar, calendar, leaving, looked
 
 __all__ = ["calendar"]  # a fixture of another module
@@ -315,21 +314,6 @@ async def test_the_notice_moves(stage: Stage, force: Any, group: int) -> None:
     assert len(await stage.hear(message("/记忆 帮助", new_id(), group))) == 2
 
 
-async def test_commands_that_are_chat_move(stage: Stage, force: Any, group: int) -> None:
-    """`capture.chat_commands` decides at the next message whether what follows a command is recorded."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    async def recorded() -> list[str]:
-        await stage.hear(message("/chat 我对花生过敏", 2000001, group))
-        return [line.text for line in await get_memory().recent_messages(core.Scene.group(str(group), "2000001"))]
-
-    assert await recorded() == []
-    await force.change("capture.chat_commands", "chat,问")
-    assert await recorded() == ["我对花生过敏"]
-    await force.reset("capture.chat_commands")
-    assert await recorded() == ["我对花生过敏"]
-
-
 async def test_when_a_left_group_is_forgotten_moves(
     stage: Stage, force: Any, group: int, calendar: Calendar, log: list[str]
 ) -> None:
@@ -344,19 +328,3 @@ async def test_when_a_left_group_is_forgotten_moves(
     await force.change("capture.forget_left_days", "30")
     assert await looked() == 1
     assert await standing(here) == []
-
-
-async def test_when_groups_evolve_moves(stage: Stage, force: Any, tmp_path: Path) -> None:
-    """`evolution.cron` decides at the next look when a round is due."""
-    pytest.importorskip("apscheduler")
-    from nonebot_plugin_cognitive_memory import evolving
-
-    rounds = Rounds()
-    for cron in ("", "30 21 * * *"):
-        if cron:
-            await force.change("evolution.cron", cron)
-        for _ in range(24 * 60):
-            await evolving.tick(tmp_path / "last.json", evolving._next_due, rounds.evolve, rounds.now)
-            rounds.at += timedelta(minutes=1)
-    zone = core.Settings().zone
-    assert [f"{one.astimezone(zone):%H:%M}" for one in rounds.started] == ["04:00", "21:30"]

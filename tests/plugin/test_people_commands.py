@@ -207,22 +207,6 @@ async def test_people_export_what_is_theirs_in_private(stage: Stage, group: int,
     assert "导出或备份" not in await stage.ask("/记忆 忘记我", user)
 
 
-@pytest.mark.parametrize(("call", "records", "recalls"), [("关", 0, 0), ("只记", 1, 0), ("只忆", 0, 1), ("开", 1, 1)])
-async def test_switches_of_a_group(stage: Stage, group: int, call: str, records: int, recalls: int) -> None:
-    """An admin decides whether the group is recorded and recalled."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    user = new_id()
-    here = core.Scene.group(str(group), str(user))
-    await told(here, f"阿棠({user}) 喜欢乌龙茶")
-    admin(stage)
-    assert "好，这里" in await stage.ask(f"/记忆 {call}", user, group)
-    await stage.hear(message("新说的话", user, group))
-    assert bool(await get_memory().events(here)) is bool(recalls)
-    lines = await get_memory().find_messages(here, [line.id for line in await _log(here)])
-    assert len(lines) == records
-
-
 @pytest.mark.parametrize("call", ["关 2小时", "off 2h", "关2小时", "只记 两个小时", "只忆 2小时"])
 async def test_a_switch_of_a_group_ends_by_itself(stage: Stage, group: int, call: str) -> None:
     """A switch with a time limit says until when, in its answer and in the status; calling again removes the end."""
@@ -262,14 +246,6 @@ async def test_a_time_limit_that_makes_no_sense_changes_nothing(
     assert answer in refused
     assert len(refused.splitlines()) == 1
     assert await get_memory().place_switch(here) == core.PlaceSwitch(here.scope, "recall_only")
-
-
-async def _log(scene: core.Scene) -> list[core.Message]:
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    memory = get_memory()
-    await memory.set_switch(scene, "on")
-    return [line for line in await memory.recent_messages(scene) if line.text == "新说的话"]
 
 
 @pytest.mark.parametrize("role", ["member", "admin", "superuser"])
@@ -686,13 +662,3 @@ async def test_opting_out_hides_the_nickname_beside_the_card(stage: Stage, group
     await stage.hear(message("/记忆 别记我", user, group, sender=sender))
     lines = await get_memory().recent_messages(core.Scene.group(str(group), "2000001"), 5)
     assert [line.text for line in lines] == ["某位成员下周去冰岛"] * 2
-
-
-async def test_a_pin_of_somebody_who_opted_out_is_said_not_to_be_recalled(stage: Stage, group: int) -> None:
-    """Whoever opted out is told that what they pin is not recalled until they opt in again."""
-    user = new_id()
-    await stage.ask("/记忆 别记我", user, group)
-    said = await stage.ask("/记忆 记住 我对花生过敏", user, group)
-    assert "可以记我 以后才会想起" in said
-    await stage.ask("/记忆 可以记我", user, group)
-    assert "以后和你说话时会想起" in await stage.ask("/记忆 记住 我怕猫", user, group)

@@ -65,23 +65,6 @@ async def test_a_slow_connection_adds_nothing(both: tuple[Stage, Stage], group: 
     assert texts(await logged(group)) == said
 
 
-async def test_lines_that_only_one_of_them_heard(both: tuple[Stage, Stage], group: int) -> None:
-    """What one account hears while the other is away is there; a minute later no line is taken for a copy of it."""
-    await both[0].hear(message("哈哈", 2000001, group, time=1_790_000_000))
-    for stage in both:
-        await stage.hear(message("哈哈", 2000001, group, self_id=stage.account, time=1_790_000_030))
-    await both[1].hear(message("哈哈", 2000001, group, self_id=OTHER, time=1_790_000_070))
-    assert len(await logged(group)) == 3
-
-
-async def test_a_line_that_is_delivered_again(both: tuple[Stage, Stage], group: int) -> None:
-    """After a reconnection the platform may deliver lines again, to either account; they are known by their ids."""
-    events = [*await heard_by(both, "哈哈", 2000001, group), *await heard_by(both, "哈哈", 2000001, group)]
-    for event in events[::-1]:
-        await both[event.self_id == OTHER].hear(event)
-    assert len(await logged(group)) == 2
-
-
 async def test_the_number_in_the_group_decides(both: tuple[Stage, Stage], group: int) -> None:
     """Where the platform tells a line's number in its group, equal numbers are one line and others are not."""
     await both[0].hear(message("哈哈", 2000001, group, time=1_790_000_000, real_seq="7"))

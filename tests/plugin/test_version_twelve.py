@@ -257,12 +257,6 @@ async def test_an_open_port_needs_the_token_of_version_twelve(
     assert any("ONEBOT_V12_ACCESS_TOKEN" in line for line in log) is not bool(token)
 
 
-async def test_a_superuser_is_one(twelve_stage: Stage) -> None:
-    """The bot's superusers use their commands."""
-    [reply] = await twelve_stage.hear(twelve_message("/记忆 队列", str(SUPERUSER)))
-    assert "只有机器人管理员" not in reply
-
-
 async def test_profiles_are_viewed_by_any_id(twelve_stage: Stage, person: str, club: str) -> None:
     """A superuser names a person by mention or by an id that is no number."""
     mention = v12.MessageSegment.mention(person)
@@ -313,27 +307,6 @@ async def test_a_private_message_with_a_group_is_private(twelve_stage: Stage, pe
     assert await logged(core.Scene.group(club, person)) == []
 
 
-async def test_a_reply_pins_the_message_with_its_speaker(twelve_stage: Stage, person: str, club: str) -> None:
-    """A reply with only the subcommand keeps the message replied to, as the log has it."""
-    first = twelve_message("周六去爬山", person, club, sender={"nickname": "小林"})
-    await twelve_stage.hear(first)
-    call = (v12.MessageSegment.reply(first.message_id), v12.MessageSegment.text("/记忆 记住"))
-    [reply] = await twelve_stage.hear(said(f"wxid_{new_id()}", club, *call))
-    assert f"小林({person})：“周六去爬山”" in reply
-
-
-async def test_a_reply_to_somebody_who_opted_out_pins_nothing(twelve_stage: Stage, person: str, club: str) -> None:
-    """What somebody said who is not recorded is not pinned by replying to it."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    first = twelve_message("我的秘密", person, club)
-    await twelve_stage.hear(first)
-    await get_memory().opt_out(person)
-    call = (v12.MessageSegment.reply(first.message_id), v12.MessageSegment.text("/记忆 记住"))
-    [reply] = await twelve_stage.hear(said(f"wxid_{new_id()}", club, *call))
-    assert "秘密" not in reply
-
-
 @pytest.mark.parametrize("refused", [(), ("path",), ("path", "data")])
 async def test_people_export_what_is_theirs(twelve_stage: Stage, person: str, club: str, refused: tuple[str]) -> None:
     """The file is uploaded by its path, else by its content, and sent; where neither is taken, its lines are."""
@@ -358,15 +331,6 @@ async def test_people_export_what_is_theirs(twelve_stage: Stage, person: str, cl
     assert bool(is_file) is (len(refused) < 2)
     assert ("喜欢乌龙茶" in said_all) is (len(refused) == 2)
     assert await logged(core.Scene.private(person)) == []
-
-
-async def test_long_answers_come_in_parts(twelve_stage: Stage, person: str) -> None:
-    """There is no merged forward: what is too long for one message comes in several."""
-    for number in range(40):
-        await told(core.Scene.private(person), f"阿棠({person}) 第 {number} 次说起{'很长的故事' * 12}")
-    replies = await twelve_stage.hear(twelve_message("/记忆 搜索 故事 -n 40", person))
-    assert len(replies) >= 1
-    assert all(len(reply) <= 1_200 for reply in replies)
 
 
 async def test_a_channel_has_no_memory(twelve_stage: Stage, person: str) -> None:
@@ -403,17 +367,6 @@ async def test_a_channel_has_no_memory(twelve_stage: Stage, person: str) -> None
     )  # fmt: skip
     [reply] = await twelve_stage.hear(call)
     assert "频道" in reply or "分不清" in reply
-
-
-async def test_the_bot_leaves_and_members_leave(twelve_stage: Stage, person: str, club: str, log: list[str]) -> None:
-    """The bot's own departure is noted with a hint; a member's departure takes nothing along."""
-    here = core.Scene.group(club, person)
-    await told(here, f"阿棠({person}) 喜欢夜跑")
-    for user, hints in ((person, 0), (str(BOT), 1)):
-        gone = twelve("notice", "group_member_decrease", group_id=club, user_id=user, operator_id="o")
-        await twelve_stage.bot.handle_event(gone)
-        assert len([line for line in log if "机器人已不在" in line]) == hints
-    assert len(await standing(here)) == 1
 
 
 @pytest.mark.parametrize("protocol", ["v11", "v12"])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.disk import LOCK, DirectoryOwner
-from cognitive_memory_core.errors import DirectoryInUse, StorageRefused
+from cognitive_memory_core.errors import DirectoryInUse
 
 OTHER = """
 import asyncio, os, sys
@@ -126,13 +126,3 @@ async def test_a_new_directory_is_private(tmp_path: Path):
     assert data_dir.stat().st_mode & 0o777 == 0o700
     assert (data_dir / LOCK).stat().st_mode & 0o777 == 0o600
     owner.release()
-
-
-async def test_a_directory_that_cannot_be_is_refused(tmp_path: Path):
-    """If the directory or the lock cannot be created, the error names the path."""
-    (tmp_path / "file").write_text("x", "utf-8")
-    with pytest.raises(StorageRefused, match="file"):
-        await DirectoryOwner(tmp_path / "file").acquire(0)
-    (tmp_path / "data" / LOCK).mkdir(parents=True)
-    with pytest.raises(StorageRefused, match="data"):
-        await DirectoryOwner(tmp_path / "data").acquire(0)

@@ -65,14 +65,6 @@ def test_a_created_file_outlives_a_power_cut(tmp_path: Path):
     assert names_in(tmp_path) == ["a.json"]
 
 
-def test_without_fsync_a_power_cut_would_lose_it(tmp_path: Path):
-    """The simulated disk loses everything that was not fsynced."""
-    disk = FragileDisk(tmp_path)
-    disk.act("open", os.open, tmp_path / "a", os.O_CREAT | os.O_WRONLY, 0o600)
-    disk.cut_power()
-    assert names_in(tmp_path) == []
-
-
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS])
 def test_a_refused_file_is_not_there(tmp_path: Path, at: int, code: int):

@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Scene, Turn
-from cognitive_memory_core.domain.event import MEMORY_KINDS
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
+from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
 BOTH = ("message", "event")
-STRANGER = Scene.private("2000009", user_name="路人")
 
 
 def opened(path: Path, **options: Any) -> Any:
@@ -117,20 +115,6 @@ async def test_a_day_that_a_line_speaks_of_is_found_as_it_was_written(tmp_path: 
         assert (await found(memory, question))[0] == f"{question}交报告"
 
 
-@pytest.mark.parametrize(("scene", "elsewhere"), [(GROUP, OTHER_GROUP), (PRIVATE, GROUP), (GROUP, STRANGER)])
-async def test_a_line_is_found_the_moment_after_and_only_where_it_was_said(
-    tmp_path: Path, scene: Scene, elsewhere: Scene
-) -> None:
-    """A message is found immediately after it was observed, and not from another scope."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.observe(a_message("服务器密码贴在白板上", scene, id="now"))
-        (hit,) = await memory.search_events(scene, "白板", kinds=("message",))
-        assert (hit.event.id, hit.event.text) == ("now", "服务器密码贴在白板上")
-        for kinds in (("message",), BOTH):
-            assert await memory.search_events(elsewhere, "白板", kinds=kinds) == []
-            assert len(await memory.search_events(OPERATOR, "白板", kinds=kinds)) == 1
-
-
 async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path) -> None:
     """有人接了没 finds the reply 我去吧 beside it, both with their neighbours, and nothing of another day."""
     async with opened(tmp_path) as memory:
@@ -141,25 +125,6 @@ async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path)
         assert next(iter(hits)) == "有人接了没"
         assert [line.text for line in hits["我去吧"].neighbours] == ["快递到楼下了", "有人接了没", "辛苦"]
         assert "早上好" not in hits
-
-
-async def test_one_search_finds_events_and_lines(tmp_path: Path) -> None:
-    """If both kinds are named, events and messages are returned, without the messages of a returned event."""
-    async with opened(tmp_path) as memory:
-        source = a_message("我在学陶艺", GROUP, NOON - timedelta(hours=2), id="source")
-        await memory.observe(source)
-        await said(memory, "陶艺课周三开", scene=MAN)
-        turn = Turn(GROUP, observations=["阿棠在学陶艺"], message_ids=["source"], happened_at=source.sent_at)
-        assert await memory.remember(turn)
-        assert await memory.drain(PATIENCE)
-        hits = await memory.search_events(GROUP, "谁在学陶艺", kinds=("message", *MEMORY_KINDS))
-        assert [hit.event.kind == "message" for hit in hits] == [False, True]
-        assert "陶艺" in hits[0].event.text
-        assert hits[1].event.text == "陶艺课周三开"
-        assert hits[0].event.message_ids == ("source",)
-        assert "我在学陶艺" in await found(memory, "谁在学陶艺")
-        assert not [hit for hit in await memory.search_events(GROUP, "陶艺", kinds=("event",)) if hit.neighbours]
-        assert await memory.search_events(OTHER_GROUP, "谁在学陶艺", kinds=BOTH) == []
 
 
 async def test_no_line_is_found_where_the_log_is_not_named(tmp_path: Path) -> None:

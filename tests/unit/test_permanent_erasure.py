@@ -260,20 +260,6 @@ async def test_what_waited_while_the_log_refused_is_written_clean(world: World) 
     assert await world.told() == set()
 
 
-@pytest.mark.parametrize("at", range(1, 13))
-async def test_forgetting_a_place_can_be_repeated(world: World, at: int) -> None:
-    """If any step fails, repeating the request forgets the place completely."""
-    world.fails_at = at
-    try:
-        await world.forgetting.forget_place(MILI)
-    except StorageRefused:
-        await world.forgetting.forget_place(MILI)
-    assert not [row for row in await archived(world.ledger) if "10001" in repr(row)]
-    assert world.mirror.memos == {}
-    assert await world.profiles.keys() == [TANG]
-    assert {job.scope for job in jobs_of(world.queue)} == {OTHER_GROUP.scope}
-
-
 async def test_an_operator_names_the_place(world: World) -> None:
     """An operator must name the group to forget."""
     with pytest.raises(BadArgument):

@@ -372,15 +372,6 @@ async def test_a_foreign_event_is_not_changed(scene: Scene) -> None:
         await reads.find_event(GROUP, foreign.id)
 
 
-@pytest.mark.parametrize("read", READS)
-async def test_what_is_ones_own_leaves_redacted(read: str) -> None:
-    """A row that the scene may see is given, with the person who opted out as 某位成员."""
-    reads, _ = await reads_of(GROUP, told=OWN)
-    answer = str(await READS[read](reads))
-    assert TOLD in answer
-    assert OWN not in answer
-
-
 @pytest.mark.parametrize("read", sorted(READS.keys() - {"pins", "find_messages"}))
 async def test_a_switched_off_place_reads_nothing(read: str) -> None:
     """Where the switch forbids retrieval every read is empty; pins are listed, since they can be removed."""

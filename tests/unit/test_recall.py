@@ -92,18 +92,6 @@ async def test_times_of_the_tool_are_hard(
         assert bool(caplog.records) == (narrowed.get("time_from") == "2026-03-03" and "time_to" in narrowed)
 
 
-async def test_a_nickname_since_changed_finds_its_person(tmp_path: Path) -> None:
-    """A question with an earlier name finds what the person said under a later one."""
-    async with opened(tmp_path) as memory:
-        now_called = Scene.group("10001", "2000002", user_name="夜航船", group_name="读书会")
-        await memory.observe(a_message("大家好", MAN, NOON - timedelta(days=9)))
-        await told(memory, now_called, "我周末在学做陶艺", days_ago=2)
-        await told(memory, GROUP, "我周末在学做木工", days_ago=1)
-        assert "陶艺" in (await found(memory, GROUP, "小满周末在学什么"))[0]
-        assert "陶艺" in (await found(memory, GROUP, "@2000002 周末在学什么"))[0]
-        assert "木工" in (await found(memory, GROUP, "阿棠周末在学什么"))[0]
-
-
 async def test_whoever_asks_is_meant_by_me(tmp_path: Path) -> None:
     """我对什么过敏 finds the asker's own allergy first."""
     async with opened(tmp_path) as memory:
@@ -126,16 +114,6 @@ async def test_who_am_i_is_answered_from_what_is_known(tmp_path: Path, question:
             assert "乌龙茶" in recollections(context.text).strip().splitlines()[0]
             assert "乌龙茶" in (await found(memory, scene, question))[0]
         assert recollections((await memory.context(GROUP, "今晚打游戏吗")).text) == ""
-
-
-async def test_who_is_somebody_else(tmp_path: Path) -> None:
-    """小满是谁 finds what is known of her in this group, and an unknown name finds nobody."""
-    async with opened(tmp_path) as memory:
-        await told(memory, MAN, "我在图书馆上班", days_ago=3)
-        await told(memory, GROUP, "我喜欢喝乌龙茶", days_ago=3)
-        block = recollections((await memory.context(GROUP, "小满是谁")).text)
-        assert "图书馆" in block
-        assert recollections((await memory.context(GROUP, "赵铁柱是谁")).text) == ""
 
 
 async def test_every_message_of_a_batch_is_asked_for(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.settings import Live, Settings, unknown_keys
+from cognitive_memory_core.settings import Settings, unknown_keys
 
 
 def with_key(dotted: str, value: object) -> dict[str, Any]:
@@ -180,14 +180,6 @@ def test_decay_is_one_value_or_none() -> None:
     assert query.tool_decay.half_life_days == 60.0
     off = Settings.from_mapping({"query": {"time_decay_enabled": False}}).query
     assert (off.auto_decay, off.tool_decay) == (None, None)
-
-
-def test_a_live_value_is_replaced_whole() -> None:
-    """A call keeps the settings that it read, and the next one reads the new ones."""
-    live = Live(Settings())
-    held = live.current
-    live.replace(Settings(agent="second"))
-    assert (held.agent, live.current.agent) == ("default", "second")
 
 
 def test_a_role_inherits_what_is_not_set_for_it() -> None:

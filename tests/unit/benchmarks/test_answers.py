@@ -6,7 +6,6 @@ import json
 from argparse import ArgumentParser
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -99,31 +98,6 @@ async def test_the_scripted_historian_writes_the_gold_facts(chat: Chat) -> None:
     assert lived.calls["triage"] == 2
     assert lived.tokens["triage"] > 100
     assert lived.failures.total() == lived.buried == 0
-
-
-async def test_the_scripted_historian_says_what_a_fact_replaces(tmp_path: Path) -> None:
-    """A gold fact that supersedes an earlier one of the same person is stored as its replacement."""
-    world: dict[str, Any] = _world()
-    later = {**world["messages"][2], "id": "m4", "text": "复查过了 我对花生不过敏了 以后可以点"}
-    world["messages"] += [{**later, "time": (NOON + timedelta(minutes=100)).isoformat()}]
-    world["facts"][0]["superseded_by"] = "f2"
-    newer = {**world["facts"][0], "id": "f2", "statement": f"阿凯({KAY})复查后对花生不过敏了", "evidence": ["m4"]}
-    world["facts"] += [{**newer, "superseded_by": None}]
-    path = tmp_path / "newer.json"
-    path.write_text(json.dumps(world), "utf-8")
-    lived = await life(read(path), "gold")
-    old, new = sorted(lived.memories, key=lambda event: event.happened_at)
-    assert (old.message_ids, new.message_ids) == (("m3",), ("m4",))
-    assert (old.replaces, new.replaces) == ("", old.id)
-
-
-async def test_imported_facts_and_bare_lines_are_modes(chat: Chat) -> None:
-    """Facts may be imported instead of read, and the log is measured alone."""
-    imported, log = await life(chat, "imported"), await life(chat, "log")
-    assert [event.id for event in imported.memories] == ["f1"]
-    assert not log.memories
-    assert not log.reads
-    assert imported.shown[1].share == log.shown[1].share == 1.0
 
 
 def test_the_command_prints_and_writes(data: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,42 +10,11 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from benchmarks import groupchat, locomo, madial, qmsum
-from benchmarks.labelled import ZONE, Answer, bm25, characters
-from cognitive_memory_core.domain.context import Hit
+from benchmarks import groupchat, locomo, madial
+from benchmarks.labelled import ZONE
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=ZONE)
 BOT, TANG, KAY = "900", "101", "102"
-
-
-def _line(number: int) -> core.Message:
-    return core.Message(f"m{number}", core.Scene.group("7", TANG), f"第 {number} 句", NOON)
-
-
-def test_a_rarer_word_counts_more() -> None:
-    """BM25 ranks the text with the rare word first and leaves out texts without a common word."""
-    texts = [Counter[str](text.split()) for text in ("tea cup", "tea oolong", "tea pot", "rain")]
-    assert bm25(["tea", "oolong"], texts)[0] == 1
-    assert 3 not in bm25(["tea", "oolong"], texts)
-
-
-def test_characters_come_with_their_pairs() -> None:
-    """Chinese text is split into characters and pairs, and other words stay whole."""
-    assert characters("喝茶 v2 吧") == ["喝", "茶", "喝茶", "v2", "吧"]
-
-
-def test_recall_counts_the_first_ten_hits_alone() -> None:
-    """Recall counts only the first ten hits and no neighbours."""
-    hits = [Hit(_line(at).as_event(), 1.0, neighbours=(_line(at + 100),)) for at in range(11)]
-    answer = Answer.of(hits)
-    assert answer.recall(["m0", "m10", "m100", "m9"]) == 0.5
-    assert "m100" in answer.beside
-
-
-def test_an_event_counts_for_its_messages() -> None:
-    """A found fact counts as every message that it was made from."""
-    fact = replace(_line(0).as_event(), id="f1", kind="event", message_ids=("m1", "m2"))
-    assert Answer.of([Hit(fact, 1.0)]).recall(["m1", "m2"]) == 1.0
 
 
 def _world() -> dict[str, object]:
@@ -132,25 +100,6 @@ def test_citations_are_read_however_they_are_written(tmp_path: Path) -> None:
     path.write_text(json.dumps([{"sample_id": "one", "conversation": told, "qa": asked}]), "utf-8")
     read = {question.text: set(question.evidence) for question in locomo.read(path)[1]}
     assert read == {"a": {"D1:1", "D1:2"}, "b": {"D1:3"}, "c": {"D1:2", "D1:3"}}
-
-
-def test_a_session_stands_where_its_first_turn_does() -> None:
-    """The sessions of the first ten turns in a list are counted, each once."""
-    question = locomo.Question("?", 1, frozenset({"D9:1", "D40:1"}))
-    crowd = [f"D{number}:{turn}" for number in range(1, 10) for turn in (1, 2)]
-    asked = locomo.Asked(question, crowd, [*crowd, "D30:1", "D40:1"])
-    assert asked.session_recall == 0.5
-
-
-def test_both_ends_of_a_span_belong_to_it(tmp_path: Path) -> None:
-    """A span includes its last turn, and a part beyond the meeting is left out."""
-    turns = [{"speaker": "Ann", "content": f"turn {number}"} for number in range(5)]
-    asked = [{"query": "what", "relevant_text_span": [["1", "2"], ["4", "9"]]}]
-    path = tmp_path / "meetings.jsonl"
-    path.write_text(json.dumps({"meeting_transcripts": turns, "specific_query_list": asked}) + "\n", "utf-8")
-    _, spans = qmsum.read(path)
-    assert spans == [{"1", "2", "4"}]
-    assert qmsum.recall(spans, [["1", "2", "0"]]) == pytest.approx(200 / 3)
 
 
 async def test_a_fusion_joins_stored_ranks_with_the_words(tmp_path: Path) -> None:

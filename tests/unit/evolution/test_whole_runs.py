@@ -137,18 +137,6 @@ async def test_an_erasure_voids_a_run() -> None:
     assert "作废" in message
 
 
-async def test_a_withdrawn_line_supports_no_run() -> None:
-    """A line withdrawn while the model thinks is no evidence; a belief that rests on it alone is not created."""
-
-    async def withdrawn(group: EvolvingGroup) -> None:
-        for line in CHAT[2:4]:
-            await group.ledger.log.withdraw(GROUP.scope, line.id, group.clock.now())
-
-    group, message = await interrupted(withdrawn)
-    assert "期间被改过 1" in message
-    assert "不讨论政治" not in await standing(group)
-
-
 async def test_one_run_a_group_at_a_time() -> None:
     """A second call meanwhile is refused with one sentence; afterwards another run is possible."""
 

@@ -409,19 +409,6 @@ async def test_stopping_lets_a_merge_end() -> None:
     assert await world.waiting() == 1
 
 
-async def test_a_pause_holds_and_ends() -> None:
-    """While paused nothing is merged, even during a drain."""
-    world = World()
-    async with running(ProfileMerging(world.entity)) as merging:
-        merging.paused = True
-        await told(world, merging, TANG, "甲")
-        merging.wake_now()
-        await unmoved()
-        assert world.merger.merged == []
-        merging.paused = False
-        await settled(merging)
-
-
 @pytest.mark.parametrize(("people", "most"), [(10, 60), (1, 18)])
 async def test_a_chat_of_fifty_minutes_costs_few_merges(people: int, most: int) -> None:
     """A hundred turns over fifty minutes with two facts each cost at most 60 merges for ten people."""

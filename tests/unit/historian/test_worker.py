@@ -288,15 +288,6 @@ async def test_stopping_gives_hanging_jobs_back() -> None:
         assert claim.attempts == 1
 
 
-async def test_a_claim_that_runs_too_long_is_requeued() -> None:
-    """A job that takes too long is returned to the queue."""
-    historian = ScriptedHistorian(慢=asyncio.Event().wait)
-    async with at_work(historian, stale=0.05) as (queue, _, worker):
-        await queue.enqueue(a_job("慢"))
-        worker.nudge()
-        await until(lambda: queue.counts().failed == 1)
-
-
 async def test_a_paused_worker_claims_nothing() -> None:
     """A paused worker takes no jobs, and does them after it is resumed."""
     historian = ScriptedHistorian()

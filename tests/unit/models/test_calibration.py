@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.errors import (
-    BadAnswer,
     CognitiveMemoryError,
     StorageRefused,
-    UnavailableError,
 )
 from cognitive_memory_core.models.calibration import (
     Calibrating,
@@ -111,22 +109,6 @@ async def measured_by(calibrating: Calibrating, book: Any, fingerprint: str) -> 
     await calibrating.loop.stop()
 
 
-async def test_what_is_measured_is_in_force_and_known_again() -> None:
-    """The default calibration holds until one is measured, and the measured one also after a restart."""
-    book, current, model = a_ledger().housekeeping, Live(GUESS), Model()
-    calibrating = Calibrating(model, book, current)
-    assert not await calibrating.recall()
-    assert current.current == GUESS
-    await measured_by(calibrating, book, model.fingerprint)
-    measured = current.current
-    assert measured.is_usable
-    assert measured != GUESS
-    assert (model.documents, model.questions) == (1, len(shipped()))
-    later = Live(GUESS)
-    assert await Calibrating(model, book, later).recall()
-    assert later.current == measured
-
-
 async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCaptureFixture) -> None:
     """If paraphrases are no closer than unrelated texts, the default is kept, logged once, and not measured again."""
     book, current = a_ledger().housekeeping, Live(GUESS)
@@ -135,15 +117,6 @@ async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCapt
         assert await Calibrating(Blind(), book, current).recall()
     assert current.current == GUESS
     assert len(caplog.records) == 1
-
-
-async def test_a_model_that_is_away_is_measured_when_it_is_back() -> None:
-    """A failed attempt costs one call, and the model is measured once it is available."""
-    model, current = Model(UnavailableError("away", retry_after=0.0), BadAnswer("<html>")), Live(GUESS)
-    book = a_ledger().housekeeping
-    await measured_by(Calibrating(model, book, current, first_pause=0.001), book, model.fingerprint)
-    assert (model.documents, model.questions) == (3, len(shipped()))
-    assert current.current != GUESS
 
 
 class FullBook(Wrapping):

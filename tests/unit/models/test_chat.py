@@ -102,15 +102,6 @@ async def test_what_works_is_remembered(
     assert ways(server) == first + later
 
 
-async def test_schema_goes_into_words_where_no_tool_carries_it(server: ModelServer, made: Made) -> None:
-    """Without tools the instructions contain the schema and the word JSON."""
-    server.chat = model_server.without_tools(words(json.dumps(GOOD)))
-    await made().ask(ASK)
-    assert json.dumps(SCHEMA) in server.asked[1].texts[0]
-    assert "JSON" in server.asked[1].texts[0]
-    assert server.asked[1].texts[0].startswith("Write it down.")
-
-
 async def test_tools_refused_with_404_are_no_wrong_address(server: ModelServer, made: Made) -> None:
     """HTTP 404 for tools leads to a request without tools."""
     refused = status(404, message="No endpoints found that support tool use.")
@@ -196,12 +187,6 @@ async def test_chatter_in_every_way_is_a_bad_answer(
     with pytest.raises(BadAnswer):
         await made().ask(ASK)
     assert len(meter.calls) == len(server.asked) == 2
-
-
-async def test_decoded_arguments_are_taken(server: ModelServer, made: Made) -> None:
-    """Tool arguments given as an object instead of a text are accepted."""
-    server.chat = message({"tool_calls": [{"function": {"name": "write_down", "arguments": GOOD}}]})
-    assert await made().ask(ASK) == GOOD["text"]
 
 
 async def test_filtered_answers_are_permanent(server: ModelServer, made: Made) -> None:

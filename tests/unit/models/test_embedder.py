@@ -11,7 +11,7 @@ import pytest
 
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
-from cognitive_memory_core.models.embedding import LONGEST_TEXT, OpenAIEmbedder
+from cognitive_memory_core.models.embedding import OpenAIEmbedder
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter
@@ -51,13 +51,6 @@ async def test_vectors_are_those_of_their_texts(
     for text, vector in zip(TEXTS, vectors, strict=True):
         assert list(vector) == pytest.approx(vector_of(text), abs=1e-6)
     assert meter.calls == [("embedding", 3)]
-
-
-async def test_vectors_become_unit_vectors(server: ModelServer, made: Made) -> None:
-    """Vectors are scaled to length one."""
-    server.embeddings = model_server.with_vector([3e4] + [0.0] * (DIMENSIONS - 2) + [4e4])
-    vector = await made().embed_query("茶")
-    assert (vector[0], vector[-1], math.hypot(*vector)) == pytest.approx((0.6, 0.8, 1.0))
 
 
 def with_vector(*numbers: object) -> Behaviour:
@@ -161,20 +154,6 @@ async def test_nothing_to_embed_asks_nobody(server: ModelServer, made: Made) -> 
     """Without texts no request is sent."""
     assert await made().embed_documents([]) == []
     assert server.asked == []
-
-
-async def test_instructions_lead(server: ModelServer, made: Made) -> None:
-    """The matching instruction is prepended to questions and to documents."""
-    embedder = made(query_instruction="Q:", document_instruction="D:")
-    await embedder.embed_query("茶")
-    await embedder.embed_documents(["茶"])
-    assert server.texts == ["Q:茶", "D:茶"]
-
-
-async def test_any_text_can_be_sent(server: ModelServer, made: Made) -> None:
-    """Too long texts are cut, lone surrogates replaced, and empty texts filled."""
-    await made().embed_documents(["长" * 20_000, "a\ud800b", "", " \n"])
-    assert [len(text) for text in server.texts] == [LONGEST_TEXT, 3, 1, 1]
 
 
 @pytest.mark.parametrize(

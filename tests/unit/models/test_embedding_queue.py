@@ -16,7 +16,6 @@ from cognitive_memory_core.models.embedding import OpenAIEmbedder
 from cognitive_memory_core.models.embedding_queue import AT_ONCE, CACHED_ANSWERS, SMALLEST, EmbeddingQueue
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import EmbeddingSettings, Live
-from cognitive_memory_core.text.caches import clear_caches
 from tests.support.clock import FrozenClock
 from tests.support.meters import ListedMeter
 from tests.support.model_server import DIMENSIONS, ModelServer, never, well
@@ -239,47 +238,6 @@ async def test_no_question_is_kept_longer_than_its_answer_serves() -> None:
     clock.advance(seconds=61)
     await queue.embed_query("去哪里")
     assert list(queue._asked) == ["去哪里"]
-
-
-async def test_questions_are_let_go_when_somebody_is_forgotten() -> None:
-    """Cached questions are removed when a person is forgotten, and running calls still answer."""
-    model = Model()
-    queue = queued(model)
-    await queue.embed_query("喝什么茶")
-    model.may_answer.clear()
-    waiting = asyncio.create_task(queue.embed_query("去哪里"))
-    await settled()
-    clear_caches()
-    assert not queue._asked
-    model.may_answer.set()
-    assert await waiting == vector_of("去哪里")
-    assert not queue._asked
-
-
-async def test_a_clock_that_jumps_back_keeps_nothing_alive() -> None:
-    """After the clock was set back, a cached answer from the future is not used."""
-    model, clock = Model(), FrozenClock()
-    queue = queued(model, clock)
-    await queue.embed_query("喝什么茶")
-    clock.advance(days=-1)
-    await queue.embed_query("喝什么茶")
-    assert len(model.asked) == 2
-
-
-async def test_equal_questions_at_once_share_one_call() -> None:
-    """Eight simultaneous equal questions cost one call, and cancelling one does not fail the others."""
-    model = Model()
-    queue = queued(model)
-    model.may_answer.clear()
-    hasty, *examined = (asyncio.create_task(queue.embed_query("喝什么茶")) for _ in range(8))
-    await settled()
-    hasty.cancel()
-    await settled()
-    model.may_answer.set()
-    vectors = await asyncio.gather(*examined)
-    assert hasty.cancelled()
-    assert len(model.asked) == 1
-    assert all(vector is vectors[0] for vector in vectors)
 
 
 async def test_questions_at_once_are_bounded() -> None:

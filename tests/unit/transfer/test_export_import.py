@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -85,18 +84,6 @@ async def test_what_stands_is_never_overwritten(ledger: Ledger, profiles: Tempor
     assert [one.profile.summary for one in await other.revisions(GROUP_KEY)] == ["前", "二"]
 
 
-async def test_one_person_gets_their_own_profiles(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
-    """A personal export has the person's profiles of every scope and agent with revisions, and no others."""
-    path = tmp_path / "mine.jsonl"
-    assert await exported(ledger, path, user_id="2000001", profiles=profiles) == 9
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
-    assert {line["user_id"] for line in lines} == {"2000001"}
-    assert {(line["agent"], line["entity_type"]) for line in lines} == {
-        ("default", "user"), ("default", "member"), ("3889001", "member"),
-    }  # fmt: skip
-    assert [line["type"] for line in lines[:3]] == ["profile", "revision", "revision"]
-
-
 async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
     """FileProfiles of or about an erased person, and of one who opted out, are not imported."""
     await stored_keys(profiles, "王五(2000005) 是群主", key=ProfileKey.group("10002"))
@@ -156,31 +143,6 @@ async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: Ledger, tmp_path: 
     other = a_ledger(clock=FrozenClock())
     assert await imported(other, path) == 2
     assert sorted(await archived(other), key=repr) == [OptOut("2000002", NOON), Shared("2000001", NOON)]
-
-
-BAD = [
-    {"entity_type": "user"}, {"entity_type": "user", "user_id": "a\nb"}, {"entity_type": "member", "user_id": "1"},
-    {"entity_type": "king", "user_id": "1"},
-    {"entity_type": "user", "user_id": "1", "updated_at": "2026-01-01T00:00:00"},
-    {"entity_type": "user", "user_id": "1", "tags": "茶"},
-    {"entity_type": "user", "user_id": "1", "summary": "x" * 70_000},
-    {"entity_type": "user", "user_id": "1", "type": "revision"}, {"entity_type": "user", "user_id": "1", "agent": ""},
-    {"entity_type": "user", "user_id": "1", "type": "revision", "id": "../../x"}, {"type": "consent", "user_id": "1"},
-]  # fmt: skip
-
-
-async def test_bad_lines_are_left_out(ledger: Ledger, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Invalid lines are reported by number, and the others are imported."""
-    path, good = tmp_path / "in.jsonl", {"type": "profile", "updated_at": NOON.isoformat(), "name": "阿棠"}
-    rows = [{**good, **fields} for fields in BAD] + [{**good, "entity_type": "group", "group_id": "1"}]
-    head = {"format": "cognitive-memory", "version": 1}
-    path.write_text("\n".join(json.dumps(row) for row in [head, *rows]), "utf-8")
-    profiles = FileProfiles(tmp_path / "data", KEEP, FrozenClock(), SHANGHAI)
-    with caplog.at_level(logging.WARNING):
-        assert await imported(ledger, path, profiles=profiles) == 1
-    left_out = [f"跳过第 {number} 行：" in line for number, line in enumerate(caplog.messages, 2)]
-    assert left_out == [True] * len(BAD)
-    assert await profiles.keys() == [ProfileKey.group("1")]
 
 
 async def test_a_profile_too_large_to_be_kept_does_not_end_an_import(

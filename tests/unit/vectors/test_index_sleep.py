@@ -217,24 +217,6 @@ async def test_rows_that_trickle_in_do_not_keep_the_store_running() -> None:
     assert not world.store.is_running
 
 
-async def test_a_wide_question_is_answered_from_the_ledger_and_starts_the_store() -> None:
-    """A large search while the store is stopped is refused at once, so that exact search answers, and starts it."""
-    world = World()
-    [event] = await world.add(1)
-    await world.slept()
-    world.store.may_open.clear()
-    world.follower.loop.start()
-    with pytest.raises(UnavailableError):
-        await world.follower.nearest(ASKED, EVERYTHING, 1)
-    await until(lambda: world.store.starts == 2)
-    assert (await world.follower.state()).activity == "waking"
-    world.store.may_open.set()
-    await until(lambda: _is_awake(world.follower))
-    assert await world.follower.nearest(ASKED, EVERYTHING, 1) == [(event.id, pytest.approx(1.0))]
-    assert world.store.starts == 2
-    await world.follower.loop.stop()
-
-
 async def test_the_store_answers_only_with_all_rows() -> None:
     """Rows added while the store was stopped are indexed before it answers."""
     world = World()

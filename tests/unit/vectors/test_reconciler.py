@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from tests.support.vector_store import InMemoryVectorStore
 from tests.support.waiting import until, until_not
 
 EVERYTHING = ReadFilter(Scene.operator())
-OTHER_MODEL = "other-model/3"
 
 
 class TroubledStore(InMemoryVectorStore):
@@ -135,24 +133,6 @@ async def test_what_cannot_be_trusted_is_built_anew(trouble: str) -> None:
     follower = follower_of(ledger, store)
     await follower.follow()
     assert await found(follower) == {event.id for event in events}
-
-
-async def test_another_model_is_another_generation() -> None:
-    """After a change of the model the old generation is not used, and a complete new one is built."""
-    ledger, store = a_ledger(), TroubledStore()
-    events = await some(ledger, 2)
-    await follower_of(ledger, store).follow()
-    changed = follower_of(ledger, store, OTHER_MODEL)
-    await changed.follow()  # nothing is embedded with it yet
-    with pytest.raises(UnavailableError):
-        await changed.nearest(a_vector(1.0, 0.0, 0.0), EVERYTHING, 5)
-    await changed.rebuild()  # an operator or a purge may request it at any time
-    rows = [VectorRow(event.id, a_vector(0.0, 1.0, 0.0)) for event in events]
-    await ledger.vectors.store(OTHER_MODEL, rows)
-    await changed.follow()
-    nearest = await changed.nearest(a_vector(0.0, 1.0, 0.0), EVERYTHING, 5)
-    assert {event_id for event_id, _ in nearest} == {event.id for event in events}
-    assert (await store.open()).fingerprint == OTHER_MODEL  # type: ignore[union-attr]  # it was just put in use
 
 
 async def test_the_old_generation_serves_while_the_next_is_built() -> None:
@@ -282,23 +262,6 @@ async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened()
     assert generation is not None
     assert generation.number == 2
     assert await store.listed(generation) == frozenset()
-
-
-@pytest.mark.parametrize(("missing", "extra"), [(1, 0), (0, 2), (1, 2), (15, 1)])
-async def test_drift_is_found_and_mended(missing: int, extra: int) -> None:
-    """Missing and unknown rows are found and corrected."""
-    ledger, store = a_ledger(), TroubledStore()
-    follower = follower_of(ledger, store)
-    events = await some(ledger, 20)
-    await follower.follow()
-    generation = await store.open()
-    assert generation is not None
-    await store.remove(generation, [event.id for event in events[:missing]])
-    strangers = [replace(events[0], id=f"stranger{number}") for number in range(extra)]
-    await store.upsert(generation, [EmbeddedEvent(event, MODEL, a_vector(0.5, 0.5)) for event in strangers])
-    assert await follower.reconcile() == missing + extra
-    await follower.follow()
-    assert await found(follower) == {event.id for event in events}
 
 
 async def test_erased_events_leave_the_index_at_once() -> None:
