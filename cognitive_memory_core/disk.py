@@ -89,6 +89,13 @@ class Disk:
         with refusals(folder):
             return self.act("list", os.listdir, folder)
 
+    def listed(self, folder: Path) -> list[str]:
+        """Return the sorted names in a folder; empty if it is missing or a link."""
+        with refusals(folder), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            if stat.S_ISDIR(folder.lstat().st_mode):
+                return sorted(self.names(folder))
+        return []
+
     def find(self, path: Path | str) -> FoundFile | None:
         """Return a regular file's entry, or None; links, pipes and folders are neither followed nor opened."""
         with refusals(path), contextlib.suppress(FileNotFoundError):
@@ -115,11 +122,7 @@ class Disk:
     def draft(self, path: Path, data: bytes) -> None:
         """Write a file that will be renamed; its content is durable on return, its name after :meth:`sync_folder`."""
         with refusals(path):
-            try:
-                self._fill(path, io.BytesIO(data))
-            except OSError:
-                self.discard(path)
-                raise
+            self._fill(path, io.BytesIO(data))
 
     def rewrite(self, path: Path | str, data: bytes) -> None:
         """Replace a file's content atomically and durably."""
@@ -216,21 +219,34 @@ class Disk:
 
         Raises Vanished if it is gone, StorageRefused if the process lacks file handles or memory.
         """
+        words = sentences.storage_errors
         try:
-            return self._content(path)
+            descriptor = self.act("open", os.open, path, _READ)
+            try:
+                state = os.fstat(descriptor)
+                if not stat.S_ISREG(state.st_mode):
+                    raise PermanentError(words.FILE_UNREADABLE.format(reason=words.NOT_A_FILE))
+                if state.st_size > MAX_BYTES:
+                    raise PermanentError(words.JOB_TOO_LARGE.format(size=state.st_size, limit=MAX_BYTES))
+                size, data = state.st_size, b""
+                while len(data) <= MAX_BYTES:  # it may grow meanwhile
+                    part = self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)
+                    data += part
+                    if not part or len(data) == size:
+                        break  # one byte more was requested and there was none
+                return data
+            finally:
+                os.close(descriptor)
         except FileNotFoundError:
             raise Vanished(path) from None
         except OSError as error:
-            if error.errno in _EXHAUSTED:
-                raise StorageRefused(
-                    sentences.storage_errors.FILE_UNREADABLE.format(reason=reason_of(error))
-                ) from error
-            raise PermanentError(sentences.storage_errors.FILE_UNREADABLE.format(reason=reason_of(error))) from error
+            kind = StorageRefused if error.errno in _EXHAUSTED else PermanentError
+            raise kind(words.FILE_UNREADABLE.format(reason=reason_of(error))) from error
 
     def _put(self, path: Path | str, data: bytes) -> None:
         temp = os.fspath(path) + TEMP
+        self._fill(temp, io.BytesIO(data))
         try:
-            self._fill(temp, io.BytesIO(data))
             self.act("replace", os.replace, temp, path)
         except OSError:
             self.discard(temp)
@@ -238,16 +254,19 @@ class Disk:
 
     def _fill(self, path: Path | str, content: BinaryIO) -> None:
         self._check()
-        descriptor = self.act("open", os.open, path, _CREATE, 0o600)
         try:
-            while piece := content.read(PIECE):
-                rest = memoryview(piece)
-                while rest:
-                    written = self.act("write", os.write, descriptor, rest)
-                    rest = rest[written:]
-            self.act("fsync", os.fsync, descriptor)
-        finally:
-            self.act("close", os.close, descriptor)
+            descriptor = self.act("open", os.open, path, _CREATE, 0o600)
+            try:
+                while piece := content.read(PIECE):
+                    rest = memoryview(piece)
+                    while rest:
+                        rest = rest[self.act("write", os.write, descriptor, rest) :]
+                self.act("fsync", os.fsync, descriptor)
+            finally:
+                self.act("close", os.close, descriptor)
+        except OSError:
+            self.discard(path)
+            raise
 
     def _sync(self, folder: Path | str) -> None:
         if os.name == "nt":
@@ -260,26 +279,6 @@ class Disk:
                 raise
         finally:
             self.act("close", os.close, descriptor)
-
-    def _content(self, path: Path | str) -> bytes:
-        descriptor = self.act("open", os.open, path, _READ)
-        try:
-            state = os.fstat(descriptor)
-            if not stat.S_ISREG(state.st_mode):
-                raise PermanentError(
-                    sentences.storage_errors.FILE_UNREADABLE.format(reason=sentences.storage_errors.NOT_A_FILE)
-                )
-            if state.st_size > MAX_BYTES:
-                raise PermanentError(sentences.storage_errors.JOB_TOO_LARGE.format(size=state.st_size, limit=MAX_BYTES))
-            size, data = state.st_size, b""
-            while len(data) <= MAX_BYTES:  # it may grow meanwhile
-                part = self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)
-                data += part
-                if not part or len(data) == size:
-                    break  # one byte more was requested and there was none
-            return data
-        finally:
-            os.close(descriptor)
 
 
 class Vanished(Exception):

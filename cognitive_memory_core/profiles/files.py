@@ -8,7 +8,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection, Coroutine, Generator, Iterable
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone, tzinfo
 from functools import partial, wraps
@@ -24,13 +24,12 @@ from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevi
 from ..loading_on_use import ModuleOnUse
 from ..ports.clock import Clock
 from ..text.names import clean_name, tidy
-from .paths import SUFFIX, Ids, ProfileLocation, ProfilePaths, stem_of
+from .paths import SUFFIX, ProfileLocation, all_locations, locations_of, stem_of
 
 if TYPE_CHECKING:
-    from . import erasure
     from . import format as codec
 else:  # YAML is imported when the first file is read
-    codec, erasure = (ModuleOnUse(f"{__package__}.{name}") for name in ("format", "erasure"))
+    codec = ModuleOnUse(f"{__package__}.format")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -96,7 +95,7 @@ class FileProfiles:
         ``without_gone`` removes from a revision that takes the place of a damaged file what was forgotten since.
         """
         self._disk = disk or Disk()
-        self._paths = ProfilePaths(root, self._disk)
+        self._root = root
         self._keep = keep
         self._clock = clock
         self._zone = zone
@@ -112,10 +111,7 @@ class FileProfiles:
         current = self._current(self._location(key))
         return current and current.profile
 
-    @awaitable
-    def find(self, key: ProfileKey) -> Profile | None:
-        """Run :meth:`read` in a thread."""
-        return self.read(key)
+    find = awaitable(read)
 
     @awaitable
     def write(self, profile: Profile) -> Profile:
@@ -178,7 +174,7 @@ class FileProfiles:
     @awaitable
     def keys(self) -> list[ProfileKey]:
         """Return the keys of all profiles, of every agent, sorted; files whose owner is unknown are left out."""
-        there = (location for location in self._paths.locations() if self._disk.find(location.file))
+        there = (location for location in all_locations(self._root, self._disk) if self._disk.find(location.file))
         return sorted(filter(None, map(self._key_at, there)))
 
     @awaitable
@@ -203,7 +199,7 @@ class FileProfiles:
         erased under its lock; after an error, profiles done before stay erased.
         """
         name, touched = path_component(user_id), set[ProfileKey | None]()
-        for location in self._paths.locations():
+        for location in all_locations(self._root, self._disk):
             is_theirs = location.entity_type != "group" and location.name == name
             touched.add(self._removed(location) if is_theirs else self._reworded(location, user_id, hide))
         return sorted(filter(None, touched))
@@ -227,8 +223,8 @@ class FileProfiles:
         if scope.kind == "private":
             return sorted(filter(None, [self._removed(self._location(ProfileKey.user(scope.place_id, scope.agent)))]))
         group = self._location(ProfileKey.group(scope.place_id, scope.agent))
-        members = (one for one in self._paths.of_type(group.agent, "member") if one.group == group.name)
-        touched = {self._removed(location) for location in (group, *members)}
+        members = locations_of(self._root, self._disk, group.agent, "member")
+        touched = {self._removed(group), *(self._removed(one) for one in members if one.group == group.name)}
         member = self._location(ProfileKey.member(scope.place_id, "0", scope.agent))
         for folder in (member.history.parent, member.folder):
             self._remove_if_empty(folder)
@@ -236,7 +232,7 @@ class FileProfiles:
 
     def _removed(self, location: ProfileLocation) -> ProfileKey | None:
         """Remove everything at a location, last the file that states the key; return the key if anything existed."""
-        with self._erasing(location):
+        with self._locked(location):
             past, there = self._files_of(location)
             key = self._key_at(location) if past or there else None
             for path in (*past, *sorted(there, key=lambda path: path == location.file)):
@@ -244,17 +240,18 @@ class FileProfiles:
             if there:
                 self._disk.sync_folder(location.folder)
             self._remove_if_empty(location.history)
+            self._recent.clear()
             return key
 
     def _reworded(
         self, location: ProfileLocation, user_id: str, hide: codec.Hide, events: Collection[str] = ()
     ) -> ProfileKey | None:
         """Hide a person in every file of a location; return its key if one changed."""
-        with self._erasing(location):
+        with self._locked(location):
             if self._key_at(location):
                 self._current(location)  # repairs a damaged file
             read = partial(self._read, location=location)
-            cleaning = partial(erasure.without, read=read, user_id=user_id, hide=hide, events=events)
+            cleaning = partial(codec.without_person, read=read, user_id=user_id, hide=hide, events=events)
             changed: set[Path] = set()
             past, there = self._files_of(location)
             for path in (*past, *there):
@@ -265,21 +262,13 @@ class FileProfiles:
                         changed |= {path.parent} if self._disk.clean(path, cleaning) is not None else set()
             for folder in changed:
                 self._disk.sync_folder(folder)
+            self._recent.clear()  # files that were parsed before
             return self._key_at(location) if changed else None
-
-    @contextlib.contextmanager
-    def _erasing(self, location: ProfileLocation) -> Generator[None, None, None]:
-        """Hold a profile's lock, and forget parsed files afterwards."""
-        with self._locked(location):
-            try:
-                yield
-            finally:
-                self._recent.clear()
 
     def _files_of(self, location: ProfileLocation) -> tuple[list[Path], list[Path]]:
         """Return the revisions; and the profile's file, its drafts, and damaged copies beside it."""
-        past = [location.history / name for name in self._paths.listed(location.history)]
-        names = self._paths.listed(location.folder)
+        past = [location.history / name for name in self._disk.listed(location.history)]
+        names = self._disk.listed(location.folder)
         return past, [location.folder / name for name in names if stem_of(name) == location.name]
 
     def _remove(self, path: Path) -> None:
@@ -299,14 +288,14 @@ class FileProfiles:
     def _key_at(self, location: ProfileLocation) -> ProfileKey | None:
         """Return the key of a location from its path or, if that has a hash, from its files; None if it is unknown."""
         with contextlib.suppress(PermanentError):
-            return location.key(Ids())
+            return location.key()
         for path in (location.file, *self._files_of(location)[0]):
             with contextlib.suppress(PermanentError, Vanished):
                 return self._read(self._disk.read(path), location).profile.key
         return None
 
     def _location(self, key: ProfileKey) -> ProfileLocation:
-        return ProfileLocation.of(self._paths.root, key)
+        return ProfileLocation.of(self._root, key)
 
     def _locked(self, location: ProfileLocation) -> threading.RLock:
         return self._locks[hash(location) % _LOCKS]
@@ -355,8 +344,7 @@ class FileProfiles:
         """
         if not is_first and folder.is_dir():
             return
-        root = self._paths.root
-        for level in reversed([folder, *(above for above in folder.parents if root in above.parents)]):
+        for level in reversed([folder, *(above for above in folder.parents if self._root in above.parents)]):
             self._disk.make_folder(level)
             self._disk.sync_folder(level.parent)
 
@@ -369,7 +357,7 @@ class FileProfiles:
     def _prune(self, location: ProfileLocation) -> None:
         """Remove the oldest revisions beyond the limit; after an error, the next call removes what remains."""
         with contextlib.suppress(StorageRefused):
-            names = self._paths.listed(location.history)
+            names = self._disk.listed(location.history)
             for name in names:
                 if name.endswith(TEMP):
                     self._disk.remove(location.history / name)
@@ -378,7 +366,7 @@ class FileProfiles:
 
     def _revision_ids(self, location: ProfileLocation) -> list[str]:
         """Return the ids of the revisions, newest first."""
-        return _revisions_among(self._paths.listed(location.history))
+        return _revisions_among(self._disk.listed(location.history))
 
     def _revision(self, location: ProfileLocation, past_id: str) -> Revision | None:
         """Read a revision; None if it is gone or unreadable."""
@@ -408,47 +396,43 @@ class FileProfiles:
         return current
 
     def _repaired(self, location: ProfileLocation) -> _CurrentFile | None:
-        """Set an unreadable file aside and replace it by the newest readable revision, if there is one."""
+        """Copy an unreadable file aside and replace it by the newest readable revision, if there is one.
+
+        The revision loses what was forgotten since. The copy is named after the file's time; what is no regular file is
+        moved.
+        """
         try:
             return self._read_current(location)  # another thread may have done it
         except PermanentError as damage:
-            past = self._newest_readable(location)
-            damaged_copy = self._copy_damaged(location)
+            past: _CurrentFile | None = None
+            for past_id in self._revision_ids(location):
+                with contextlib.suppress(PermanentError):
+                    data = self._bytes(location.revision(past_id))
+                    if data is None:
+                        continue
+                    file = self._read(data, location)
+                    profile = self._without_gone(file.profile)
+                    if profile != file.profile:
+                        data = codec.ProfileFile(tidy(profile), file.others).written()
+                    past = _CurrentFile(data, self._read(data, location))
+                    break
+            with refusals(location.file):
+                changed_at = self._disk.act("stat", os.lstat, location.file).st_mtime
+            at = datetime.fromtimestamp(min(max(changed_at, 0), self._clock.now().timestamp()), timezone.utc)
+            copy = location.folder / f"{location.name}.damaged-{revision_id(at)}"
+            if self._disk.find(location.file):
+                self._disk.copy(location.file, copy)
+            else:
+                self._disk.move(location.file, copy)
+            self._disk.sync_folder(location.folder)
             if past is None:
                 self._disk.remove(location.file)
             else:
                 self._disk.rewrite(location.file, past.data)
             words = sentences.storage_errors
             said = words.PROFILE_RESTORED if past else words.PROFILE_LOST
-            log.warning("%s", said.format(reason=damage, path=damaged_copy))
+            log.warning("%s", said.format(reason=damage, path=copy))
             return past
-
-    def _newest_readable(self, location: ProfileLocation) -> _CurrentFile | None:
-        """Return the newest readable revision, without what was forgotten since, as the content of the file."""
-        for past_id in self._revision_ids(location):
-            with contextlib.suppress(PermanentError):
-                data = self._bytes(location.revision(past_id))
-                if data is None:
-                    continue
-                file = self._read(data, location)
-                profile = self._without_gone(file.profile)
-                if profile != file.profile:
-                    data = codec.ProfileFile(tidy(profile), file.others).written()
-                return _CurrentFile(data, self._read(data, location))
-        return None
-
-    def _copy_damaged(self, location: ProfileLocation) -> Path:
-        """Copy a file to a name derived from its modification time; move it if it is not a regular file."""
-        with refusals(location.file):
-            changed_at = self._disk.act("stat", os.lstat, location.file).st_mtime
-        at = min(max(changed_at, 0), self._clock.now().timestamp())
-        damaged_copy = location.damaged_copy(revision_id(datetime.fromtimestamp(at, timezone.utc)))
-        if self._disk.find(location.file):
-            self._disk.copy(location.file, damaged_copy)
-        else:
-            self._disk.move(location.file, damaged_copy)
-        self._disk.sync_folder(location.folder)
-        return damaged_copy
 
     def _read(self, data: bytes, location: ProfileLocation) -> codec.ProfileFile:
         return codec.ProfileFile.read(data, location, self._zone, self._clock.now())

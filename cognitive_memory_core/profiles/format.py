@@ -19,18 +19,20 @@ import yaml
 from frontmatter.default_handlers import BaseHandler
 
 from .. import sentences
+from ..disk import decodings
 from ..domain.interval import checked_instant, datetime_of
 from ..domain.profile import Profile
 from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.names import clean_text, one_line, tidy, writable_text
-from .paths import Ids, ProfileLocation
+from ..text.safety.redaction import LONG_ID
+from .paths import ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file
 LONGEST_FRONT = 64 * 1024  # characters of front matter
 DEEPEST, MOST_PARTS = 8, 2_000  # of front matter: depth of nesting and number of values
 Hide = Callable[[str], str]
-Pair = tuple[yaml.ScalarNode, yaml.Node]
+Pair = tuple[yaml.Node, yaml.Node]
 
 
 _LOADER = cast("Callable[[str], Any]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -60,14 +62,19 @@ class ProfileFile:
         PermanentError, with a reason in Chinese, for an invalid profile or one of somebody else.
         """
         if len(data) > LARGEST:
-            raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
-        front, body = _split(data)
+            raise PermanentError(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise PermanentError(f"{error.reason} @ {error.start}") from None
+        front, body = cast("tuple[Mapping[str, Pair], str]", frontmatter.parse(text, handler=_Front()))
         of_type = _text(front, "entity_type")
         if of_type not in ("", location.entity_type):
-            raise _damaged(
+            raise PermanentError(
                 sentences.storage_errors.PROFILE_OF_ANOTHER.format(expected=location.entity_type, stated=of_type)
             )
-        key = location.key(_ids(front, location))
+        group_id = _text(front, "group_id") if location.group else ""
+        key = location.key(_text(front, "entity_id"), group_id, _text(front, "agent") if location.agent else "")
         profile = Profile(
             key=key,
             name=_text(front, "name"),
@@ -101,13 +108,50 @@ class ProfileFile:
         name = profile.name if profile.key.user_id else hide(profile.name)
         return ProfileFile(
             tidy(replace(profile.reworded(hide), name=name)),
-            tuple((_hidden(key, hide), _hidden_node(value, hide)) for key, value in self.others),
+            tuple((_hidden(key, hide), _hidden(value, hide)) for key, value in self.others),
         )
 
 
 def version_of(data: bytes) -> str:
     """Return a hash that identifies a file's content."""
     return hashlib.sha256(data).hexdigest()[:32]
+
+
+def without_person(
+    data: bytes, *, read: Callable[[bytes], ProfileFile], user_id: str, hide: Hide, events: Collection[str]
+) -> bytes | None:
+    """Return a file's content without a person and events: None if it has nothing of them, empty if it must go.
+
+    An unreadable file that mentions the person must go.
+    """
+    if _is_plain(data) and not _mentions(data, user_id, hide) and not any(one.encode() in data for one in events):
+        return None
+    try:
+        file = read(data)
+    except PermanentError:
+        return b"" if _mentions(data, user_id, hide) else None
+    try:
+        rest = file.without(hide, events).written()
+        is_silent = not _mentions(data, user_id, hide) and rest == file.written()
+    except LimitReached:
+        return b""
+    return None if is_silent or rest == data else rest
+
+
+def _is_plain(data: bytes) -> bool:
+    """Return whether a file's text can be searched as it is: no escapes, folded lines or invisible characters."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    front = text.partition("\n---")[0]
+    return not any(sign in front for sign in ("\\", "\n ", "\n\t")) and clean_text(text) == text
+
+
+def _mentions(data: bytes, user_id: str, hide: Hide) -> bool:
+    """Return whether bytes hold an id or text to be hidden, in any plausible encoding."""
+    number = user_id if len(user_id) >= LONG_ID else None
+    return any((number and number in text) or hide(text) != text for text in decodings(data))
 
 
 class _Front(BaseHandler):
@@ -119,54 +163,43 @@ class _Front(BaseHandler):
         """Split front matter and body; everything after the second ``---`` line is the body."""
         before, *parts = _BOUNDARY.split(text, maxsplit=2)
         if before or not parts[1:]:
-            raise _damaged(sentences.storage_errors.PROFILE_WITHOUT_FRONT)
+            raise PermanentError(sentences.storage_errors.PROFILE_WITHOUT_FRONT)
         return parts[0], parts[1]
 
     def load(self, fm: str) -> dict[str, object]:
         """Parse a mapping of bounded size and depth into YAML nodes by key."""
         if len(fm) > LONGEST_FRONT:
-            raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(fm), limit=LONGEST_FRONT))
+            raise PermanentError(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(fm), limit=LONGEST_FRONT))
         try:
             _check(fm)
             root: yaml.Node | None = _LOADER(fm).get_single_node()
         except (yaml.YAMLError, ValueError) as error:
-            raise _damaged(one_line(str(error), 200)) from None
+            raise PermanentError(one_line(str(error), 200)) from None
         if root is None:
             return {}
         if not isinstance(root, yaml.MappingNode) or not all(isinstance(key, yaml.ScalarNode) for key, _ in root.value):
-            raise _damaged(sentences.storage_errors.NOT_AN_OBJECT)
+            raise PermanentError(sentences.storage_errors.NOT_AN_OBJECT)
         return {key.value: (key, value) for key, value in root.value}
 
     def format(self, post: frontmatter.Post, **_: object) -> str:
         """Serialise the nodes, then the body."""
-        front = _serialized(list(cast("Mapping[str, Pair]", post.metadata).values()))
+        metadata = cast("Mapping[str, Pair]", post.metadata)
+        pairs = [(_hidden(key, str), _hidden(value, str)) for key, value in metadata.values()]
+        front = _dumped(pairs, _QUICK_DUMPER)
+        if any(sign in front for sign in _ODD):
+            front = _dumped(pairs, _DUMPER)
         if len(front) > LONGEST_FRONT:
             raise LimitReached(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(front), limit=LONGEST_FRONT))
         return f"---\n{front}---\n{post.content}\n"
 
 
-def _serialized(pairs: list[Pair]) -> str:
-    front = [(_hidden_node(key, str), _hidden_node(value, str)) for key, value in pairs]
-    text = _dumped(front, _QUICK_DUMPER)
-    return _dumped(front, _DUMPER) if any(sign in text for sign in _ODD) else text
-
-
-def _dumped(front: list[tuple[yaml.Node, yaml.Node]], kind: Callable[..., Any]) -> str:
+def _dumped(front: list[Pair], kind: Callable[..., Any]) -> str:
     text = io.StringIO()
     dumper = kind(text, allow_unicode=True, width=_NO_FOLDING)
     dumper.open()
     dumper.serialize(yaml.MappingNode(_MAP, front, flow_style=False))
     dumper.close()
     return text.getvalue()
-
-
-def _split(data: bytes) -> tuple[Mapping[str, Pair], str]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _damaged(f"{error.reason} @ {error.start}") from None
-    front, body = frontmatter.parse(text, handler=_Front())
-    return cast("Mapping[str, Pair]", front), body
 
 
 def _check(front: str) -> None:
@@ -177,9 +210,9 @@ def _check(front: str) -> None:
         parts += 1
         depth += isinstance(event, _OPENING) - isinstance(event, _CLOSING)
         if isinstance(event, yaml.AliasEvent) or {getattr(event, name, None) for name in ("anchor", "tag")} != {None}:
-            raise _damaged(sentences.storage_errors.PROFILE_ALIAS)
+            raise PermanentError(sentences.storage_errors.PROFILE_ALIAS)
         if depth > DEEPEST or parts > MOST_PARTS:
-            raise _damaged(sentences.storage_errors.TOO_DEEP)
+            raise PermanentError(sentences.storage_errors.TOO_DEEP)
 
 
 def _text(front: Mapping[str, Pair], name: str) -> str:
@@ -188,15 +221,9 @@ def _text(front: Mapping[str, Pair], name: str) -> str:
         return ""
     node = front[name][1]
     if not isinstance(node, yaml.ScalarNode):
-        raise _damaged(sentences.caller.bad_value(name, "…", "文本"))
+        raise PermanentError(sentences.caller.bad_value(name, "…", "文本"))
     is_nothing = node.tag == _NULL and name != "name"  # a person may be called Null
     return "" if is_nothing else cast("str", node.value)
-
-
-def _ids(front: Mapping[str, Pair], location: ProfileLocation) -> Ids:
-    """Return the ids that a file states; ``group_id`` and ``agent`` only if the path of its location has one."""
-    group_id = _text(front, "group_id") if location.group else ""
-    return Ids(_text(front, "entity_id"), group_id, _text(front, "agent") if location.agent else "")
 
 
 def _texts(front: Mapping[str, Pair], name: str) -> tuple[str, ...]:
@@ -204,7 +231,7 @@ def _texts(front: Mapping[str, Pair], name: str) -> tuple[str, ...]:
         text = _text(front, name)
         return (text,) if text else ()
     if not all(isinstance(item, yaml.ScalarNode) for item in node.value):
-        raise _damaged(sentences.caller.bad_value(name, "…", "一串文本"))
+        raise PermanentError(sentences.caller.bad_value(name, "…", "一串文本"))
     return tuple(item.value for item in node.value)
 
 
@@ -215,12 +242,16 @@ def _instant(text: str, zone: tzinfo, written_at: datetime) -> datetime:
         instant = datetime_of(text)
         return checked_instant(instant if instant.tzinfo else instant.replace(tzinfo=zone), "updated_at")
     except (ValueError, BadArgument):
-        raise _damaged(sentences.caller.bad_value("updated_at", text, " ISO 8601 时间")) from None
+        raise PermanentError(sentences.caller.bad_value("updated_at", text, " ISO 8601 时间")) from None
 
 
 def _front_matter_of(profile: Profile) -> dict[str, yaml.Node]:
     """Return the front matter of a profile; the ids are those of its key, not those that the file stated before."""
     key = profile.key
+    sources: list[tuple[yaml.Node, yaml.Node]] = [
+        (_scalar(said), yaml.SequenceNode(_LIST, list(map(_scalar, ids)), flow_style=True))
+        for said, ids in profile.sources.items()
+    ]
     return {
         "entity_type": _scalar(key.entity_type),
         "entity_id": _scalar(key.group_id if key.entity_type == "group" else key.user_id, '"'),
@@ -230,16 +261,8 @@ def _front_matter_of(profile: Profile) -> dict[str, yaml.Node]:
         "tags": yaml.SequenceNode(_LIST, [_scalar(tag) for tag in profile.tags], flow_style=not profile.tags),
         "updated_at": _scalar(profile.updated_at.isoformat(), '"'),
         "source_event_id": _scalar(profile.source_event_id),
-        **({"sources": _mapping(profile.sources)} if profile.sources else {}),
+        **({"sources": yaml.MappingNode(_MAP, sources, flow_style=False)} if sources else {}),
     }
-
-
-def _mapping(sources: Mapping[str, tuple[str, ...]]) -> yaml.Node:
-    pairs = [
-        (_scalar(said), yaml.SequenceNode(_LIST, [_scalar(one) for one in ids], flow_style=True))
-        for said, ids in sources.items()
-    ]
-    return yaml.MappingNode(_MAP, pairs, flow_style=False)
 
 
 def _sources(front: Mapping[str, Pair]) -> Mapping[str, tuple[str, ...]]:
@@ -259,25 +282,17 @@ def _scalar(text: str, style: str | None = None) -> yaml.ScalarNode:
     return yaml.ScalarNode(_TEXT, writable_text(text), style=style)
 
 
-def _hidden_node(node: yaml.Node, hide: Hide) -> yaml.Node:
+def _hidden(node: yaml.Node, hide: Hide) -> yaml.Node:
     """Return a YAML node with a person hidden; a text with an unusual line break is quoted to preserve it."""
     if isinstance(node, yaml.ScalarNode):
-        return _hidden(node, hide)
+        written = cast("str", node.value)
+        text, shown = hide(written), clean_text(written)
+        if hide(shown) != shown:
+            text = hide(shown)
+        style = '"' if _ODD_LINE_END.search(text) else node.style
+        return yaml.ScalarNode(node.tag if text == written else _TEXT, text, style=style)
     if isinstance(node, yaml.MappingNode):
-        pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
-        rest = [(_hidden_node(key, hide), _hidden_node(value, hide)) for key, value in pairs]
-        return yaml.MappingNode(node.tag, rest, flow_style=False)
-    items = cast("list[yaml.Node]", node.value)
-    return yaml.SequenceNode(node.tag, [_hidden_node(item, hide) for item in items], flow_style=False)
-
-
-def _hidden(node: yaml.ScalarNode, hide: Hide) -> yaml.ScalarNode:
-    text, shown = hide(node.value), clean_text(node.value)
-    if hide(shown) != shown:
-        text = hide(shown)
-    style = '"' if _ODD_LINE_END.search(text) else node.style
-    return yaml.ScalarNode(node.tag if text == node.value else _TEXT, text, style=style)
-
-
-def _damaged(reason: str) -> PermanentError:
-    return PermanentError(reason)
+        pairs = [(_hidden(key, hide), _hidden(value, hide)) for key, value in cast("list[Pair]", node.value)]
+        return yaml.MappingNode(node.tag, pairs, flow_style=False)
+    items = [_hidden(item, hide) for item in cast("list[yaml.Node]", node.value)]
+    return yaml.SequenceNode(node.tag, items, flow_style=False)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from .. import sentences
-from ..disk import Disk, refusals
+from ..disk import Disk
 from ..domain.ids import path_component
 from ..domain.profile import EntityType, ProfileKey
 from ..domain.scope import DEFAULT_AGENT
@@ -22,15 +20,6 @@ FOLDERS: dict[EntityType, str] = {"user": "users", "member": "members", "group":
 SUFFIX = ".md"
 _COMPONENT = re.compile(r"[0-9][0-9a-z_-]{0,63}|x-[0-9a-f]{32}")
 _PLAIN = re.compile(r"[0-9][0-9a-z_-]{0,63}")
-
-
-@dataclass(frozen=True)
-class Ids:
-    """The ids that a file states about its subject; "" if it states none."""
-
-    entity_id: str = ""
-    group_id: str = ""
-    agent: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,54 +60,35 @@ class ProfileLocation:
         """Return the file of a revision."""
         return self.history / (revision_id + SUFFIX)
 
-    def damaged_copy(self, revision_id: str) -> Path:
-        """Return the path for a damaged copy, named after an instant."""
-        return self.folder / f"{self.name}.damaged-{revision_id}"
+    def key(self, entity_id: str = "", group_id: str = "", agent: str = "") -> ProfileKey:
+        """Return the key of the profile here, from its path and the ids that its file states ("" for none).
 
-    def key(self, ids: Ids) -> ProfileKey:
-        """Return the key of the profile here, from its path and its file; raises PermanentError if they disagree."""
-        agent = _id_of(self.agent, ids.agent) if self.agent else DEFAULT_AGENT
-        name = _id_of(self.name, ids.entity_id)
+        Raises PermanentError if they disagree, or if the path has a digest and the file states no id.
+        """
+        agent = _id_of(self.agent, agent) if self.agent else DEFAULT_AGENT
+        name = _id_of(self.name, entity_id)
         try:
             if self.entity_type == "member":
-                return ProfileKey.member(_id_of(self.group, ids.group_id), name, agent)
+                return ProfileKey.member(_id_of(self.group, group_id), name, agent)
             return ProfileKey.user(name, agent) if self.entity_type == "user" else ProfileKey.group(name, agent)
         except BadArgument as refused:
             raise PermanentError(str(refused)) from None
 
 
-@dataclass(frozen=True)
-class ProfilePaths:
-    """All profile locations under a data directory."""
+def all_locations(root: Path, disk: Disk) -> Iterator[ProfileLocation]:
+    """Yield every location with any file, of every agent, including those whose key is unknown."""
+    for agent in ("", *filter(_COMPONENT.fullmatch, disk.listed(root / AGENTS))):
+        for entity_type in FOLDERS:
+            yield from locations_of(root, disk, agent, entity_type)
 
-    root: Path
-    disk: Disk
 
-    def locations(self) -> Iterator[ProfileLocation]:
-        """Yield every location with any file, of every agent, including those whose key is unknown."""
-        for agent in ("", *filter(_COMPONENT.fullmatch, self.listed(self.root / AGENTS))):
-            for entity_type in FOLDERS:
-                yield from self.of_type(agent, entity_type)
-
-    def listed(self, folder: Path) -> list[str]:
-        """Return the sorted names in a folder; empty if it is missing or a link."""
-        with refusals(folder), suppress(FileNotFoundError, NotADirectoryError):
-            if stat.S_ISDIR(folder.lstat().st_mode):
-                return sorted(self.disk.names(folder))
-        return []
-
-    def of_type(self, agent: str, entity_type: EntityType) -> Iterator[ProfileLocation]:
-        """Yield the locations of users, members or groups; ``agent`` is a path component."""
-        base, folder = _base(self.root, agent), FOLDERS[entity_type]
-        groups = [""]
-        if entity_type == "member":
-            groups = sorted({*self.listed(base / folder), *self.listed(base / HISTORY / folder)})
-        for group in groups:
-            stems = {stem_of(name) for name in self.listed(base / folder / group)}
-            pasts = self.listed(base / HISTORY / folder / group)
-            yield from (
-                ProfileLocation(self.root, agent, entity_type, group, name) for name in sorted(stems.union(pasts))
-            )
+def locations_of(root: Path, disk: Disk, agent: str, entity_type: EntityType) -> Iterator[ProfileLocation]:
+    """Yield the locations of users, members or groups; ``agent`` is a path component."""
+    current = _base(root, agent) / FOLDERS[entity_type]
+    past = _base(root, agent) / HISTORY / FOLDERS[entity_type]
+    for group in sorted({*disk.listed(current), *disk.listed(past)}) if entity_type == "member" else ("",):
+        names = {*map(stem_of, disk.listed(current / group)), *disk.listed(past / group)}
+        yield from (ProfileLocation(root, agent, entity_type, group, name) for name in sorted(names))
 
 
 def stem_of(name: str) -> str:
