@@ -19,7 +19,7 @@ from typing import Any
 
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.historian.checks import GivenLines, Verdict, judge
+from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
 from cognitive_memory_core.text.statements.lexicon import offences
 
 from .measure import Report

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.event import duplicate_key
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.historian.checks import GivenLines, judge
+from cognitive_memory_core.historian.statements import GivenLines, judge
 from cognitive_memory_core.models.answer_text import LONGEST, object_in
 from cognitive_memory_core.text.safety.prompt_fences import defused
 

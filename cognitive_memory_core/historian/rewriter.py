@@ -27,9 +27,8 @@ from ..settings import Live, Settings
 from ..text.caches import register_cache
 from ..text.names import described
 from ..text.statements.figures import values_of
-from .checks import GivenLines, feedback
 from .rules import may_be_worth_remembering
-from .statements import Judged, as_noted, as_said, judged, quotes_of
+from .statements import GivenLines, Judged, as_noted, as_said, judged, quotes_of
 from .surroundings import is_timeless
 
 KEPT_JOBS = 64  # jobs; many more than run at once
@@ -40,29 +39,27 @@ log = logging.getLogger(__name__)
 class _Work:
     """The work on one job: its lines, for each number an observation or "", and the model's last answer to each.
 
-    ``calls`` counts the calls to the model so far. ``open`` are the numbers that it will be asked for again;
-    ``passed`` are those whose text may be stored. Of the others no wording could be kept.
+    ``open`` are the numbers that it will be asked for; ``passed`` are those whose text may be stored. Of the others no
+    wording could be kept. ``calls`` counts the calls to the model so far.
     """
 
     job: Turn | Dialogue
     given: GivenLines
     notes: dict[int, str]
+    open: list[int]
     job_context: JobContext
     calls: int = 0
     answers: dict[int, StatementAnswer] = field(default_factory=dict[int, StatementAnswer])
     judged: dict[int, Judged] = field(default_factory=dict[int, Judged])
     passed: set[int] = field(default_factory=set[int])
 
-    def __post_init__(self) -> None:
-        """Ask for all numbers."""
-        self.open = list(self.notes)
+    def take(self, answers: Iterable[StatementAnswer]) -> list[str]:
+        """Judge the answers to open numbers; return the codes of what is wrong with them.
 
-    def take(self, answers: Iterable[StatementAnswer]) -> None:
-        """Judge the answers to open numbers. Takes long for many people and lines: call it off the event loop.
-
-        The ``force`` of a turn allows words such as 我 and 明天 in a text.
+        Takes long for many people and lines: call it off the event loop. The ``force`` of a turn allows words such as
+        我 and 明天 in a text.
         """
-        is_forced = isinstance(self.job, Turn) and self.job.force
+        is_forced, wrong = isinstance(self.job, Turn) and self.job.force, list[str]()
         for answer in answers:
             if (number := answer.number) not in self.open:
                 continue
@@ -70,10 +67,12 @@ class _Work:
             self.answers[number] = replace(answer, lines=answer.lines or (before.lines if before else ()))
             found = judged(self.answers[number], self.given, self.job_context, self.notes[number])
             self.judged[number] = found
+            wrong += found.verdict.reasons
             if found.is_carried and (found.verdict.is_usable if is_forced else found.verdict.is_absolute):
                 self.passed.add(number)
             if number in self.passed or not found.is_carried:
                 self.open.remove(number)
+        return wrong
 
     def tasks(self) -> list[Task]:
         """Return what is asked of the model next, with the last text and what is wrong with it."""
@@ -81,7 +80,7 @@ class _Work:
         for number in self.open:
             found = self.judged.get(number)
             said = self.notes[number] or exchange(quotes_of(self.cited(number), self.job_context))
-            wrong = (found.statement.text, feedback(found.verdict)) if found else ()
+            wrong = (found.statement.text, found.verdict.feedback) if found else ()
             asked.append(Task(number, said, *wrong))
         return asked
 
@@ -137,7 +136,18 @@ class ModelHistorian:
                 await self._ask_until_done(work)
             except PermanentError as again:
                 _warn(job_context, described(again))
-        texts = {duplicate_key(note): self._stated(work, number, turn) for number, note in work.notes.items()}
+
+        least, texts = self._settings.current.historian.min_confidence, dict[str, Statement]()
+        for number, note in work.notes.items():
+            if number not in work.passed:
+                _warn(job_context, sentences.log.GATE_GAVE_UP.format(count=1))
+                texts[duplicate_key(note)] = as_noted(note, turn)
+                continue
+            said = _marked(work.judged[number], least)
+            is_dated = not values_of(said.text) <= values_of(note)  # the same words on another day: another occasion
+            is_again = said.speaker in ("", turn.scene.user_id) and is_timeless(note) and not is_dated
+            sources = tuple(dict.fromkeys((*turn.message_ids, *said.message_ids)))
+            texts[duplicate_key(note)] = replace(said, message_ids=sources, observation=note if is_again else "")
         return [texts[duplicate_key(observation)] for observation in turn.observations]
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
@@ -154,11 +164,26 @@ class ModelHistorian:
             if len(cited) < len(triaged.observations):  # invented, or said by the bot
                 _warn(job_context, sentences.log.UNCITED.format(count=len(triaged.observations) - len(cited)))
             answers = [replace(one, number=number) for number, one in enumerate(cited, 1)]
-            work = _Work(dialogue, given, {answer.number: "" for answer in answers}, job_context, calls=1)
+            numbers = [answer.number for answer in answers]
+            work = _Work(dialogue, given, dict.fromkeys(numbers, ""), numbers, job_context, calls=1)
             await self._take(work, answers)
             self._keep(work)
         await self._ask_until_done(work)
-        return _found(work, self._settings.current.historian.min_confidence)
+
+        # what did not pass is kept as it was said, unless another statement quotes its lines
+        least = self._settings.current.historian.min_confidence
+        found = [_marked(work.judged[number], least) for number in work.notes if number in work.passed]
+        quoted = {quote.message_id for statement in found for quote in statement.quotes}
+        failed = [number for number in work.notes if number not in work.passed]
+        if failed:
+            _warn(job_context, sentences.log.GATE_QUOTED.format(count=len(failed)))
+        for number in failed:
+            lines = work.cited(number)
+            if not quoted.issuperset(line.id for line in lines):
+                statement = as_said(lines, work.given, work.job_context, work.answers[number].kind)
+                found.append(replace(statement, is_of_place=work.judged[number].statement.is_of_place))
+                quoted.update(line.id for line in lines)
+        return found
 
     def _found(self, job: Turn | Dialogue, job_context: JobContext) -> _Work | None:
         work = self._kept.get(job_context.job_id)
@@ -223,38 +248,8 @@ class ModelHistorian:
         raise AssertionError("the last try returns or raises")
 
     async def _take(self, work: _Work, answers: Sequence[StatementAnswer]) -> None:
-        await asyncio.to_thread(work.take, answers)
-        for answer in answers:
-            for reason in work.judged[answer.number].verdict.reasons if answer.number in work.judged else ():
-                self._tally.count(f"{REFUSED}{reason}")
-
-    def _stated(self, work: _Work, number: int, turn: Turn) -> Statement:
-        """Return the statement of an observation, or the observation as the bot's note."""
-        note = work.notes[number]
-        if number not in work.passed:
-            _warn(work.job_context, sentences.log.GATE_GAVE_UP.format(count=1))
-            return as_noted(note, turn)
-        said = _marked(work.judged[number], self._settings.current.historian.min_confidence)
-        is_dated = not values_of(said.text) <= values_of(note)  # the same words on another day mean another occasion
-        is_again = said.speaker in ("", turn.scene.user_id) and is_timeless(note) and not is_dated
-        sources = tuple(dict.fromkeys((*turn.message_ids, *said.message_ids)))
-        return replace(said, message_ids=sources, observation=note if is_again else "")
-
-
-def _found(work: _Work, least: float) -> list[Statement]:
-    """Return the statements of a dialogue; what did not pass as it was said, unless another one quotes its lines."""
-    found = [_marked(work.judged[number], least) for number in work.notes if number in work.passed]
-    quoted = {quote.message_id for statement in found for quote in statement.quotes}
-    failed = [number for number in work.notes if number not in work.passed]
-    if failed:
-        _warn(work.job_context, sentences.log.GATE_QUOTED.format(count=len(failed)))
-    for number in failed:
-        cited = work.cited(number)
-        if not quoted.issuperset(line.id for line in cited):
-            statement = as_said(cited, work.given, work.job_context, work.answers[number].kind)
-            found.append(replace(statement, is_of_place=work.judged[number].statement.is_of_place))
-            quoted.update(line.id for line in cited)
-    return found
+        for reason in await asyncio.to_thread(work.take, answers):
+            self._tally.count(f"{REFUSED}{reason}")
 
 
 def _marked(found: Judged, least: float) -> Statement:
@@ -266,24 +261,21 @@ def _marked(found: Judged, least: float) -> Statement:
 
 
 def _work_of(turn: Turn, job_context: JobContext) -> _Work:
-    """Return the work of a turn: each distinct observation, and its lines with the one that is answered last."""
+    """Return the work of a turn: each distinct observation, and its lines.
+
+    The message that the turn answers is the last line if the lines before its end lack it.
+    """
     notes: dict[str, str] = {}
     for observation in turn.observations:
         notes.setdefault(duplicate_key(observation), observation)
-    given = GivenLines(tuple(_lines_of(turn, job_context)))
-    return _Work(turn, given, dict(enumerate(notes.values(), 1)), job_context)
-
-
-def _lines_of(turn: Turn, job_context: JobContext) -> list[Message | str]:
-    """Return the lines before a turn's end, with the message that it answers as the last one if they lack it."""
-    lines = list(turn.recent_messages)
-    source = turn.source_message.strip()
-    known = {line.id for line in lines if isinstance(line, Message)}
-    own = (line for line in lines if isinstance(line, Message) and line.sender_id == turn.scene.user_id)
-    is_among = bool(known.intersection(turn.message_ids)) or any(line.text.strip() == source for line in own)
-    if source and turn.message_ids and not is_among:
-        lines.append(Message(turn.message_ids[-1], turn.scene, source, job_context.when))
-    return lines
+    lines, source = list(turn.recent_messages), turn.source_message.strip()
+    if source and turn.message_ids:
+        known = [line for line in lines if isinstance(line, Message)]
+        own = (line.text.strip() for line in known if line.sender_id == turn.scene.user_id)
+        if source not in own and not any(line.id in turn.message_ids for line in known):
+            lines.append(Message(turn.message_ids[-1], turn.scene, source, job_context.when))
+    numbers = list(range(1, len(notes) + 1))
+    return _Work(turn, GivenLines(lines), dict(zip(numbers, notes.values(), strict=True)), numbers, job_context)
 
 
 def _warn(job_context: JobContext, said: str) -> None:

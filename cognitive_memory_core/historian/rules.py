@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from .. import sentences
@@ -17,8 +17,7 @@ from ..text.characters import folded
 from ..text.names import one_line
 from ..text.statements.lasting_facts import ended_states, lasting_clause, speaks_of_rank_or_debt
 from ..text.time.time_words import mentions
-from .checks import GivenLines
-from .statements import as_noted, as_said
+from .statements import GivenLines, as_noted, as_said
 
 SHORT, LONG = 6, 18  # letters and digits from which a line with a sign is kept, and any other line
 _SIGN = re.compile("[0-9一二三四五六七八九十百千万我俺咱定改约换搬停取别禁]|(?<![a-z])(?:i|we|my)(?![a-z])")
@@ -82,7 +81,6 @@ _FIELDS: dict[EventKind, str] = {"preference": "interests", "knowledge": "role"}
 _GROUP_FIELDS: dict[EventKind, str] = {"preference": "state", "knowledge": "state"}
 
 
-@dataclass(frozen=True)
 class RuleMerger:
     """Quotes of each fact the clause that says something lasting; of two that contradict each other both stay.
 
@@ -92,11 +90,26 @@ class RuleMerger:
 
     async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
         """Return a line for each fact that is a lasting one."""
-        facts = sorted(given.new, key=lambda fact: fact.happened_at)
-        outdated = [one for fact in facts for one in _ended_by(fact, given)]
-        return MergedLines(
-            tuple(line for fact in facts for line in _lines_of(fact, given, now)), outdated=tuple(outdated)
-        )
+        headings = sentences.stored_text.headings(is_group=given.is_group)
+        known = [one for line in given.told for one in line]
+        lines, outdated = list[MergedLine](), list[str]()
+        for fact in sorted(given.new, key=lambda fact: fact.happened_at):
+            if given.is_group:
+                title = headings[_GROUP_FIELDS.get(fact.kind, "topics")]
+                lines.append(line_as_said(title, quoted([fact], given), [fact], now))
+                continue
+            clause, ended, said = lasting_clause(fact.text), ended_states(fact.text), ""
+            if clause or ended:
+                told = clause.text if clause else ended[0].clause
+                said = sentences.stored_text.QUOTED_CLAUSE.format(clause=told)
+            elif fact.kind in _FIELDS and not speaks_of_rank_or_debt(fact.text):
+                said = quoted([fact], given)
+            if said:
+                field = clause.field if clause else _FIELDS.get(fact.kind, "topics")
+                lines.append(line_as_said(headings[field], said, [fact], now))
+            earlier = [one for one in (*known, *given.new) if one.happened_at < fact.happened_at]
+            outdated += (one.event_id for state in ended for one in earlier if state.ends(one.text))
+        return MergedLines(tuple(lines), outdated=tuple(outdated))
 
 
 def line_as_said(title: str, said: str, facts: Sequence[Fact], now: datetime) -> MergedLine:
@@ -113,26 +126,3 @@ def quoted(facts: Sequence[Fact], given: MergeInput) -> str:
         return one_line(" ".join(fact.text for fact in facts), LINE_LENGTH)
     clauses = (one_line(nested(fact.text), LINE_LENGTH) for fact in facts)
     return "".join(sentences.stored_text.QUOTED_CLAUSE.format(clause=clause) for clause in clauses)
-
-
-def _lines_of(fact: Fact, given: MergeInput, now: datetime) -> Iterator[MergedLine]:
-    headings = sentences.stored_text.headings(is_group=given.is_group)
-    if given.is_group:
-        yield line_as_said(headings[_GROUP_FIELDS.get(fact.kind, "topics")], quoted([fact], given), [fact], now)
-        return
-    clause = lasting_clause(fact.text)
-    said = sentences.stored_text.QUOTED_CLAUSE.format(clause=clause.text) if clause else ""
-    if ended := ended_states(fact.text):
-        said = said or sentences.stored_text.QUOTED_CLAUSE.format(clause=ended[0].clause)
-    if not said and fact.kind in _FIELDS and not speaks_of_rank_or_debt(fact.text):
-        said = quoted([fact], given)
-    if said:
-        field = clause.field if clause else _FIELDS.get(fact.kind, "topics")
-        yield line_as_said(headings[field], said, [fact], now)
-
-
-def _ended_by(fact: Fact, given: MergeInput) -> Iterator[str]:
-    """Yield the events of earlier facts whose state has ended, as the person says in this fact."""
-    earlier = [one for line in given.told for one in line] + [one for one in given.new if one != fact]
-    for ended in () if given.is_group else ended_states(fact.text):
-        yield from (one.event_id for one in earlier if one.happened_at < fact.happened_at and ended.ends(one.text))

@@ -34,7 +34,7 @@ from ..text.names_and_quotations import TextMask, named
 from ..text.statements.lexicon import is_leaning_word, offences_in
 from ..text.terms import query_terms
 from ..text.time.time_words import mentions
-from .checks import called
+from .statements import called
 
 KNOWN_PEOPLE = 200  # people whose names are searched for in the text
 MOST_NEAR = 8  # neighbours shown to a model
