@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -70,15 +70,31 @@ class ModelMerger:
 
 
 def _merged(answer: ProfileAnswer, shown: Sequence[Fact], given: MergeInput, now: datetime) -> MergedLines:
-    """Return the lines of an answer that rest on facts, with their events; more outdated ones than a third are none."""
-    written = [
-        (line.title, line.text, [shown[at - 1] for at in line.facts if at <= len(shown)]) for line in answer.lines
+    """Return the lines of an answer that rest on facts, with their events; more outdated ones than a third are none.
+
+    A tag must stand, word by word, in what a person said of themselves without claiming a rank, or an admin of a group.
+    """
+    lines = [
+        _checked(line.title, line.text, [shown[at - 1] for at in line.facts if at <= len(shown)], given, now)
+        for line in answer.lines
     ]
-    lines = [_checked(title, text, facts, given, now) for title, text, facts in written]
     outdated = tuple(shown[at - 1].event_id for at in answer.outdated if at <= len(shown))
-    ended = [line for line in given.told if any(fact.event_id in outdated for fact in line)]
-    outdated = outdated if len(ended) <= max(len(given.told) // ENDED, 1) else ()
-    return MergedLines(tuple(line for line in lines if line is not None), dict(_tags(answer, shown)), outdated)
+    ended = sum(any(fact.event_id in outdated for fact in line) for line in given.told)
+    if ended > max(len(given.told) // ENDED, 1):
+        outdated = ()
+    words: dict[str, str] = {}
+    for fact in shown:
+        if given.is_group:
+            own = " ".join(said for _, mark, said in _SPOKEN.findall(fact.text) if mark)
+        else:
+            own = "" if speaks_of_rank_or_debt(fact.text) else fact.text
+        words[fact.event_id] = duplicate_key(own)
+    tags: dict[str, tuple[str, ...]] = {}
+    for tag in answer.tags:
+        key = duplicate_key(tag)
+        if events := tuple(event_id for event_id, own in words.items() if key and key in own):
+            tags[one_line(tag).strip("#＃ ")] = events
+    return MergedLines(tuple(line for line in lines if line is not None), tags, outdated)
 
 
 def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, now: datetime) -> MergedLine | None:
@@ -90,15 +106,25 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     words of its facts.
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
-    facts = [fact for fact in facts if not _terms(said).isdisjoint(_terms(fact.text))]
-    told = [one for fact in facts for one in _saying(said, fact)]
-    speakers = {user_id for user_id, _ in told}
+    words = _terms(said)
+    facts = [fact for fact in facts if not words.isdisjoint(_terms(fact.text))]
+    speakers, is_admins = set[str](), False
+    for fact in facts:
+        heard: list[tuple[str, frozenset[str]]] = []
+        for user_id, mark, own in _SPOKEN.findall(fact.text):  # without an echo of what others said before
+            terms = _terms(own)
+            echoed = frozenset[str]().union(*(others for one, others in heard if one != user_id))
+            if not words.isdisjoint(terms - echoed):
+                speakers.add(user_id)
+                is_admins = is_admins or bool(mark)
+            heard.append((user_id, terms))
     if not facts or not said or (given.is_group and is_hearsay(said, given.people, speakers)):
         return None
+
     names = [name for one in (given.person, *given.people) for name in (one.name, one.id, *one.aliases) if name]
     lines = [Line(fact.text, fact.happened_at.astimezone(now.tzinfo)) for fact in facts]
     source = plain("\n".join(fact.text for fact in facts))
-    is_sound = (not given.is_group or any(mark for _, mark in told)) and not (
+    is_sound = (is_admins or not given.is_group) and not (
         any(map(is_talk, offences(said, names=names)))
         or any(found.kind == "relative" for found in mentions(said))
         or strange_figures(said, lines, names)
@@ -109,31 +135,5 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     return line_as_said(title, quoted(facts, given), facts, now)
 
 
-def _saying(line: str, fact: Fact) -> Iterator[tuple[str, str]]:
-    """Yield who says in a group's fact what a line has, without an echo of others before; and their mark."""
-    heard: list[tuple[str, frozenset[str]]] = []
-    for user_id, mark, said in _SPOKEN.findall(fact.text):
-        terms = _terms(said)
-        echoed = frozenset[str]().union(*(words for one, words in heard if one != user_id))
-        if not _terms(line).isdisjoint(terms - echoed):
-            yield user_id, mark
-        heard.append((user_id, terms))
-
-
 def _terms(text: str) -> frozenset[str]:
     return frozenset(term for term in index_terms(text) if len(term) > 1) - FUNCTION_WORDS
-
-
-def _own_words(fact: Fact) -> str:
-    """Return what a fact says in its person's words unless they claim a rank; of a group's, in an admin's."""
-    if fact.key.entity_type != "group":
-        return "" if speaks_of_rank_or_debt(fact.text) else fact.text
-    return " ".join(said for _, mark, said in _SPOKEN.findall(fact.text) if mark)
-
-
-def _tags(answer: ProfileAnswer, shown: Sequence[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the tags that stand in facts word by word, each with the events of these."""
-    for tag in answer.tags:
-        key = duplicate_key(tag)
-        if events := tuple(fact.event_id for fact in shown if key and key in duplicate_key(_own_words(fact))):
-            yield one_line(tag).strip("#＃ "), events

@@ -70,40 +70,41 @@ def group_fact(scene: Scene, event: Event, *, voiced_by_admin: bool = False) -> 
 
 def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:
     """Build a draft; the ids of its events derive from the job, so that processing a job twice writes the same rows."""
-    written = [(said, _event(job, index, said, job_context)) for index, said in enumerate(statements) if said.text]
-    return Draft(
-        job.id,
-        tuple(event for _, event in written),
-        facts=tuple(fact for said, event in written for fact in facts_of(said, event, job, job_context, settings)),
-        repeats={event.id: said.repeats for said, event in written if said.repeats},
-        observations={event.id: said.observation for said, event in written if said.observation},
-    )
-
-
-def _event(job: Job, index: int, said: Statement, job_context: JobContext) -> Event:
-    scene = job.work.scene
-    return Event(
-        derived_id("event", job.id, index),
-        said.text,
-        said.kind,
-        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else said.speaker,
-        group_id=scene.group_id,
-        sender_id=said.speaker,
-        subjects=said.subjects,
-        message_ids=said.message_ids,
-        request_type="group" if scene.kind == "group" else "private",
-        perspective=job.work.perspective if isinstance(job.work, Turn) else None,
-        happened_at=said.happened_at or job.happened_at,
-        is_absolute=said.is_absolute,
-        agent=scene.agent,
-        confidence=said.confidence,
-        pain=said.pain,
-        solution=said.solution,
-        outcome=said.outcome,
-        sender_name=job_context.named(said.speaker).name if said.speaker else "",
-        replaces=said.replaces,
-        quotes=said.quotes,
-    )
+    work, scene = job.work, job.work.scene
+    events, facts = list[Event](), list[Fact]()
+    repeats, observations = dict[str, str](), dict[str, str]()
+    for index, said in enumerate(statements):
+        if not said.text:
+            continue
+        event = Event(
+            derived_id("event", job.id, index),
+            said.text,
+            said.kind,
+            user_id=scene.user_id if isinstance(work, Turn) or scene.kind == "private" else said.speaker,
+            group_id=scene.group_id,
+            sender_id=said.speaker,
+            subjects=said.subjects,
+            message_ids=said.message_ids,
+            request_type="group" if scene.kind == "group" else "private",
+            perspective=work.perspective if isinstance(work, Turn) else None,
+            happened_at=said.happened_at or job.happened_at,
+            is_absolute=said.is_absolute,
+            agent=scene.agent,
+            confidence=said.confidence,
+            pain=said.pain,
+            solution=said.solution,
+            outcome=said.outcome,
+            sender_name=job_context.named(said.speaker).name if said.speaker else "",
+            replaces=said.replaces,
+            quotes=said.quotes,
+        )
+        events.append(event)
+        facts += facts_of(said, event, job, job_context, settings)
+        if said.repeats:
+            repeats[event.id] = said.repeats
+        if said.observation:
+            observations[event.id] = said.observation
+    return Draft(job.id, tuple(events), facts=tuple(facts), repeats=repeats, observations=observations)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,12 @@ from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 
 from ..consent import Consent
-from ..domain.event import Event, Statement
+from ..domain.event import Event, Statement, shortened
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
-from ..domain.turn import Dialogue, Job, Turn, shortened_line
+from ..domain.turn import Dialogue, Job, Turn
 from ..errors import UnavailableError
 from ..settings import Live, Settings
 from ..store.database.table import Snapshot
@@ -86,14 +86,16 @@ class SurroundingsReader:
 
     def _read(self, connection: Snapshot, job: Job) -> Surroundings:
         work = _without_hidden_lines(connection, job.work)
-        scene, people = work.scene, self._people(connection, work)
-        speaker = next((one for one in people if one.id == scene.user_id), None)
+        scene, known = work.scene, NameBook.people(connection, work.scene.scope)
+        here = {one.user_id for one in scenes_of(work)}
+        present = [person for person in known if person.id in here]  # then those last seen in the place
+        people = {person.id: person.as_usual() for person in (*present, *known[:KNOWN_PEOPLE])}
         job_context = JobContext(
             job.happened_at.astimezone(self.settings.current.zone),
             job.scope,
             clean_name(scene.group_name),
-            speaker or Person(scene.user_id, clean_name(scene.user_name)),
-            tuple(people),
+            people.get(scene.user_id) or Person(scene.user_id, clean_name(scene.user_name)),
+            tuple(people.values()),
             job_id=job.id,
         )
         asked = work.observations if isinstance(work, Turn) else ()
@@ -106,42 +108,49 @@ class SurroundingsReader:
         except UnavailableError:
             return alone
 
-    def _people(self, connection: Snapshot, work: Turn | Dialogue) -> list[Person]:
-        """Return the participants and those last seen in the place, by their usual names."""
-        here, known = {scene.user_id for scene in scenes_of(work)}, NameBook.people(connection, work.scene.scope)
-        present = [person for person in known if person.id in here]
-        return list({person.id: person.as_usual() for person in (*present, *known[:KNOWN_PEOPLE])}.values())
-
     def _beside(self, connection: Snapshot, alone: Surroundings) -> Surroundings:
-        work, job_context = alone.work, alone.job_context
-        names, read_filter = called(job_context), ReadFilter(work.scene, without=self.consent.opted_out)
-        before = _events_before(connection, work, names, read_filter) if isinstance(work, Turn) else {}
-        known = {text for text, event in before.items() if event.is_absolute or not self.asks_model}
-        asked = [text for text in alone.asked if text not in known]
+        work, job_context, scene, asked = alone.work, alone.job_context, alone.work.scene, alone.asked
+        names, read_filter = called(job_context), ReadFilter(scene, without=self.consent.opted_out)
+        before = dict[str, Event]()
+        if isinstance(work, Turn):
+            # only what means the same on any day is looked up: 明天去北京 said twice means two trips
+            lasting = [text for text in dict.fromkeys(work.observations) if is_timeless(text, names)]
+            found = FactBook.events_of_observations(connection, scene.scope, scene.user_id, lasting) if lasting else {}
+            before = {
+                text: event
+                for text, event in found.items()
+                if event.person == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
+            }
+            known = {text for text, event in before.items() if event.is_absolute or not self.asks_model}
+            asked = [text for text in asked if text not in known]
         if self.asks_model:
-            texts = _texts(work) if isinstance(work, Dialogue) else _texts_of_turn(work, asked)
-            near = self._near(connection, texts[:SEARCHED], names, read_filter)
+            near = self._near(connection, _texts(work, asked), names, read_filter)
             if isinstance(work, Dialogue) and work.messages:
-                near = _with_newest(connection, near, read_filter)
+                recent = EventLedger.recent(connection, read_filter, MOST_NEAR)
+                known = {event.id for event in near}
+                newest = [event for event in recent if event.scope == scene.scope and event.id not in known]
+                near = [*near[: MOST_NEAR - len(newest[:NEWEST])], *newest][:MOST_NEAR]
                 answered, earlier = self._lines_beside(connection, work)
                 job_context = replace(job_context, answered=answered, earlier=earlier)
             job_context = replace(job_context, neighbours=tuple(map(self.consent.redacted, near)))
         return replace(alone, job_context=job_context, asked=asked, before=before)
 
     def _near(
-        self, connection: Snapshot, texts: Iterable[tuple[str, str]], names: Collection[str], read_filter: ReadFilter
+        self, connection: Snapshot, texts: Iterable[tuple[str, str]], names: Sequence[str], read_filter: ReadFilter
     ) -> list[Event]:
         """Return the events of the same place that are most similar to one of the texts, best first.
 
-        Times and people's names do not count. What the sender of a line said themselves is near by one word in common,
-        since they may change it.
+        Times and people's names do not count: a word that is somebody's name in one text and a thing in another (饺子)
+        is no similarity. What the sender of a line said themselves is near by one word in common, since they may change
+        it.
         """
         found: dict[str, tuple[float, Event]] = {}
         for text, voice in texts:
-            terms = _terms_of(text, _present(text, names))
+            terms = _terms_of(text, names)
             fewest = max(min(LEAST_COMMON, len(terms)), NEAR * len(terms))
             for event, _ in self.ledger.corpora.found_events(connection, terms, read_filter, LOOKED_AT):
-                common = _common_count(terms, event, names)
+                said = " ".join((event.text, *(quote.text for quote in event.quotes)))
+                common = len(set(terms).intersection(_terms_of(said, (*names, event.sender_name))))
                 is_near = common >= (1 if voice and event.sender_id == voice else fewest)
                 if is_near and event.scope == read_filter.scene.scope:
                     nearest = found.get(event.id, (0.0, event))[0]
@@ -152,22 +161,26 @@ class SurroundingsReader:
     def _lines_beside(
         self, connection: Snapshot, dialogue: Dialogue
     ) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-        """Return the lines that a dialogue answers, and those before it, redacted and shortened for a prompt."""
+        """Return the lines that a dialogue answers, and those before it, redacted and shortened for a prompt.
+
+        Lines of people who opted out or were erased are left out.
+        """
         scope, first = dialogue.scene.scope, min(line.sent_at for line in dialogue.messages)
-        wanted = {line.reply_to for line in dialogue.messages if line.reply_to} - {
-            line.id for line in dialogue.messages
-        }
+        replied = {line.reply_to for line in dialogue.messages if line.reply_to}
+        wanted = replied - {line.id for line in dialogue.messages}
         answered = MessageLog.find(connection, scope, wanted) if wanted else []
         recent = MessageLog.recent(connection, scope, EARLIER, before=first)
-        earlier = (line for line in recent if first - line.sent_at <= WITHIN)
-        return tuple(filter(None, map(self._shown, answered))), tuple(filter(None, map(self._shown, earlier)))
 
-    def _shown(self, line: Message) -> Message | None:
-        """Return a line redacted and shortened; None if its sender opted out or was erased."""
-        if line.scene.user_id in self.consent.opted_out or self.consent.is_erased(line.scene, line.sent_at):
-            return None
-        cut = shortened_line(self.consent.redacted(line), EARLIER_LENGTH)
-        return cut if isinstance(cut, Message) else None
+        def shown(lines: Iterable[Message]) -> tuple[Message, ...]:
+            consent = self.consent
+            kept = (
+                consent.redacted(line)
+                for line in lines
+                if line.scene.user_id not in consent.opted_out and not consent.is_erased(line.scene, line.sent_at)
+            )
+            return tuple(replace(line, text=shortened(line.text, EARLIER_LENGTH)) for line in kept)
+
+        return shown(answered), shown(line for line in recent if first - line.sent_at <= WITHIN)
 
 
 def scenes_of(work: Turn | Dialogue) -> list[Scene]:
@@ -188,30 +201,6 @@ def _without_hidden_lines(connection: Snapshot, work: Turn | Dialogue) -> Turn |
         work = replace(work, recent_messages=recent)
     sources = [Message(one, work.scene, "", _UNKNOWN) for one in work.message_ids]
     return replace(work, observations=()) if sources and not MessageLog.shown(connection, sources) else work
-
-
-def _events_before(
-    connection: Snapshot, turn: Turn, names: Collection[str], read_filter: ReadFilter
-) -> dict[str, Event]:
-    """Map observations to the events made from equal, earlier ones of the same person in this place.
-
-    Only observations that mean the same on any day are looked up: 明天去北京 said twice means two trips.
-    """
-    scene = turn.scene
-    asked = [text for text in dict.fromkeys(turn.observations) if is_timeless(text, names)]
-    found = FactBook.events_of_observations(connection, scene.scope, scene.user_id, asked) if asked else {}
-    return {
-        text: event
-        for text, event in found.items()
-        if event.person == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
-    }
-
-
-def _with_newest(connection: Snapshot, near: Sequence[Event], read_filter: ReadFilter) -> list[Event]:
-    """Return events with the newest ones of the place."""
-    known, recent = {event.id for event in near}, EventLedger.recent(connection, read_filter, MOST_NEAR)
-    added = [event for event in recent if event.scope == read_filter.scene.scope and event.id not in known]
-    return [*near[: MOST_NEAR - len(added[:NEWEST])], *added][:MOST_NEAR]
 
 
 def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
@@ -240,51 +229,29 @@ def is_timeless(text: str, names: Collection[str] = ()) -> bool:
     return all(folded(one.word) in MYSELF for one in offences_in(text, mask, with_group=True))
 
 
-def _content(text: str, names: Collection[str]) -> str:
-    """Return the text with labels, names and times replaced by blanks."""
+def _terms_of(text: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the terms of a text in order, without labels, times and the names that it contains."""
+    return _terms(text, tuple(dict.fromkeys(name for name in names if name in text)))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=2048)  # many jobs of a place are compared with the same events
+def _terms(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
-    return TextMask(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
+    return tuple(query_terms(TextMask(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)))
 
 
-def _common_count(terms: Collection[str], event: Event, names: Collection[str]) -> int:
-    """Return how many of the terms an event's text has; names of people do not count.
+def _texts(work: Turn | Dialogue, asked: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Return the texts near which events are searched for, each with who said it.
 
-    A word that is somebody's name in one text and a thing in another (饺子) does not count.
+    They are the lines of a dialogue, the longest first; of a turn the observations that a model is ``asked`` about, and
+    the lines that the turn answers.
     """
-    said = " ".join((event.text, *(quote.text for quote in event.quotes)))
-    return len(_terms_without_names(said, (*names, event.sender_name)).intersection(terms))
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=1024)
-def _terms_without_names(text: str, names: tuple[str, ...]) -> frozenset[str]:
-    """Return the terms of an event's text without names; cached, because many jobs of its place compare the event."""
-    return frozenset(_terms_of(text, _present(text, names)))
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=1024)
-def _terms_of(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the terms of a text in order, without the names that it contains."""
-    return tuple(query_terms(_content(text, names)))
-
-
-def _present(text: str, names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in names if name in text))
-
-
-def _texts_of_turn(turn: Turn, asked: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the observations that a model is asked about, and the lines that the turn answers with who said them."""
-    if not asked:
-        return []
-    lines = (line for line in turn.recent_messages if isinstance(line, Message) and line.id in turn.message_ids)
+    if isinstance(work, Dialogue):
+        said = dict.fromkeys((line.text, line.sender_id) for line in work.messages if line.sender_id)
+        return sorted(said, key=lambda one: len(one[0]), reverse=True)[:SEARCHED]
+    lines = [line for line in work.recent_messages if isinstance(line, Message) and line.id in work.message_ids]
+    source = [(work.source_message, work.scene.user_id)] if work.source_message.strip() else []
     said = [(line.text, line.sender_id) for line in lines if line.sender_id]
-    source = [(turn.source_message, turn.scene.user_id)] if turn.source_message.strip() else []
-    return list(dict.fromkeys((*((text, "") for text in asked), *source, *said)))
-
-
-def _texts(dialogue: Dialogue) -> list[tuple[str, str]]:
-    """Return the lines of a dialogue, the longest first, each with who said it."""
-    said = ((line.text, line.sender_id) for line in dialogue.messages if line.sender_id)
-    return sorted(dict.fromkeys(said), key=lambda one: len(one[0]), reverse=True)
+    return list(dict.fromkeys((*((text, "") for text in asked), *source, *said)))[:SEARCHED] if asked else []
