@@ -11,7 +11,7 @@ from .. import sentences
 from ..domain.ids import checked_id
 from ..errors import BadArgument
 from ..memory import CognitiveMemory
-from ..migration.conversion import Conversion, Destination, MigrationReport, turns_of
+from ..migration.conversion import Conversion, Destination
 from ..migration.layout import Layout
 from ..tasks import completed
 from .bot_directory import BotDirectory, owning
@@ -62,37 +62,35 @@ def _destination(arguments: argparse.Namespace, bot: BotDirectory) -> Destinatio
 
 async def _taken_over(
     path: Path, destination: Destination, memory: CognitiveMemory
-) -> tuple[MigrationReport, dict[str, int]]:
+) -> tuple[Conversion, dict[str, int]]:
     """Import the source; return what was found, and how many rows are new and how many jobs were queued."""
     with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
         draft = Path(scratch) / "migrated.jsonl"
-        report = await _read(path, destination, draft)
-        rows = sum(report.counts.values())
+        found = await _read(path, destination, draft)
+        rows = sum(found.counts.values())
         with progress_bar(sentences.command_line.IMPORTING, rows) as bar:
             async with watched(memory, bar, rows):
                 new = await memory.import_(draft)
     before = (await memory.status()).jobs.pending
-    layout = await asyncio.to_thread(Layout.of, path)
-    for turn in turns_of(layout, MigrationReport(lambda: None), destination.agent):
+    for turn in Conversion(await asyncio.to_thread(Layout.of, path), destination).turns():
         await memory.remember(turn)
-    return report, {"rows": new, "queued": (await memory.status()).jobs.pending - before}
+    return found, {"rows": new, "queued": (await memory.status()).jobs.pending - before}
 
 
-async def _read(path: Path, destination: Destination, draft: Path | None) -> MigrationReport:
+async def _read(path: Path, destination: Destination, draft: Path | None) -> Conversion:
     """Write the source into ``draft`` as an export; if ``draft`` is None only count.
 
     If cancelled, wait for the thread before returning, so that the folder is not deleted under it.
     """
+
+    def read() -> Conversion:
+        found = Conversion(Layout.of(path), destination, bar)
+        with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
+            with (draft or Path(scratch) / "preview.jsonl").open("xb") as file:
+                found.write(file, Path(scratch))
+            for _ in found.turns():
+                pass
+        return found
+
     with progress_bar(sentences.migration.READING, None) as bar:
-        report = MigrationReport(bar)
-        await completed(asyncio.to_thread(_convert, path, draft, report, destination))
-    return report
-
-
-def _convert(path: Path, draft: Path | None, report: MigrationReport, destination: Destination) -> None:
-    layout = Layout.of(path)
-    with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
-        with (draft or Path(scratch) / "preview.jsonl").open("xb") as file:
-            Conversion(layout, file, report, destination).run(Path(scratch))
-        for _ in turns_of(layout, report):
-            pass
+        return await completed(asyncio.to_thread(read))

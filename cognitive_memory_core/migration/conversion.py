@@ -20,7 +20,6 @@ from pydantic import ValidationError
 
 from .. import sentences
 from ..disk import MAX_BYTES, Disk
-from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.interval import datetime_of
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
@@ -39,55 +38,7 @@ from .layout import DAMAGED, LARGEST_LIST, Layout, rows_of, written_at
 
 MOST_SAID = 100
 LONGEST_SENTENCE = 300
-
-
-class MigrationReport:
-    """Counts of rows by kind and of unreadable pieces; ``on_row`` is called for each row."""
-
-    def __init__(self, on_row: Callable[[], None]) -> None:
-        """Start with all counts at zero."""
-        self.counts: Counter[str] = Counter()
-        self.said: list[str] = []
-        self.left_out = 0
-        self._on_row = on_row
-
-    def count(self, kind: str) -> None:
-        """Count a row."""
-        self.counts[kind] += 1
-        self._on_row()
-
-    def leave_out(self, where: str, reason: Exception | str) -> None:
-        """Count a piece that cannot be read; the messages of the first such pieces are kept."""
-        self.left_out += 1
-        if len(self.said) < MOST_SAID:
-            known = isinstance(reason, str | CognitiveMemoryError) and not isinstance(reason, ValidationError)
-            shown = str(reason) if known else sentences.migration.NOT_UNDERSTOOD
-            said = sentences.migration.LEFT_OUT.format(where=where, reason=shown)
-            self.said.append(one_line(said, LONGEST_SENTENCE))
-
-
 STATES = ("pending", "processing", "failed")
-
-
-def turns_of(layout: Layout, report: MigrationReport, agent: str = DEFAULT_AGENT) -> Iterator[Turn]:
-    """Yield the turn of each job; its ``request_id`` is derived from its content, so that a second run adds nothing."""
-    if layout.queues is None:
-        return
-    for state in STATES:
-        for path in layout.files(layout.queues / state, ".json"):
-            try:
-                arrived_at = datetime.fromtimestamp(written_at(path, MAX_BYTES), timezone.utc)
-                work = job_of(body_of(Disk().read(path)), path.stem, arrived_at).work
-                if not isinstance(work, Turn):
-                    raise BadArgument(sentences.migration.NO_TURN)
-            except CognitiveMemoryError as refused:
-                report.leave_out(layout.name(path), refused)
-            else:
-                report.count("job")
-                key = derived_id("migrated job", work.scene.scope.key, work.memo, *work.observations, work.happened_at)
-                yield replace(work, scene=replace(work.scene, agent=agent), request_id=f"migrated-{key}")
-
-
 MEMOS = 100  # the newest summaries, which are injected; all of them become events, which are searched
 _KINDS: dict[EntityType, tuple[str, tuple[str, ...]]] = {
     "user": ("users", ("users", "user")),
@@ -114,117 +65,118 @@ class Destination:
         """Return the id of a row, derived from its content: one for each agent."""
         return derived_id(*content, *(() if self.agent == DEFAULT_AGENT else (self.agent,)))
 
-    @property
-    def fields(self) -> _Fields:
-        """The place as fields of a memo or pin; empty if there is none."""
-        if self.group_id:
-            return {"place": "group", "place_id": self.group_id}
-        return {"place": "private", "place_id": self.user_id} if self.user_id else {}
-
 
 class Conversion:
-    """Writes one source as an export."""
+    """Reads one source. Counts rows by kind, and pieces that cannot be read; ``on_row`` is called for each row."""
 
-    def __init__(self, layout: Layout, draft: BinaryIO, report: MigrationReport, destination: Destination) -> None:
-        """Write to ``draft``; rows that state no place get that of ``destination``."""
-        self._layout, self._draft, self._report, self._destination = layout, draft, report, destination
+    def __init__(self, layout: Layout, destination: Destination, on_row: Callable[[], None] = lambda: None) -> None:
+        """Start with all counts at zero; rows that state no place get that of ``destination``."""
+        self.counts = Counter[str]()
+        self.said: list[str] = []  # of the first pieces that cannot be read
+        self.left_out = 0
+        self._layout, self._destination, self._on_row = layout, destination, on_row
         self._places: dict[tuple[str, str], str] = {}  # ids of groups and people by kind and name; "" if ambiguous
-        self._labels: dict[
-            tuple[Scope, str], dict[str, list[datetime]]
-        ] = {}  # of senders, by name, with the events' times
+        self._labels: dict[tuple[Scope, str], dict[str, list[datetime]]] = {}  # of senders, with the events' times
 
-    def run(self, scratch: Path) -> None:
-        """Write everything; blocking.
+    def turns(self) -> Iterator[Turn]:
+        """Yield the turn of each job; its ``request_id`` is derived from its content: a second run adds nothing."""
+        for state in STATES if self._layout.queues else ():
+            for path in self._layout.files(cast("Path", self._layout.queues) / state, ".json"):
+                try:
+                    arrived_at = datetime.fromtimestamp(written_at(path, MAX_BYTES), timezone.utc)
+                    work = job_of(body_of(Disk().read(path)), path.stem, arrived_at).work
+                    if not isinstance(work, Turn):
+                        raise BadArgument(sentences.migration.NO_TURN)
+                except CognitiveMemoryError as refused:
+                    self._leave_out(self._layout.name(path), refused)
+                    continue
+                self._count("job")
+                key = derived_id("migrated job", work.scene.scope.key, work.memo, *work.observations, work.happened_at)
+                scene = replace(work.scene, agent=self._destination.agent)
+                yield replace(work, scene=scene, request_id=f"migrated-{key}")
+
+    def write(self, draft: BinaryIO, scratch: Path) -> None:
+        """Write everything but the jobs as an export; blocking.
 
         Profiles and events are written first, because they tell which group or person a name in a summary belongs to.
         """
-        self._draft.write(HEAD + b"\n")
+        self._draft = draft
+        draft.write(HEAD + b"\n")
         if self._layout.profiles:
-            for kind in _KINDS:
-                self._write_profiles(self._layout.profiles, kind)
+            self._write_profiles(self._layout.profiles)
         if self._layout.chroma:
             self._write_events(self._layout.chroma, scratch)
-            self._write_names()
         if self._layout.summaries:
-            self._write_summaries(self._layout.summaries)
-        if self._layout.pins:
-            self._write_pins(self._layout.pins)
+            newest: deque[tuple[str, _Fields]] = deque(maxlen=MEMOS)
+            for where, memo in self._rows(self._layout.summaries, self._memo_fields):
+                newest.append((where, memo))
+                event_id = self._destination.made("migrated event of", memo["id"])
+                place = {"place": memo["place"], "place_id": memo["place_id"]}
+                # without a sender, so that it is readable in its place only
+                self._write(where, _event_fields(event_id, place, memo["text"], memo["written_at"], is_absolute=False))
+            for where, memo in newest:
+                self._write(where, memo)
+        for where, pin in self._rows(self._layout.pins, self._pin_fields) if self._layout.pins else ():
+            self._write(where, pin)
+
+    def _count(self, kind: str) -> None:
+        self.counts[kind] += 1
+        self._on_row()
+
+    def _leave_out(self, where: str, reason: Exception | str) -> None:
+        self.left_out += 1
+        if len(self.said) < MOST_SAID:
+            known = isinstance(reason, str | CognitiveMemoryError) and not isinstance(reason, ValidationError)
+            shown = str(reason) if known else sentences.migration.NOT_UNDERSTOOD
+            said = sentences.migration.LEFT_OUT.format(where=where, reason=shown)
+            self.said.append(one_line(said, LONGEST_SENTENCE))
 
     def _write(self, where: str, fields: _Fields) -> ExportedRow | None:
         try:
             row = row_of(orjson.dumps({"agent": self._destination.agent, **fields}))
         except _UNREADABLE as refused:
-            self._report.leave_out(where, refused)
+            self._leave_out(where, refused)
             return None
-        self._write_row(row, str(fields["type"]))
+        self._draft.write(written(row) + b"\n")
+        self._count(str(fields["type"]))
         return row
 
-    def _write_row(self, row: ExportedRow, kind: str) -> None:
-        self._draft.write(written(row) + b"\n")
-        self._report.count(kind)
-
-    def _write_profiles(self, folder: Path, kind: EntityType) -> None:
-        current, histories = _KINDS[kind]
-        for path in self._layout.files(folder / current, ".md"):
-            if profile := self._profile(path, kind, path.stem):
-                self._write_row(profile, "profile")
-                self._record_place_name(kind, profile.name, profile.key.group_id or profile.key.user_id)
-        for one in histories:
-            for entity in self._layout.folders(folder / "history" / one):
-                for path in self._layout.files(entity, ".md"):
-                    if profile := self._profile(path, kind, entity.name):
-                        self._write_row(Revision(revision_id(_replaced_at(path)), profile), "revision")
-
-    def _profile(self, path: Path, kind: EntityType, name: str) -> Profile | None:
-        try:
-            at = datetime.fromtimestamp(written_at(path, LARGEST), timezone.utc)
-            location = ProfileLocation(self._layout.root, "", kind, "", name)
-            read = ProfileFile.read(Disk().read(path), location, SEED_ZONE, at).profile
-            owned = replace(read, key=replace(read.key, agent=self._destination.agent))
-            return cast("Profile", row_of(written(owned)))
-        except _UNREADABLE as refused:
-            self._report.leave_out(self._layout.name(path), refused)
-            return None
+    def _write_profiles(self, folder: Path) -> None:
+        for kind, (current, histories) in _KINDS.items():
+            files = [(path, path.stem) for path in self._layout.files(folder / current, ".md")]
+            entities = (entity for one in histories for entity in self._layout.folders(folder / "history" / one))
+            past = [(path, entity.name) for entity in entities for path in self._layout.files(entity, ".md")]
+            for path, name in (*files, *past):
+                try:
+                    at = datetime.fromtimestamp(written_at(path, LARGEST), timezone.utc)
+                    location = ProfileLocation(self._layout.root, "", kind, "", name)
+                    read = ProfileFile.read(Disk().read(path), location, SEED_ZONE, at).profile
+                    owned = replace(read, key=replace(read.key, agent=self._destination.agent))
+                    profile = cast("Profile", row_of(written(owned)))
+                except _UNREADABLE as refused:
+                    self._leave_out(self._layout.name(path), refused)
+                    continue
+                is_current = path.parent == folder / current
+                row = profile if is_current else Revision(revision_id(_replaced_at(path)), profile)
+                self._draft.write(written(row) + b"\n")
+                self._count("profile" if is_current else "revision")
+                if is_current:
+                    self._record_place_name(kind, profile.name, profile.key.group_id or profile.key.user_id)
 
     def _write_events(self, folder: Path, scratch: Path) -> None:
-        name, words = self._layout.name(folder), sentences.migration
-        number = 0
+        words, name = sentences.migration, self._layout.name(folder)
         try:
             size = size_of(folder)
-            if size > shutil.disk_usage(scratch).free:
-                self._report.leave_out(name, words.CHROMA_NO_ROOM.format(size=size // _MEGABYTE + 1))
-                return
-            with closing(foreign_rows(folder, scratch)) as lines:
-                for number, line in enumerate(lines, 1):
-                    self._write_event(words.ROW.format(name=words.CHROMA_FOLDER, number=number), line)
+            if size <= shutil.disk_usage(scratch).free:
+                with closing(foreign_rows(folder, scratch)) as lines:
+                    for number, line in enumerate(lines, 1):
+                        self._write_event(words.ROW.format(name=words.CHROMA_FOLDER, number=number), line)
+            else:
+                self._leave_out(name, words.CHROMA_NO_ROOM.format(size=size // _MEGABYTE + 1))
         except (ForeignFolderUnreadable, OSError, shutil.Error):
-            self._report.leave_out(name, words.CHROMA_UNREADABLE)
-
-    def _write_event(self, where: str, line: bytes) -> None:
-        try:
-            row = cast("_Fields", orjson.loads(line))
-            fields = self._event_fields(row["text"], _object(row["metadata"]))
-        except _UNREADABLE as refused:
-            self._report.leave_out(where, refused)
-            return
-        if isinstance(written_row := self._write(where, fields), EmbeddedEvent):
-            self._record_names(written_row.event, _text(row["metadata"].get("location_abs")))
-
-    def _record_names(self, event: Event, place_name: str) -> None:
-        """Record the name of an event's place, and its sender's: of the own chat, or ``name(id)`` before the text."""
-        scope, sender = event.scope, event.sender_id
-        self._record_place_name("group" if event.group_id else "user", place_name, scope.place_id)
-        label = re.match(rf"([^()（）]+)\({re.escape(sender)}\)", event.text)
-        is_own_chat = scope.kind == "private" and scope.place_id == sender
-        name = clean_name(place_name if is_own_chat else label[1] if label else "")
-        if sender and name:
-            self._labels.setdefault((scope, sender), {}).setdefault(name, []).append(event.happened_at)
-
-    def _write_names(self) -> None:
-        """Write the most frequent name of each sender, as 带小明(1) is none, and the newest of each group.
-
-        The latter as an empty profile, which an import ignores where the group has one.
-        """
+            self._leave_out(name, words.CHROMA_UNREADABLE)
+        # the most frequent name of each sender, as 带小明(1) is none; the newest of each group, as an empty profile,
+        # which an import ignores where the group has one
         rows: list[ExportedRow] = []
         for (scope, sender), told in self._labels.items():
             name, times = max(told.items(), key=lambda one: (len(one[1]), -len(one[0])))
@@ -235,8 +187,33 @@ class Conversion:
                 rows.append(Profile(ProfileKey.group(group_id, self._destination.agent), name, (), "", now))
         self._draft.writelines(written(row) + b"\n" for row in rows)
 
-    def _event_fields(self, text: object, metadata: _Fields) -> _Fields:
-        said = _text(text).strip()
+    def _write_event(self, where: str, line: bytes) -> None:
+        """Write an event; record the name of its place, and its sender's: of the own chat, or ``name(id)`` in front."""
+        try:
+            found = cast("_Fields", orjson.loads(line))
+            metadata = _object(found["metadata"])
+            fields = self._stored_event(_text(found["text"]).strip(), metadata)
+        except _UNREADABLE as refused:
+            self._leave_out(where, refused)
+            return
+        if not isinstance(row := self._write(where, fields), EmbeddedEvent):
+            return
+        event, place_name = row.event, _text(metadata.get("location_abs"))
+        scope, sender = event.scope, event.sender_id
+        self._record_place_name("group" if event.group_id else "user", place_name, scope.place_id)
+        label = re.match(rf"([^()（）]+)\({re.escape(sender)}\)", event.text)
+        is_own_chat = scope.kind == "private" and scope.place_id == sender
+        name = clean_name(place_name if is_own_chat else label[1] if label else "")
+        if sender and name:
+            self._labels.setdefault((scope, sender), {}).setdefault(name, []).append(event.happened_at)
+
+    def _record_place_name(self, kind: str, name: str, place_id: str) -> None:
+        """Record which group or private chat has a name; a name that two places have identifies neither."""
+        if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
+            known = self._places.setdefault((kind, name), place_id)
+            self._places[kind, name] = known if known == place_id else ""
+
+    def _stored_event(self, said: str, metadata: _Fields) -> _Fields:
         if not said:
             raise BadArgument(sentences.migration.NO_TEXT)
         group_id, user_id, sender_id = (_id(metadata.get(name)) for name in ("group_id", "user_id", "sender_id"))
@@ -244,27 +221,16 @@ class Conversion:
         if is_private and (metadata.get("request_type") == "group" or not (user_id or sender_id)):
             raise BadArgument(sentences.migration.NO_PLACE)
         place_id = (user_id or sender_id) if is_private else group_id
-        at = _instant(*map(metadata.get, _TIMES))
+        at = _instant(*map(metadata.get, _TIMES)).isoformat()
+        event_id = self._destination.made("migrated event", is_private, place_id, sender_id, said, at)
+        place = {"place": "private" if is_private else "group", "place_id": place_id}
+        is_absolute = metadata.get("is_absolute") is not False
         return {
-            "type": "event",
-            "id": self._destination.made("migrated event", is_private, place_id, sender_id, said, at.isoformat()),
-            "text": said,
-            "request_type": "private" if is_private else "group",
-            "group_id": "" if is_private else group_id,
+            **_event_fields(event_id, place, said, at, is_absolute=is_absolute),
             "user_id": user_id or sender_id,
             "sender_id": sender_id or user_id,
             "perspective": _text(metadata.get("perspective"))[:64] or None,
-            "is_absolute": metadata.get("is_absolute") is not False,
-            "happened_at": at.isoformat(),
         }
-
-    def _write_summaries(self, path: Path) -> None:
-        newest: deque[tuple[str, _Fields]] = deque(maxlen=MEMOS)
-        for where, memo in self._rows(path, self._memo_fields):
-            newest.append((where, memo))
-            self._write(where, self._event_of_memo(memo))
-        for where, memo in newest:
-            self._write(where, memo)
 
     def _memo_fields(self, row: object) -> _Fields:
         """Return the memo of a summary: an object, or in older files a plain text without place and time."""
@@ -272,43 +238,11 @@ class Conversion:
         text = _text(fields.get("summary")).strip()
         if not text:
             raise BadArgument(sentences.migration.NO_TEXT)
-        place = self._place(fields.get("location"))
-        stated = fields.get("timestamp")
+        place, stated, own_id = self._place(fields.get("location")), fields.get("timestamp"), _text(fields.get("id"))
         at = _instant(stated) if stated else self._file_time
-        made = _own_id(fields.get("id")) or self._destination.made(
-            "migrated summary", *place.values(), text, at.isoformat() if stated else ""
-        )
+        content = ("migrated summary", *place.values(), text, at.isoformat() if stated else "")
+        made = own_id if _OWN_ID.fullmatch(own_id) else self._destination.made(*content)
         return {"type": "memo", "id": made, **place, "text": text, "written_at": at.isoformat()}
-
-    def _event_of_memo(self, memo: _Fields) -> _Fields:
-        """Return the event of a summary, without a sender, so that it is readable in its place only."""
-        is_group = memo["place"] == "group"
-        return {
-            "type": "event",
-            "id": self._destination.made("migrated event of", memo["id"]),
-            "text": memo["text"],
-            "request_type": memo["place"],
-            "group_id": memo["place_id"] if is_group else "",
-            "user_id": "" if is_group else memo["place_id"],
-            "is_absolute": False,
-            "happened_at": memo["written_at"],
-        }
-
-    def _place(self, location: object) -> _Fields:
-        """Return the place that a location names; else the destination's. Raises BadArgument if neither names one."""
-        if isinstance(location, dict):
-            fields = cast("_Fields", location)
-            kind, name = _text(fields.get("type")), _text(fields.get("name")).strip()
-            known = self._places.get(("group" if kind == "group" else "user", name)) or (_ID.fullmatch(name) and name)
-            if kind in ("group", "private") and known:
-                return {"place": kind, "place_id": known}
-        if not self._destination.fields:
-            raise BadArgument(sentences.migration.NO_PLACE)
-        return self._destination.fields
-
-    def _write_pins(self, path: Path) -> None:
-        for where, pin in self._rows(path, self._pin_fields):
-            self._write(where, pin)
 
     def _pin_fields(self, row: object) -> _Fields:
         fields = {"fact": row} if isinstance(row, str) else _object(row)
@@ -318,8 +252,22 @@ class Conversion:
         owner = "" if place["place"] == "group" else place["place_id"]
         return {"type": "pin", "id": made, **place, "text": text, "owner_id": owner, "pinned_at": at.isoformat()}
 
+    def _place(self, location: object) -> _Fields:
+        """Return the place that a location names; else the destination's. Raises BadArgument if neither names one."""
+        if isinstance(location, dict):
+            fields = cast("_Fields", location)
+            kind, name = _text(fields.get("type")), _text(fields.get("name")).strip()
+            known = self._places.get(("group" if kind == "group" else "user", name)) or (_ID.fullmatch(name) and name)
+            if kind in ("group", "private") and known:
+                return {"place": kind, "place_id": known}
+        if self._destination.group_id:
+            return {"place": "group", "place_id": self._destination.group_id}
+        if self._destination.user_id:
+            return {"place": "private", "place_id": self._destination.user_id}
+        raise BadArgument(sentences.migration.NO_PLACE)
+
     def _rows(self, path: Path, fields_of: Callable[[object], _Fields]) -> Iterator[tuple[str, _Fields]]:
-        """Yield the fields of the rows of a list, with their positions; rows that cannot be read go into the report."""
+        """Yield the fields of the rows of a list, with their positions; rows that cannot be read are left out."""
         name = self._layout.name(path)
         try:
             self._file_time = datetime.fromtimestamp(written_at(path, LARGEST_LIST), timezone.utc)
@@ -330,17 +278,25 @@ class Conversion:
                         raise BadArgument(sentences.migration.BROKEN_JSON)
                     fields = fields_of(row)
                 except _UNREADABLE as refused:
-                    self._report.leave_out(where, refused)
+                    self._leave_out(where, refused)
                 else:
                     yield where, fields
         except (BadArgument, OSError) as refused:
-            self._report.leave_out(name, refused)
+            self._leave_out(name, refused)
 
-    def _record_place_name(self, kind: str, name: str, place_id: str) -> None:
-        """Record which group or private chat has a name; a name that two places have identifies neither."""
-        if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
-            known = self._places.setdefault((kind, name), place_id)
-            self._places[kind, name] = known if known == place_id else ""
+
+def _event_fields(event_id: str, place: _Fields, text: str, at: str, *, is_absolute: bool) -> _Fields:
+    is_group = place["place"] == "group"
+    return {
+        "type": "event",
+        "id": event_id,
+        "text": text,
+        "request_type": place["place"],
+        "group_id": place["place_id"] if is_group else "",
+        "user_id": "" if is_group else place["place_id"],
+        "is_absolute": is_absolute,
+        "happened_at": at,
+    }
 
 
 def _replaced_at(path: Path) -> datetime:
@@ -370,11 +326,6 @@ def _object(value: object) -> _Fields:
     if not isinstance(value, dict):
         raise BadArgument(sentences.migration.NOT_UNDERSTOOD)
     return cast("_Fields", value)
-
-
-def _own_id(value: object) -> str:
-    """Return the id under which this memory wrote a row itself; "" if it has none."""
-    return value if isinstance(value, str) and _OWN_ID.fullmatch(value) else ""
 
 
 def _text(value: object) -> str:

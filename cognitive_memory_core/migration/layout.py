@@ -19,13 +19,15 @@ from ..errors import BadArgument, StorageRefused
 log = logging.getLogger(__name__)
 SUMMARIES, PINS = "end_summaries.json", "memory.json"
 COPY = "end_summaries.takeover.json"
-_PARTS = ("profiles", "queues", "chromadb", "chroma")
 LARGEST_LIST = 64 * 1024 * 1024  # bytes of a file that is read as a whole
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Paths of the parts of an older memory, None for a missing one; ``root`` contains them all."""
+    """Paths of the parts of an older memory, None for a missing one; ``root`` contains them all.
+
+    ``title`` is what a report shows instead of the path of each part.
+    """
 
     root: Path
     summaries: Path | None = None
@@ -33,6 +35,7 @@ class Layout:
     profiles: Path | None = None
     queues: Path | None = None
     chroma: Path | None = None
+    title: str = ""
 
     @classmethod
     def of(cls, path: Path) -> Layout:
@@ -42,23 +45,23 @@ class Layout:
         """
         place = path.resolve()
         if place.is_file():
-            return cls(place.parent, **{"pins" if place.name == PINS else "summaries": place})
+            is_pins = place.name == PINS
+            return cls(place.parent, None if is_pins else place, place if is_pins else None)
         inside = place / "data" if (place / "data").is_dir() else place
-        parts = {name: _folder(inside, name) or _folder(inside / "cognitive", name) for name in _PARTS}
-        found = cls(
-            inside,
-            _file(inside / SUMMARIES),
-            _file(inside / PINS),
-            parts["profiles"],
-            parts["queues"],
-            parts["chromadb"] or parts["chroma"],
-        )
+        summaries, pins = (inside / name if (inside / name).exists() else None for name in (SUMMARIES, PINS))
+        parts: list[Path | None] = []
+        for names in (("profiles",), ("queues",), ("chromadb", "chroma")):
+            folders = (above / name for name in names for above in (inside, inside / "cognitive"))
+            parts.append(next((one for one in folders if _is_inside(one, one.parent)), None))
+        found = cls(inside, summaries, pins, parts[0], parts[1], parts[2])
         if found == cls(inside):
             raise BadArgument(sentences.migration.NO_SOURCES.format(path=path))
         return found
 
     def name(self, path: Path) -> str:
         """Return a path as a report shows it: relative to the source."""
+        if self.title:
+            return self.title
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.name
 
     def files(self, folder: Path, suffix: str) -> Iterator[Path]:
@@ -82,14 +85,6 @@ def written_at(path: Path, largest: int) -> float:
     return found.written_at
 
 
-def _file(path: Path) -> Path | None:
-    return path if path.exists() else None
-
-
-def _folder(parent: Path, name: str) -> Path | None:
-    return parent / name if _is_inside(parent / name, parent) else None
-
-
 def _is_inside(folder: Path, root: Path) -> bool:
     return folder.is_dir() and not folder.is_symlink() and folder.resolve().is_relative_to(root.resolve())
 
@@ -109,24 +104,21 @@ def keep_summaries(data_dir: Path, disk: Disk) -> None:
 
 
 MOST_DAMAGED = 1_000  # rows, after which the rest is given up
+_BETWEEN = re.compile(r"[\s,]*")
 _NEXT_ROW = re.compile(r",\s*(?=\{)")
 
 
-class DamagedRow:
-    """Stands for a row that is not JSON."""
-
-
-DAMAGED = DamagedRow()
+DAMAGED = object()  # stands for a row that is not JSON
 
 
 def rows_of(path: Path) -> Iterator[object]:
     """Yield each row, and DAMAGED for a row that is not JSON; raises BadArgument if the file is not a list."""
     text, decoder = path.read_text("utf-8-sig", "replace"), json.JSONDecoder()
-    at = _after(text, 0, " \t\r\n")
+    damaged, row, at = 0, None, len(text) - len(text.lstrip())
     if text[at : at + 1] != "[":
         raise BadArgument(sentences.migration.NOT_A_LIST)
-    damaged, row, at = 0, None, at + 1
-    while (at := _after(text, at, " \t\r\n,")) < len(text) and text[at] != "]":
+    at += 1
+    while text[(at := next(_BETWEEN.finditer(text, at)).end()) : at + 1] not in ("", "]"):
         try:
             row, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):  # goes on at the next object that follows a comma
@@ -137,9 +129,3 @@ def rows_of(path: Path) -> Iterator[object]:
             raise BadArgument(sentences.migration.TOO_MUCH_BROKEN)
     if at >= len(text) and row is not DAMAGED:
         yield DAMAGED  # the file ends before the list does
-
-
-def _after(text: str, at: int, between: str) -> int:
-    while at < len(text) and text[at] in between:
-        at += 1
-    return at

@@ -16,7 +16,7 @@ from pathlib import Path
 from .. import sentences
 from ..disk import TEMP, Disk
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
-from .conversion import Conversion, Destination, MigrationReport
+from .conversion import Conversion, Destination
 from .layout import COPY, SUMMARIES, Layout
 
 log = logging.getLogger(__name__)
@@ -53,41 +53,28 @@ class SummaryTakeover:
     async def _round(self) -> float:
         async with self._turn:
             if await self.is_due():
-                await self._take_over(self._agent)
+                await self._take_over()
                 await asyncio.to_thread(self._disk.remove, self._copy)
         return UNTIL_NUDGED
 
-    async def _take_over(self, agent: str | None) -> None:
-        if agent is None:
-            log.warning(
-                "%s", sentences.migration.NOT_KEPT.format(path=self._source, reason=sentences.migration.WHICH_AGENT)
-            )
+    async def _take_over(self) -> None:
+        words = sentences.migration
+        if self._agent is None:
+            log.warning("%s", words.NOT_KEPT.format(path=self._source, reason=words.WHICH_AGENT))
             return
-        report = MigrationReport(lambda: None)
+        layout = Layout(self._copy.parent, summaries=self._copy, title=SUMMARIES)
+        conversion = Conversion(layout, Destination(agent=self._agent))
         try:
-            await completed(asyncio.to_thread(self._convert, report, Destination(agent=agent)))
+            await completed(asyncio.to_thread(self._convert, conversion))
             new = await self._import_file(self._draft)
         finally:
             await asyncio.to_thread(self._disk.discard, self._draft)
-        self._log_result(report, new)
-
-    def _convert(self, report: MigrationReport, destination: Destination) -> None:
-        layout = KeptSummaries(self._copy.parent, summaries=self._copy)
-        with os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            Conversion(layout, file, report, destination).run(self._draft.parent)
-
-    def _log_result(self, report: MigrationReport, new: int) -> None:
-        words = sentences.migration
-        log.info("%s", words.TAKEN_OVER.format(found=words.found(report.counts), new=new))
-        for said in report.said[:MOST_LOGGED]:
+        log.info("%s", words.TAKEN_OVER.format(found=words.found(conversion.counts), new=new))
+        for said in conversion.said[:MOST_LOGGED]:
             log.warning("%s", said)
-        if report.left_out:
-            log.warning("%s", words.NOT_TAKEN_OVER.format(count=report.left_out, path=self._source))
+        if conversion.left_out:
+            log.warning("%s", words.NOT_TAKEN_OVER.format(count=conversion.left_out, path=self._source))
 
-
-class KeptSummaries(Layout):
-    """The copied summaries, which a report shows under the name of the original file."""
-
-    def name(self, path: Path) -> str:  # noqa: ARG002  # the only file
-        """Return the name of the file."""
-        return SUMMARIES
+    def _convert(self, conversion: Conversion) -> None:
+        with os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            conversion.write(file, self._draft.parent)

@@ -43,7 +43,7 @@ async def test_what_the_older_mode_noted_is_found(tmp_path: Path) -> None:
 async def test_the_bot_works_while_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the file is still read, turns are accepted and contexts built; closing in the middle loses nothing."""
     (tmp_path / "end_summaries.json").write_text(json.dumps(OLD, ensure_ascii=False), "utf-8")
-    here, goes_on, run = Scene.group(str(GROUP), str(AHE)), threading.Event(), Conversion.run
+    here, goes_on, run = Scene.group(str(GROUP), str(AHE)), threading.Event(), Conversion.write
 
     def held_up(conversion: Conversion, scratch: Path) -> None:
         assert goes_on.wait(PATIENCE)
@@ -52,7 +52,7 @@ async def test_the_bot_works_while_they_come(tmp_path: Path, monkeypatch: pytest
     async def is_told() -> bool:
         return "养了一只猫" in (await memory.context(here, "猫")).text
 
-    monkeypatch.setattr(Conversion, "run", held_up)
+    monkeypatch.setattr(Conversion, "write", held_up)
     async with a_memory(tmp_path) as memory:
         await memory.remember(Turn(here, memo="答了", observations=(f"阿禾({AHE}) 养了一只猫",)))
         await until(is_told)

@@ -216,8 +216,8 @@ def dying(kind, name):
 for name in ("copy", "put_in_place", "remove", "discard", "find"):
     dying(takeover.Disk, name)
 dying(takeover.Conversion, "_write")
+dying(takeover.SummaryTakeover, "_take_over")
 dying(takeover.SummaryTakeover, "_convert")
-dying(takeover.SummaryTakeover, "_log_result")
 
 async def main():
     settings = core.Settings.model_validate({EXACT!r})
