@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import setup
-from .json_file import replace_json
+from .json_file import read_json, replace_json
 from .lending import lent_model
 from .lifecycle import get_memory
 from .message_text import spoken
@@ -51,7 +50,8 @@ class Announcements:
         self._on_its_way.add(place)
         try:
             async with self._turn:
-                self._told = await asyncio.to_thread(self._read) if self._told is None else self._told
+                if self._told is None:
+                    self._told = set(map(str, await asyncio.to_thread(read_json, self._path, list)))
             if self._told & {place, told + ASKING}:
                 return
             await send()
@@ -60,12 +60,6 @@ class Announcements:
                 await asyncio.to_thread(replace_json, self._path, sorted(self._told))
         finally:
             self._on_its_way.discard(place)
-
-    def _read(self) -> set[str]:
-        try:
-            return {str(place) for place in json.loads(self._path.read_text("utf-8"))}
-        except (FileNotFoundError, ValueError, TypeError):
-            return set()
 
 
 announcements = Announcements(setup.data_dir / FILE) if setup.data_dir else None
@@ -79,18 +73,14 @@ async def announce(bot: Bot, event: Event, scene: core.Scene) -> bool:
     is_due = setup.settings.capture.announce == "reply" and scene.kind == "group" and get_memory().is_running
     if not is_due or announcements is None:
         return True
-    try:
-        asks_provider = await _asks_provider()
+    models = setup.settings.models
+    own = (models.historian, models.triage, models.merge, models.evolution)
+    try:  # what people say is sent to a provider of chat models if the bot has one of its own, or a lent one
+        asks_provider = any(one.model_name for one in own)
+        asks_provider = asks_provider or (get_memory().borrows and await lent_model() is not None)
         notice = replies.commands.announcement(setup.settings.capture, asks_provider=asks_provider)
         await announcements.tell(scene, lambda: bot.send(event, spoken(bot, notice)), asks_provider=asks_provider)
     except (OSError, AdapterException) as refused:
         complain(replies.log.NOT_ANNOUNCED.format(reason=type(refused).__name__))
         return isinstance(refused, OSError)
     return True
-
-
-async def _asks_provider() -> bool:
-    """Return whether what people say here is sent to a provider of chat models, the bot's own or a lent one."""
-    models = setup.settings.models
-    own = (models.historian, models.triage, models.merge, models.evolution)
-    return any(one.model_name for one in own) or (get_memory().borrows and await lent_model() is not None)

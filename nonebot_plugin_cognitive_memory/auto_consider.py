@@ -9,7 +9,6 @@ of meanwhile are not there any more.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import threading
 import time
@@ -19,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from nonebot import get_driver
 
@@ -28,13 +26,12 @@ import cognitive_memory_core as core
 from . import replies
 from .bounded_maps import Newest
 from .config import setup
-from .json_file import replace_json
+from .json_file import read_json, replace_json
 from .lifecycle import get_memory, lifetime
 from .scene import scene_at
 from .throttled_log import complain
 
 FILE = "considering.json"
-MOST_BYTES = 16 * 1024 * 1024  # of the file
 LINES = 200  # per dialogue
 PLACES = 5_000  # more than any bot has groups; beyond it the place quiet longest is dropped
 ROOM = 100_000  # lines of all places together; beyond it a place keeps no more than one dialogue
@@ -277,14 +274,13 @@ def _listed(file: Path) -> list[Waiting]:
     """Return what a file lists; [] if it is missing or invalid."""
     listed: list[Waiting] = []
     try:
-        written: Any = json.loads(file.read_text("utf-8")) if file.stat().st_size <= MOST_BYTES else []
-        for place in written:
+        for place in read_json(file, list):
             agent, group_id, user_id = (str(place[key]) for key in ("agent", "group_id", "user_id"))
             if not isinstance(place["line_ids"], list):
                 return []
             if scene := scene_at(agent, group_id, user_id or "0"):  # nobody: in a group only the place matters
                 listed.append((scene, list(map(str, place["line_ids"]))))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (TypeError, KeyError):
         return []
     return listed
 

@@ -99,7 +99,9 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
             line_copies.note_logged(replace(message, text=chat), everybody, near)
         number = str(getattr(event, "real_seq", "") or "")
         first_id = line_copies.first_id(message, bot.self_id, everybody, number=number)
-        message = replace(message, id=first_id, text=chat if text is None else text.strip())
+        said = chat if text is None else text.strip()
+        if (first_id, said) != (message.id, message.text):
+            message = replace(message, id=first_id, text=said)
         heard.note_line(message)
         await returned(message.scene)
         if isinstance(bot, v12.Bot):

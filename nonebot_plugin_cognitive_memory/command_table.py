@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from typing import Literal
 
 from nonebot import get_driver
-from nonebot.adapters import Event
 
 NAMES = ("memory", "记忆")
 _NUMBER, _TEXT = r"(?P<number>-?[0-9]{1,40})", r"(?P<text>.*)"
@@ -105,12 +104,8 @@ _CALL = re.compile(
 )
 
 
-def is_any_command(event: Event) -> bool:
-    """Return whether a message starts like a command of any plugin."""
-    return _begins_like_a_command(event.get_plaintext().lstrip())
-
-
-def _begins_like_a_command(text: str) -> bool:
+def is_any_command(text: str) -> bool:
+    """Return whether a text without leading spaces begins like a command of any plugin."""
     return any(start and text.startswith(start) for start in _STARTS) or is_ours(text)
 
 
@@ -121,9 +116,7 @@ def chat_text(plain: str, text: str, chat_commands: Iterable[str], *, is_chat: b
     name, any other chat without its command sign; ``is_chat``: so is whatever does not call ``/memory``.
     """
     said = plain.lstrip()
-    if is_ours(said) or not (
-        is_chat or not _begins_like_a_command(said) or words_after(said, chat_commands) is not None
-    ):
+    if is_ours(said) or not (is_chat or not is_any_command(said) or words_after(said, chat_commands) is not None):
         return None
     words = words_after(text, chat_commands)
     return unsigned(text) if words is None else words

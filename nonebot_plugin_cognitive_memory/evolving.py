@@ -7,9 +7,7 @@ in a file: rounds missed while the bot was off are made up by a single one. A ch
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from datetime import datetime, timezone
 from importlib import import_module
 from importlib.util import find_spec
@@ -22,7 +20,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import setup
-from .json_file import replace_json
+from .json_file import read_json, replace_json
 from .lifecycle import get_memory
 from .throttled_log import complain
 
@@ -44,10 +42,14 @@ async def tick(
     round starts, so that a crash does not repeat it.
     """
     try:
-        at, last = now(), await asyncio.to_thread(_last, file)
-        is_known = last is not None and last <= at
-        due = next_due(last) if is_known and last else None
-        if not is_known or (due is not None and due <= at):
+        at, last = now(), (await asyncio.to_thread(read_json, file, dict)).get("last")
+        try:
+            since = datetime.fromisoformat(str(last)).astimezone(timezone.utc)
+        except ValueError:
+            since = None
+        since = since if since is not None and since <= at else None
+        due = next_due(since) if since else None
+        if since is None or (due is not None and due <= at):
             await asyncio.to_thread(replace_json, file, {"last": at.isoformat()})
         if due is not None and due <= at:
             await evolve()
@@ -55,21 +57,11 @@ async def tick(
         complain(replies.log.not_evolved(failure))
 
 
-def _last(file: Path) -> datetime | None:
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        return datetime.fromisoformat(json.loads(file.read_text("utf-8"))["last"]).astimezone(timezone.utc)
-    return None
-
-
 def _next_due(after: datetime) -> datetime | None:
     """Return when ``evolution.cron`` is next due after an instant; raises ValueError for an invalid expression."""
     trigger: Any = import_module("apscheduler.triggers.cron").CronTrigger
     settings = setup.settings
     return trigger.from_crontab(settings.evolution.cron, settings.zone).get_next_fire_time(after, after)
-
-
-async def _evolve() -> int:
-    return await get_memory().evolve_groups(within=HOUR)
 
 
 def _schedule() -> None:
@@ -84,7 +76,7 @@ def _schedule() -> None:
     scheduler.add_job(
         tick,
         "interval",
-        args=(directory / FILE, _next_due, _evolve),
+        args=(directory / FILE, _next_due, lambda: get_memory().evolve_groups(within=HOUR)),
         seconds=MINUTE,
         id=__name__,
         max_instances=AT_ONCE,

@@ -12,7 +12,7 @@ from .bounded_maps import Newest
 from .erasure import on_erased
 
 _names: Newest[tuple[core.Scope, str], core.Scene] = Newest(10_000)
-_lines: Newest[tuple[core.Scope, str], tuple[core.Scene, datetime]] = Newest(2_000)
+_lines: Newest[tuple[core.Scope, str], tuple[str, datetime]] = Newest(2_000)  # person, time
 
 
 def note_name(scene: core.Scene) -> None:
@@ -29,13 +29,14 @@ def name_of(scene: core.Scene, user_id: str) -> str:
 
 def note_line(message: core.Message) -> None:
     """Store the sender and time of a message, recorded or not, while the bot may still answer it."""
-    nameless = replace(message.scene, user_name="", group_name="")
-    _lines[message.scene.scope, message.id] = nameless, message.sent_at
+    _lines[message.scene.scope, message.id] = message.scene.user_id, message.sent_at
 
 
 def find_line(scene: core.Scene, message_id: str) -> tuple[core.Scene, datetime] | None:
     """Return the scene (place and sender) and the time of a message; None if it is not among the last lines."""
-    return _lines.get((scene.scope, message_id))
+    said_by, sent_at = _lines.get((scene.scope, message_id), ("", None))
+    nameless = replace(scene, user_id=said_by, user_name="", nickname="", is_admin=False) if said_by else None
+    return (nameless, sent_at) if nameless and sent_at else None
 
 
 async def forget(is_erased: Callable[[core.Scene], bool]) -> None:

@@ -84,8 +84,11 @@ class HotSettings:
         except (ValueError, OSError) as unreadable:  # its text may quote a key
             problem = replies.settings.ENV_UNREADABLE.format(reason=type(unreadable).__name__)
             return core.SettingsMoved(problems=(problem,))
-        if any(map(_is_cut, texts, self._texts)):
-            return core.SettingsMoved(problems=(replies.settings.ENV_CUT,))
+        for text, before in zip(texts, self._texts, strict=True):  # lost all settings of ours, or ends within a line
+            last = text.rpartition("\n")[2]
+            is_broken_off = last and any(line.startswith(last) and line != last for line in before.splitlines())
+            if is_broken_off or (_OUR_LINE.search(before) and not _OUR_LINE.search(text)):
+                return core.SettingsMoved(problems=(replies.settings.ENV_CUT,))
         self._texts = texts
         return self.configuration.reload(given)
 
@@ -112,13 +115,6 @@ def _text(file: Path) -> str:
         return file.read_text("utf-8", "replace")
     except FileNotFoundError:
         return ""
-
-
-def _is_cut(text: str, before: str) -> bool:
-    """Return whether a file has lost all settings of ours at once, or breaks off within a line that it had."""
-    last = text.rpartition("\n")[2]
-    is_broken_off = last and any(line.startswith(last) and line != last for line in before.splitlines())
-    return bool(is_broken_off or (_OUR_LINE.search(before) and not _OUR_LINE.search(text)))
 
 
 _overrides = setup.configuration.path if setup.configuration else None

@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 from .answer_sources import answer_sources
 from .event_message import find_message, plain_text
 from .lifecycle import get_memory
-from .record_end_of_turn import Source, TurnEnd, consider
+from .record_end_of_turn import TurnEnd, consider
 from .scene import find_scene, scene_of
 from .toolbox import MemoryToolbox
 
@@ -50,8 +50,7 @@ async def memory_context(bot: Bot, event: Event) -> core.Context:
 
 async def turn_end(here: CurrentScene, bot: Bot, event: Event) -> Callable[..., Awaitable[str | None]]:
     """Return ``record_end`` for this event: it records the answer to this message as a finished turn."""
-    message = find_message(bot, event)
-    return TurnEnd(here, Source.of(message) if message else Source())
+    return TurnEnd(here, find_message(bot, event), text="")
 
 
 async def consideration(here: CurrentScene) -> Callable[..., Awaitable[str | None]]:

@@ -4,7 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
+
+MOST_BYTES = 16 * 1024 * 1024
+T = TypeVar("T", bound=dict[Any, Any] | list[Any])
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """Return the value of a file if it is of this kind; else, or if the file is missing or damaged, an empty one.
+
+    Blocking.
+    """
+    with suppress(OSError, ValueError, RecursionError):
+        if path.stat().st_size <= MOST_BYTES:
+            value = json.loads(path.read_text("utf-8"))
+            return value if isinstance(value, kind) else kind()
+    return kind()
 
 
 def replace_json(path: Path, value: object) -> None:

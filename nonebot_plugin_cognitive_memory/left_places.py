@@ -7,8 +7,8 @@ friendship ends (OneBot v12; v11 does not report it). When a person leaves a gro
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .erasure import erased_place, on_erased
-from .json_file import replace_json
+from .json_file import read_json, replace_json
 from .lifecycle import get_memory, run_with_bot
 from .onebot import v11, v12
 from .scene import agent_of, qq_id, scene_at, text_id
@@ -48,10 +48,17 @@ class LeftPlaces:
         return scene.scope in (self._left or {})
 
     async def load(self) -> None:
-        """Read the file, once; an unreadable one counts as empty."""
+        """Read the file, once; what is unreadable in it counts as the end."""
         async with self._turn:
-            if self._left is None:
-                self._left = await asyncio.to_thread(_departures, self._path)
+            if self._left is not None:
+                return
+            self._left = {}
+            with suppress(ValueError, TypeError):
+                rows: list[list[object]] = await asyncio.to_thread(read_json, self._path, list)
+                for agent, group, user, written in rows:
+                    scene, at = scene_at(str(agent), str(group), str(user) or "0"), datetime.fromisoformat(str(written))
+                    if scene is not None and at.tzinfo is not None:
+                        self._left[scene.scope] = scene, at
 
     async def leave(self, scene: core.Scene) -> None:
         """Record that the bot left a place now; raises OSError if the file cannot be written."""
@@ -91,18 +98,6 @@ class LeftPlaces:
             ]
             if self._left != left:
                 await asyncio.to_thread(replace_json, self._path, rows)
-
-
-def _departures(path: Path) -> Departures:
-    left: Departures = {}
-    try:
-        for agent, group, user, written in json.loads(path.read_text("utf-8")):
-            scene, at = scene_at(str(agent), str(group), str(user) or "0"), datetime.fromisoformat(str(written))
-            if scene is not None and at.tzinfo is not None:
-                left[scene.scope] = scene, at
-    except (OSError, ValueError, TypeError):
-        return {}
-    return left
 
 
 leaving = LeftPlaces(setup.data_dir / FILE) if setup.data_dir else None

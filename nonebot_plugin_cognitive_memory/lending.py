@@ -44,12 +44,8 @@ async def lent_model() -> core.LentModel | None:
 
 def lent(name: str, address: object, key: object, model: object, proxy: object = "") -> core.LentModel | None:
     """Return what a chat plugin's settings say; None if address, key or model is missing, or a part is no text."""
-    parts = [_text(part) for part in (address, key, model, proxy or "") if isinstance(part, str | SecretStr)]
-    if len(parts) < 4 or not all(parts[:3]):  # noqa: PLR2004  # all of them
+    given = [part.get_secret_value() if isinstance(part, SecretStr) else part for part in (address, key, model, proxy)]
+    url, secret, model_name, through = (part.strip() if isinstance(part, str) else "" for part in given)
+    if not (url and secret and model_name) or not isinstance(proxy or "", str | SecretStr):
         return None
-    url, secret, model_name, through = parts
     return core.LentModel(name, url, secret, model_name, through)
-
-
-def _text(part: str | SecretStr) -> str:
-    return (part.get_secret_value() if isinstance(part, SecretStr) else part).strip()

@@ -89,7 +89,10 @@ def _mentioned(segment: MessageSegment) -> str:
 
 def _words(segment: MessageSegment, name_of: Callable[[str], str]) -> str:
     if segment.type in ("at", "mention"):
-        return _at(segment.data, name_of)
+        target = _label(segment.data, "qq", "user_id")
+        if target in ("", "all"):
+            return "@全体成员 " if target else ""
+        return f"@{_label(segment.data, 'name').lstrip('@') or name_of(target) or 'QQ'}({target}) "
     if segment.type == "text":
         text = segment.data.get("text")
         return text if isinstance(text, str) else ""
@@ -114,23 +117,12 @@ def _marker(name: str, label: str) -> str:
     return f"[{name}:{label}]" if label else f"[{name}]"
 
 
-def _at(fields: Fields, name_of: Callable[[str], str]) -> str:
-    target = _label(fields, "qq", "user_id")
-    if target == "all":
-        return "@全体成员 "
-    return f"@{_label(fields, 'name').lstrip('@') or name_of(target) or 'QQ'}({target}) " if target else ""
-
-
 def _file(fields: Fields) -> str:
     """Return the marker of a file with its name, else the last part of its path; data and addresses are no names."""
     path = fields.get("file")
     is_path = isinstance(path, str) and "://" not in path and len(path) <= PATH_LENGTH
     part = _short_label(re.split(r"[/\\\\]", path)[-1]) if is_path and isinstance(path, str) else ""
     return _marker("文件", _label(fields, "name", "file_name") or part)
-
-
-def _card(fields: Fields) -> str:
-    return _marker("卡片", _short_label(json_title(fields.get("data")), CARD_LENGTH))
 
 
 def json_title(data: object) -> str:
@@ -171,16 +163,14 @@ def _markdown(fields: Fields) -> str:
     return " ".join(line for _, line in plain_lines(text)) or "[卡片]"
 
 
-def _image(fields: Fields) -> str:
-    is_sticker = str(fields.get("sub_type")) == "1" or fields.get("summary") == "[动画表情]"
-    return "[表情]" if is_sticker else "[图片]"
-
-
 _NO_BRACKETS = str.maketrans("[]", "  ")
 _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
     **dict.fromkeys(("face", "mface", "marketface", "emoji", "bubble_face"), "[表情]"),
     **dict.fromkeys(("forward", "node", "longmsg"), FORWARDED),
-    **dict.fromkeys(("json", "miniapp", "ark"), _card),
+    **dict.fromkeys(
+        ("json", "miniapp", "ark"),
+        lambda fields: _marker("卡片", _short_label(json_title(fields.get("data")), CARD_LENGTH)),
+    ),
     **dict.fromkeys(("file", "onlinefile"), _file),
     **dict.fromkeys(("record", "voice"), "[语音]"),
     **dict.fromkeys(("rps", "new_rps"), "[猜拳]"),
@@ -188,7 +178,9 @@ _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
     **dict.fromkeys(("shake", "poke"), "[戳一戳]"),
     **dict.fromkeys(("keyboard", "anonymous"), ""),
     "mention_all": "@全体成员 ",
-    "image": _image,
+    "image": lambda fields: (
+        "[表情]" if str(fields.get("sub_type")) == "1" or fields.get("summary") == "[动画表情]" else "[图片]"
+    ),
     "audio": "[音频]",
     "video": "[视频]",
     "contact": "[名片]",

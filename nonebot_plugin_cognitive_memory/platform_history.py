@@ -85,8 +85,13 @@ async def history_pages(bot: Bot, scene: core.Scene, most: int) -> AsyncIterator
     Some ends refuse to give more lines than there are: a refusal is answered by asking for fewer. Raises HistoryRefused
     if the end gives none, or does not answer any more.
     """
-    dialect, seen, older = await _dialect(bot), set[str](), dict[str, object]()
-    count = dialect.count
+    try:
+        told = await asyncio.wait_for(bot.call_api("get_version_info"), PATIENCE)
+    except (AdapterException, asyncio.TimeoutError):
+        told = None
+    end = str(told.get("app_name", "")).casefold() if isinstance(told, Mapping) else ""
+    dialect = next((known for start, known in DIALECTS.items() if end.startswith(start)), UNKNOWN)
+    count, seen, older = dialect.count, set[str](), dict[str, object]()
     while len(seen) < most:
         try:
             page = await _page(bot, scene, {**dialect.also, **older, "count": count})
@@ -106,15 +111,6 @@ async def history_pages(bot: Bot, scene: core.Scene, most: int) -> AsyncIterator
         seen.update(fresh)
         older = dict(dialect.older(min(page, key=_order)))
         await asyncio.sleep(PAUSE)
-
-
-async def _dialect(bot: Bot) -> Dialect:
-    try:
-        told = await asyncio.wait_for(bot.call_api("get_version_info"), PATIENCE)
-    except (AdapterException, asyncio.TimeoutError):
-        told = None
-    name = str(told.get("app_name", "")).casefold() if isinstance(told, Mapping) else ""
-    return next((dialect for start, dialect in DIALECTS.items() if name.startswith(start)), UNKNOWN)
 
 
 async def _page(bot: Bot, scene: core.Scene, asked: Mapping[str, object]) -> list[Line]:

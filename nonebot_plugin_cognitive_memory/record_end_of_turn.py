@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import cognitive_memory_core as core
@@ -19,25 +18,16 @@ from .throttled_log import complain
 
 
 @dataclass(frozen=True)
-class Source:
-    """The message that a turn answers: its text, and its id and time if they are known."""
-
-    text: str = ""
-    message_ids: tuple[str, ...] = ()
-    sent_at: datetime | None = None
-
-    @classmethod
-    def of(cls, message: core.Message) -> Source:
-        """Build from a message."""
-        return cls(message.text, (message.id,), message.sent_at)
-
-
-@dataclass(frozen=True)
 class TurnEnd:
-    """Records finished turns of one scene; without a source, a turn answers the asker's newest line."""
+    """Records finished turns of one scene.
+
+    A turn answers ``message``; without one, the asker's newest line with this ``text``, or the newest if there is none.
+    With the text "" it answers no line.
+    """
 
     scene: core.Scene
-    source: Source | None = None
+    message: core.Message | None = None
+    text: str | None = None
 
     async def __call__(
         self,
@@ -56,7 +46,8 @@ class TurnEnd:
             lines: list[core.Message] = []  # enough of the log to find the answered line and those before it
             with suppress(core.CognitiveMemoryError):
                 lines = await memory.recent_messages(self.scene, 2 * setup.settings.historian.recent_messages_inject_k)
-            source = early if early.message_ids else self._answered(lines)  # later lines may have arrived meanwhile
+            answered = early or self._answered(lines)  # later lines may have arrived meanwhile
+            ids = (answered.id,) if answered else ()
             try:
                 turn = core.Turn(
                     self.scene,
@@ -64,30 +55,25 @@ class TurnEnd:
                     observations=_texts(observations),
                     perspective=perspective or None,
                     force=bool(force),
-                    source_message=source.text,
-                    recent_messages=_lines_before(lines, source),
-                    message_ids=source.message_ids,
-                    happened_at=source.sent_at,
+                    source_message=answered.text if answered else self.text or "",
+                    recent_messages=_lines_before(lines, answered),
+                    message_ids=ids,
+                    happened_at=answered.sent_at if answered else None,
                 )
                 job_id = await memory.remember(turn)
             except core.CognitiveMemoryError as refused:
                 complain(replies.log.NOT_RECORDED.format(reason=replies.log.reason_of(refused)))
                 return None
         if job_id is not None and turn.observations:  # a memo states what was done, not what was learned
-            considerer.learned(self.scene, source.message_ids)
+            considerer.learned(self.scene, ids)
         return job_id
 
-    def _answered(self, lines: list[core.Message]) -> Source:
-        """Return the answered line: the asker's newest, or the one with the source's text.
-
-        The memory needs its id to know that the recorded turn covers it.
-        """
-        known, me = self.source, self.scene.user_id
-        if known is not None and (known.message_ids or not known.text):
-            return known
-        own = [line for line in reversed(lines) if not line.is_bot and line.scene.user_id == me]
-        same = (line for line in own if known is None or line.text == known.text.strip())
-        return next(map(Source.of, same), known or Source())
+    def _answered(self, lines: list[core.Message]) -> core.Message | None:
+        """Return the answered line, whose id tells the memory that the recorded turn covers it; None if unknown."""
+        if self.message is not None or self.text == "":
+            return self.message
+        own = (line for line in reversed(lines) if not line.is_bot and line.scene.user_id == self.scene.user_id)
+        return next((line for line in own if self.text is None or line.text == self.text.strip()), None)
 
 
 async def record_end(  # the public signature is part of the contract
@@ -103,8 +89,8 @@ async def record_end(  # the public signature is part of the contract
 
     Return the job's id, None if nothing was queued. Errors of the memory are logged, not raised.
     """
-    source = None if source_message is None else Source(_text(source_message))
-    return await TurnEnd(scene, source)(memo, observations, perspective=perspective, force=force)
+    text = None if source_message is None else _text(source_message)
+    return await TurnEnd(scene, text=text)(memo, observations, perspective=perspective, force=force)
 
 
 async def consider(scene: core.Scene) -> str | None:
@@ -133,12 +119,12 @@ async def submit_dialogue(scene: core.Scene) -> str | None:
     return job_id
 
 
-def _lines_before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
+def _lines_before(lines: list[core.Message], answered: core.Message | None) -> tuple[core.Message, ...]:
     """Return the lines before the answered line, which is found by its id; all lines if it is not among them.
 
     If the answered line is a reply, it comes last, and the line to which it replies is included, however old.
     """
-    at = next((index for index, line in enumerate(lines) if line.id in source.message_ids), len(lines))
+    at = next((index for index, line in enumerate(lines) if answered and line.id == answered.id), len(lines))
     before = lines[:at]
     if at == len(lines) or not lines[at].reply_to:
         return tuple(before)

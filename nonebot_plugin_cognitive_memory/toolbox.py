@@ -46,7 +46,7 @@ class MemoryToolbox:
             return core.tools.failure(replies.tools.UNKNOWN_TOOL)
         if not (get_memory().is_running or (tool == TURN and lifetime.is_listening)):
             return core.tools.failure(replies.tools.NOT_ENABLED)
-        asked = frozenset(self.end.source.message_ids if self.end.source else ())
+        asked = frozenset({self.end.message.id} if self.end.message else ())
         calling = caller(get_memory(), self.end.scene, setup.settings, asked)
         return await core.tools.answer(calling, tool, written, actions[tool])
 
@@ -70,10 +70,7 @@ def caller(
     memory: core.CognitiveMemory, scene: core.Scene, settings: core.Settings, asked: frozenset[str] = frozenset()
 ) -> core.tools.ToolCaller:
     """Return who calls the core's tools: a person in a place, who said the messages ``asked``."""
-
-    def too_broad(who: core.Scene) -> None:
-        complain(replies.log.too_broad(who))
-
+    too_broad = lambda who: complain(replies.log.too_broad(who))  # noqa: E731  # one call
     return core.tools.ToolCaller(memory, scene, settings, asked, profile_limit(), too_broad)
 
 

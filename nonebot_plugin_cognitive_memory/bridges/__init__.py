@@ -28,35 +28,26 @@ async def attach_chosen() -> None:
 
 def attach(name: str) -> None:
     """Attach a bridge; log a line, whether it was attached or refused, and raise nothing."""
-    from .shared import NotAttachedError  # noqa: PLC0415  # most bots have no bridge
+    from .shared import NotAttachedError, checked  # noqa: PLC0415  # most bots have no bridge
 
+    kind, _, plugin = name.partition(":")
     try:
-        logger.info(replies.log.logged(replies.bridges.ATTACHED.format(name=name, version=_attached(name))))
+        if kind == "openai":  # for a plugin without a module here
+            calls: Any = import_module(".openai_calls", __name__)
+            version, lent = calls.allow(plugin), partial(calls.lent, plugin)
+        elif name in COMPANIONS:
+            companion: Any = import_module(f".{name.replace('-', '_')}", __name__)
+            version, lent = checked(companion.MODULE, companion.TRIED), companion.lent
+            companion.attach()
+        else:
+            known = "、".join([*COMPANIONS, replies.bridges.ANY_PLUGIN])
+            raise NotAttachedError(replies.bridges.UNKNOWN.format(names=known))  # noqa: TRY301  # refused as the others
+        add_lender(name, lent)
+        logger.info(replies.log.logged(replies.bridges.ATTACHED.format(name=name, version=version)))
     except NotAttachedError as refused:
         logger.warning(replies.log.logged(replies.bridges.REFUSED.format(name=name, reason=refused)))
     except Exception as unforeseen:  # noqa: BLE001  # a start-up hook that raises would end the bot
         logger.warning(replies.log.logged(replies.bridges.REFUSED.format(name=name, reason=type(unforeseen).__name__)))
-
-
-def _attached(name: str) -> str:
-    """Attach a bridge; return the version of what it wraps. ``openai:name`` is for a plugin without a module here."""
-    from .shared import NotAttachedError, checked  # noqa: PLC0415  # most bots have no bridge
-
-    kind, _, plugin = name.partition(":")
-    if kind == "openai":
-        calls: Any = import_module(".openai_calls", __name__)
-        found = calls.allow(plugin)
-        add_lender(name, partial(calls.lent, plugin))
-        return found
-    if name not in COMPANIONS:
-        raise NotAttachedError(
-            replies.bridges.UNKNOWN.format(names="、".join([*COMPANIONS, replies.bridges.ANY_PLUGIN]))
-        )
-    companion: Any = import_module(f".{name.replace('-', '_')}", __name__)
-    version = checked(companion.MODULE, companion.TRIED)
-    companion.attach()
-    add_lender(name, companion.lent)
-    return version
 
 
 get_driver().on_startup(attach_chosen)

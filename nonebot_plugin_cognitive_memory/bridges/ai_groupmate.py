@@ -72,7 +72,16 @@ async def lent() -> core.LentModel | None:
     With it go the models for embedding and reranking, if they have keys.
     """
     config = import_module(f"{MODULE}.runtime_config").get_runtime_config()
-    chat = _chat(config)
+    key, fields = config.llm_api_key or config.qwen_token, type(config).model_fields
+    is_named = config.summary_model != fields["summary_model"].default
+    if config.summary_api_key or is_named or config.llm_base_url == fields["llm_base_url"].default:
+        address = config.summary_base_url or config.llm_base_url
+        chat = lending.lent("ai-groupmate", address, config.summary_api_key or key, config.summary_model)
+    elif config.chat_api_format == "openai":
+        address, model = config.chat_base_url or config.llm_base_url, config.chat_model or config.base_model
+        chat = lending.lent("ai-groupmate", address, config.chat_api_key or key, model)
+    else:
+        return None
     return chat and replace(
         chat,
         embedding=lending.lent(
@@ -80,16 +89,3 @@ async def lent() -> core.LentModel | None:
         ),
         rerank=lending.lent(chat.lender, config.rerank_api_url, config.rerank_api_key, _RERANKER),
     )
-
-
-def _chat(config: Any) -> core.LentModel | None:
-    key = config.llm_api_key or config.qwen_token
-    fields = type(config).model_fields
-    is_named = config.summary_model != fields["summary_model"].default
-    if config.summary_api_key or is_named or config.llm_base_url == fields["llm_base_url"].default:
-        address = config.summary_base_url or config.llm_base_url
-        return lending.lent("ai-groupmate", address, config.summary_api_key or key, config.summary_model)
-    if config.chat_api_format != "openai":
-        return None
-    address = config.chat_base_url or config.llm_base_url
-    return lending.lent("ai-groupmate", address, config.chat_api_key or key, config.chat_model or config.base_model)

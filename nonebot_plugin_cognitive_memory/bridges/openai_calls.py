@@ -52,8 +52,20 @@ def allow(plugin: str) -> str:
     if plugin not in {one.name for one in get_loaded_plugins()}:
         raise NotAttachedError(replies.bridges.NOT_LOADED.format(module=plugin))
     version = checked("", TRIED)
-    if not _allowed:
-        attach()
+    if not _allowed:  # wrap what asks the model, once for all plugins
+        event_preprocessor(note_heard)
+        place = "openai.resources.chat.completions"
+        completions = part_of(place, "AsyncCompletions")
+        create = part_of(place, "AsyncCompletions.create", ("messages", "model", "stream"))
+
+        async def create_with_memory(self: Any, *given: Any, **named: Any) -> Any:
+            turn = await _turn(named)
+            if turn is None:
+                return await create(self, *given, **named)
+            messages = with_block(named["messages"], await turn.block())
+            return await _record_answer(turn, await create(self, *given, **{**named, "messages": messages}))
+
+        completions.create = create_with_memory
     _allowed.add(plugin)
     return version
 
@@ -95,23 +107,6 @@ _SETTINGS: Mapping[str, Callable[[str], tuple[object, ...] | None]] = {
 }
 
 
-def attach() -> None:
-    """Wrap ``AsyncCompletions.create`` to add the context and record the turn; observe the messages of all places."""
-    event_preprocessor(note_heard)
-    place = "openai.resources.chat.completions"
-    completions = part_of(place, "AsyncCompletions")
-    create = part_of(place, "AsyncCompletions.create", ("messages", "model", "stream"))
-
-    async def create_with_memory(self: Any, *given: Any, **named: Any) -> Any:
-        turn = await _turn(named)
-        if turn is None:
-            return await create(self, *given, **named)
-        messages = with_block(named["messages"], await turn.block())
-        return await _record_answer(turn, await create(self, *given, **{**named, "messages": messages}))
-
-    completions.create = create_with_memory
-
-
 async def note_heard(bot: Bot, event: Event) -> None:
     """Remember a message, whichever plugin handles it: a named plugin may collect it without running a handler."""
     if text := plain_text(event):
@@ -133,8 +128,12 @@ async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
     if bot is None or event is None or matcher is None or (matcher.plugin_id or "").split(":")[0] not in _allowed:
         return None
     said, heard, scene = _last_said(named.get("messages")), plain_text(event).strip(), find_scene(bot, event)
-    if not said or not heard or scene is None or not all(_is_free(named.get(key), free) for key, free in _FREE.items()):
+    if not said or not heard or scene is None:
         return None
+    for key, free in _FREE.items():
+        value = named.get(key)
+        if type(value).__name__ not in _UNSET and not (isinstance(value, str | None) and value in free):
+            return None
     words, since = _NO_WORD.sub("", said), time.monotonic() - FRESH
     elsewhere = (texts for place, texts, at in _last_heard if place != scene.scope and at > since)
     if not _fits(_NO_WORD.sub("", heard), words) or any(_fits(text, words) for texts in elsewhere for text in texts):
@@ -146,10 +145,6 @@ async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
     if turn is not None:
         _last.set((event, turn))
     return turn
-
-
-def _is_free(value: object, free: tuple[object, ...]) -> bool:
-    return type(value).__name__ in _UNSET or ((value is None or isinstance(value, str)) and value in free)
 
 
 def _last_said(messages: object) -> str:

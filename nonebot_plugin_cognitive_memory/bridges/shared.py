@@ -29,7 +29,7 @@ from ..command_table import is_any_command
 from ..config import setup
 from ..event_message import find_message, plain_text
 from ..lifecycle import get_memory
-from ..record_end_of_turn import Source, TurnEnd, consider
+from ..record_end_of_turn import TurnEnd, consider
 from ..scene import find_scene
 from ..throttled_log import complain
 from ..toolbox import MemoryToolbox, tool_guide, tool_schemas
@@ -177,11 +177,11 @@ async def _begun(bot: Bot, event: Event, said: str | None, shown: Sequence[Event
     if scene is None:
         return None
     words, message = said or plain_text(event), find_message(bot, event)
-    if message is not None and is_any_command(event) and words in event.get_plaintext():
+    if message is not None and is_any_command(event.get_plaintext().lstrip()) and words in event.get_plaintext():
         await observe(bot, event, text=words)
         message = core.Message(message.id, scene, words, message.sent_at)
     ids = tuple(one.id for other in (event, *shown) if (one := find_message(bot, other)))
-    return BridgedTurn(scene, words, TurnEnd(scene, Source.of(message) if message else Source()), shown=ids)
+    return BridgedTurn(scene, words, TurnEnd(scene, message, text=""), shown=ids)
 
 
 _late: Lasting[str, bool] = Lasting(SHORT_FOR, 1)

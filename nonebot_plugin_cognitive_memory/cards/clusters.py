@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn", "Me")  # categories of what is not drawn by itself
+EAST_ASIAN = 0x2E80  # where the East Asian scripts begin
 MOST_MARKS = 2  # combining marks on one character; towers of them leave the line
 _PICTURE = (
     "[\U0001f000-\U0001faff]|[\u2600-\u27bf\u2b05-\u2b55\u231a-\u23ff\u25aa-\u25fe\u2190-\u21ff\u00a9\u00ae\u203c\u2049"
@@ -91,20 +92,15 @@ def _pieces(found: Iterable[str]) -> Iterator[list[str]]:
     """Group clusters that must stay on one line: Latin words, and punctuation with the character beside it."""
     piece: list[str] = []
     for cluster in found:
-        if piece and not _holds(piece[-1], cluster):
+        before = piece[-1] if piece else " "
+        is_word = all(ord(one[0]) < EAST_ASIAN and not is_emoji(one) for one in (before, cluster))
+        is_held = is_word or cluster[0] in _CLOSING or before[0] in _OPENING
+        if piece and (" " in (before, cluster) or not is_held):
             yield piece
             piece = []
         piece.append(cluster)
     if piece:
         yield piece
-
-
-def _holds(before: str, after: str) -> bool:
-    if " " in (before, after):
-        return False
-    if after[0] in _CLOSING or before[0] in _OPENING:
-        return True
-    return _is_letter(before) and _is_letter(after)
 
 
 def _cut(piece: Sequence[str], room: float, width: float, measure: Callable[[str], float]) -> Iterator[list[str]]:
@@ -119,7 +115,3 @@ def _cut(piece: Sequence[str], room: float, width: float, measure: Callable[[str
         room -= length
     if part:
         yield part
-
-
-def _is_letter(cluster: str) -> bool:
-    return ord(cluster[0]) < 0x2E80 and not is_emoji(cluster)  # noqa: PLR2004  # where the East Asian scripts begin

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 
 import cognitive_memory_core as core
@@ -73,11 +72,6 @@ def daily_card(
     subtitle = words.DAILY_SUBTITLE.format(since=since, at=at)
     remarked = partial(CardLayout.remarks, lines=remarks)
     return Card("status", words.DAILY_SIGN, words.DAILY_TITLE, subtitle, [*blocks, remarked], words.DAILY_FOOTER)
-
-
-def is_night(at: datetime) -> bool:
-    """Return whether cards are dark at this hour: from 20:00 to 7:00."""
-    return not 7 <= at.hour < 20  # noqa: PLR2004  # from seven in the morning to eight in the evening
 
 
 def _lines_chart(days: Sequence[core.DayCount]) -> list[Block]:

@@ -62,18 +62,16 @@ class Theme:
 
 def _theme(tokens: str) -> Theme:
     """Return the theme whose colours a style sheet states."""
-    found = {name: _colour(value) for name, value in re.findall(r"--([a-z-]+): #([0-9a-f]{6});", tokens)}
+    found: dict[str, Colour] = {}
+    for name, hexadecimal in re.findall(r"--([a-z-]+): #([0-9a-f]{6});", tokens):
+        red, green, blue = bytes.fromhex(hexadecimal)
+        found[name] = red, green, blue
     plain = {name: found[name] for name in ("page", "sheet", "edge", "text", "faint", "label")}
     tones: dict[Tone, Colour] = {name: found[name] for name in get_args(Tone)}
     accents: dict[Accent, tuple[Colour, Colour]] = {
         name: (found[name], found[f"{name}-to"]) for name in get_args(Accent)
     }
     return Theme(**plain, tones=tones, accents=accents)
-
-
-def _colour(hexadecimal: str) -> Colour:
-    red, green, blue = bytes.fromhex(hexadecimal)
-    return red, green, blue
 
 
 TOKENS = Path(__file__).with_name("tokens.css")  # also the console's and the site's

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from .. import replies
 from ..announcing import announce
 from ..capture_outgoing import unrecorded
 from ..config import setup
-from ..json_file import replace_json
+from ..json_file import read_json, replace_json
 from ..lifecycle import get_memory
 from ..message_text import spoken
 from ..onebot import v11
@@ -38,37 +37,30 @@ async def take_in(call: Call) -> str:
     """Take in the history of this place, stop that, or let the owner of the group do it."""
     said, scope = call.text.casefold(), call.here.scope
     if said in replies.backfill.ALLOW | replies.backfill.FORBID:
-        return await superuser_objection(call.bot, call.event) or await _allow(scope, said in replies.backfill.ALLOW)
+        return await superuser_objection(call.bot, call.event) or await _allow(
+            scope, is_allowed=said in replies.backfill.ALLOW
+        )
     if refusal := await _refusal(call):
         return refusal
     if said in replies.backfill.STOP:
-        return _stop(scope)
+        if scope in _stopping:
+            _stopping[scope].set()
+        return replies.backfill.STOPPING if scope in _stopping else replies.backfill.NOTHING_TO_STOP
     if said:
         return call.usage
     if scope in _stopping:
         return replies.backfill.ALREADY
     stop = _stopping[scope] = asyncio.Event()
     try:
-        return await _obstacle(call) or await _read(call, stop)
+        if not isinstance(call.bot, v11.Bot):
+            return replies.backfill.ONLY_V11
+        if not (is_captured(call.here) and (await get_memory().place_switch(call.here)).records):
+            return replies.backfill.NOT_RECORDED
+        with unrecorded():
+            is_told = await announce(call.bot, call.event, call.here)
+        return await _read(call, stop) if is_told else replies.backfill.NOT_TOLD
     finally:
         del _stopping[scope]
-
-
-def _stop(scope: core.Scope) -> str:
-    if scope not in _stopping:
-        return replies.backfill.NOTHING_TO_STOP
-    _stopping[scope].set()
-    return replies.backfill.STOPPING
-
-
-async def _obstacle(call: Call) -> str:
-    """Return why nothing can be taken in here, after the group was told that the bot remembers; "" if nothing is."""
-    if not isinstance(call.bot, v11.Bot):
-        return replies.backfill.ONLY_V11
-    if not (is_captured(call.here) and (await get_memory().place_switch(call.here)).records):
-        return replies.backfill.NOT_RECORDED
-    with unrecorded():
-        return "" if await announce(call.bot, call.event, call.here) else replies.backfill.NOT_TOLD
 
 
 async def _read(call: Call, stop: asyncio.Event) -> str:
@@ -112,7 +104,7 @@ async def _refusal(call: Call) -> str:
     return await objection(call.bot, call.event, replies.backfill.OPERATOR_ONLY, OWNERS)
 
 
-async def _allow(scope: core.Scope, is_allowed: bool) -> str:
+async def _allow(scope: core.Scope, *, is_allowed: bool) -> str:
     known = await asyncio.to_thread(_allowed)
     changed = known | {scope.key} if is_allowed else known - {scope.key}
     if setup.data_dir and changed != known:
@@ -125,11 +117,8 @@ async def _allow(scope: core.Scope, is_allowed: bool) -> str:
 
 def _allowed() -> frozenset[str]:
     """Return the places whose owners may; a file that cannot be read allows nobody."""
-    try:
-        listed = json.loads(((setup.data_dir or Path()) / FILE).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return frozenset()
-    return frozenset(filter(lambda one: isinstance(one, str), listed)) if isinstance(listed, list) else frozenset()
+    listed = read_json((setup.data_dir or Path()) / FILE, list)
+    return frozenset(one for one in listed if isinstance(one, str))
 
 
 @get_driver().on_shutdown

@@ -11,7 +11,6 @@ from ..config import setup
 from ..lifecycle import get_memory
 from .authority import objection
 from .entry import Call
-from .memories import restored
 from .pacing import show, shown, shown_id
 
 PAGE, LAST_PAGE = 10, 100
@@ -64,7 +63,10 @@ async def retire(call: Call) -> str:
 async def restore(call: Call) -> str:
     """Restore the item with this number in the list shown last: a belief, an older version, or a forgotten event."""
     if call.here.kind == "private" or shown.find((call.here, "forgotten")):
-        return await restored(call)
+        event_id = shown_id(call.here, "forgotten", call.number)
+        if event_id is None:
+            return replies.commands.FORGOTTEN_NUMBER_UNKNOWN
+        return replies.memories.restored(await get_memory().restore_event(call.here, event_id))
     if refusal := await objection(call.bot, call.event, replies.commands.ADMINS_ONLY):
         return replies.beliefs.RESTORE_REFUSED.format(refusal=refusal)
     belief_id = shown_id(call.here, "beliefs", call.number)

@@ -6,8 +6,6 @@ The day of the last report is stored in a file, so that a restart sends none twi
 from __future__ import annotations
 
 import asyncio
-import json
-from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ import cognitive_memory_core as core
 from .. import replies
 from ..capture_outgoing import unrecorded
 from ..config import setup
-from ..json_file import replace_json
+from ..json_file import read_json, replace_json
 from ..lifecycle import get_memory, run_with_bot
 from ..message_text import spoken
 from ..onebot import v11, v12
@@ -67,7 +65,7 @@ async def send_due(file: Path, at: datetime) -> bool:
         return False
     hour, minute = map(int, wanted.split(":"))
     due, today = at.replace(hour=hour, minute=minute, second=0, microsecond=0), at.date().isoformat()
-    if not due <= at < due + LATE or await asyncio.to_thread(_last, file) == today:
+    if not due <= at < due + LATE or (await asyncio.to_thread(read_json, file, dict)).get("last") == today:
         return False
     await asyncio.to_thread(replace_json, file, {"last": today})  # first: a crash must not repeat it
     text, card = await report(at, agent_of(bots[0]))
@@ -80,12 +78,6 @@ async def send_due(file: Path, at: datetime) -> bool:
 
 def _bots() -> list[Bot]:
     return [bot for bot in get_bots().values() if isinstance(bot, v11.Bot | v12.Bot)]
-
-
-def _last(file: Path) -> str:
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        return str(json.loads(file.read_text("utf-8"))["last"])
-    return ""
 
 
 async def _is_sent(bot: Bot, superuser: str, text: str, card: tuple[Any, ...]) -> bool:

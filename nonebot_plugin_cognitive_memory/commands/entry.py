@@ -112,25 +112,20 @@ async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command)
         await asyncio.to_thread(import_module, f".{module}", __package__), name
     )
     try:
-        answer = await _objection(call) or await carry_out(call)
+        refusal = ""
+        if command.who == "superusers":
+            refusal = await superuser_objection(bot, event)
+        if not refusal and command.place not in ("anywhere", scene.kind):
+            refusal = replies.commands.ONLY_IN_GROUPS if command.place == "group" else replies.commands.ONLY_IN_PRIVATE
+        if not refusal and command.who == "admins" and scene.kind == "group":
+            refusal = await objection(bot, event, replies.commands.ADMINS_ONLY)
+        answer = refusal or await carry_out(call)
         return answer[0] if isinstance(answer, tuple) and call.text else answer  # what is said then asks for text
     except core.MistakeError as mistake:
         return str(mistake)
     except core.CognitiveMemoryError as away:
         complain(str(away))
         return replies.commands.TROUBLE
-
-
-async def _objection(call: Call) -> str:
-    """Return why the sender may not use the command here; "" if allowed."""
-    command, kind = call.command, call.here.kind
-    if command.who == "superusers" and (refusal := await superuser_objection(call.bot, call.event)):
-        return refusal
-    if command.place not in ("anywhere", kind):
-        return replies.commands.ONLY_IN_GROUPS if command.place == "group" else replies.commands.ONLY_IN_PRIVATE
-    if command.who == "admins" and kind == "group":
-        return await objection(call.bot, call.event, replies.commands.ADMINS_ONLY)
-    return ""
 
 
 async def say(bot: Bot, event: Event, result: Answer) -> None:

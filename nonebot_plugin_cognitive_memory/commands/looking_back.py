@@ -27,10 +27,10 @@ async def catch_up(call: Call) -> str:
     memory, scene, zone = get_memory(), call.here, setup.settings.zone
     if (await memory.place_switch(scene)).switch in ("off", "record_only"):
         return replies.looking_back.NOT_READ_HERE
-    since = None
-    if call.text:
-        now = datetime.now(zone)
-        since = _beginning(call.text, now)
+    since, now = None, datetime.now(zone)
+    if call.text:  # since the beginning of the day that is named, or for so long before now
+        window, limit = core.time_window(call.text, now), core.time_limit(call.text, now)
+        since = window.start if window is not None and window.start < now else limit and now - (limit - now)
         if since is None or since >= now:
             return call.usage
     await _learn_first(scene)
@@ -56,15 +56,6 @@ async def why(call: Call) -> str:
         with suppress(core.UnknownEvent):
             events.append(await memory.find_event(scene, source))
     return replies.looking_back.reasons(events, lines, scene, setup.settings.zone, len(sources))
-
-
-def _beginning(said: str, now: datetime) -> datetime | None:
-    """Return when a stretch of time up to now began: so long ago, or at the beginning of the day that is named."""
-    window = core.time_window(said, now)
-    if window is not None and window.start < now:
-        return window.start
-    limit = core.time_limit(said, now)
-    return None if limit is None else now - (limit - now)
 
 
 async def _learn_first(scene: core.Scene) -> None:

@@ -125,19 +125,13 @@ async def correct_item(call: Call) -> str:
     if not call.text:
         return call.usage
     if isinstance(item, core.Pin):
-        refusal = await _objection(call, item)
-        return refusal or _corrected((await memory.update_pin(scene, item.id, call.text)).text)
-    corrected = await memory.correct_event(scene, item.id, call.text)
-    (shown.find((scene, "items")) or {})[call.number or 0] = corrected.id
-    return _corrected(corrected.text)
-
-
-async def restored(call: Call) -> str:
-    """Restore the event with the call's number in the list of forgotten events that the asker saw last."""
-    event_id = shown_id(call.here, "forgotten", call.number)
-    if event_id is None:
-        return replies.commands.FORGOTTEN_NUMBER_UNKNOWN
-    return replies.memories.restored(await get_memory().restore_event(call.here, event_id))
+        if refusal := await _objection(call, item):
+            return refusal
+        corrected: core.Pin | core.Event = await memory.update_pin(scene, item.id, call.text)
+    else:
+        corrected = await memory.correct_event(scene, item.id, call.text)
+        (shown.find((scene, "items")) or {})[call.number or 0] = corrected.id
+    return replies.commands.CORRECTED.format(text=replies.commands.short(corrected.text))
 
 
 async def add_pin(call: Call) -> str:
@@ -157,10 +151,6 @@ async def list_pins(call: Call) -> str:
     pins = await get_memory().pins(call.here)
     show(call.here, "items", pins)
     return replies.memories.pin_list(pins, setup.settings.zone)
-
-
-def _corrected(text: str) -> str:
-    return replies.commands.CORRECTED.format(text=replies.commands.short(text))
 
 
 def split_count(text: str) -> tuple[str, int] | None:

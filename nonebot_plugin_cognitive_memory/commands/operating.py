@@ -83,7 +83,13 @@ async def configure(call: Call) -> str:
     action = replies.settings.ACTIONS.get(word.casefold(), "" if word else "get")
     name, _, value = rest.strip().partition(" ")
     if action == "get":
-        return _shown(name)
+        known = hot_settings.configuration
+        if not name:
+            return replies.settings.changed_settings(known.overridden, known.problems)
+        group = [key for key in core.setting_keys() if key.startswith(f"{name.strip('.*').lower()}.")]
+        if group:
+            return replies.settings.group_of_settings([known.state(key) for key in group])
+        return replies.settings.setting(known.state(name))
     if action == "set":
         name, equals, behind = name.partition("=")
         if not name:
@@ -98,17 +104,6 @@ async def configure(call: Call) -> str:
     if action == "reload":
         return hot_settings.told(await hot_settings.reload()) or replies.settings.RELOADED
     return replies.settings.USAGE
-
-
-def _shown(name: str) -> str:
-    """Show the settings changed at run time, a group of settings, or one."""
-    known = hot_settings.configuration
-    if not name:
-        return replies.settings.changed_settings(known.overridden, known.problems)
-    group = [key for key in core.setting_keys() if key.startswith(f"{name.strip('.*').lower()}.")]
-    if group:
-        return replies.settings.group_of_settings([known.state(key) for key in group])
-    return replies.settings.setting(known.state(name))
 
 
 async def give_code(_call: Call) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..cards import Studio
 
 FONTS = "fonts"  # folder in the data directory for the operator's own fonts
+DAY = range(7, 20)  # hours in which cards are light
 
 
 @cache
@@ -49,7 +50,7 @@ async def picture(bot: Bot, name: str, *given: Any) -> Any:
     """
     from ..cards import contents, layout  # noqa: PLC0415  # cards load with the first one
 
-    theme = layout.DARK if contents.is_night(datetime.now(setup.settings.zone)) else layout.LIGHT
+    theme = layout.LIGHT if datetime.now(setup.settings.zone).hour in DAY else layout.DARK
     png = await studio().drawn(getattr(contents, name)(*given), theme)
     if png is None or not isinstance(bot, v12.Bot):
         return png and v11.MessageSegment.image(png)

@@ -9,7 +9,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..http.gates import BodyReader
+from ..http.gates import body_reader
 from .languages import language_of, words_for
 from .sessions import Session, Sessions
 
@@ -45,7 +45,7 @@ class SessionGate:
         """Guard an application, which reads ``session`` and ``fields`` from the state of the scope."""
         self._app = app
         self._sessions = sessions
-        self._bodies, self._strangers = BodyReader(), BodyReader()  # log-ins of strangers delay no operator's form
+        self._read, self._read_stranger = body_reader(), body_reader()  # log-ins of strangers delay no operator's form
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward an admitted request, or answer why not."""
@@ -57,9 +57,9 @@ class SessionGate:
         refusal = self._refusal(scope, session)
         if path_of(scope) in UPLOADS:
             if refusal is not None:
-                await self._strangers.read(receive)  # else a browser that is still sending sees a broken connection
+                await self._read_stranger(receive)  # else a browser that is still sending sees a broken connection
         elif refusal is None and scope["method"] == "POST":
-            body = await (self._strangers if session is None else self._bodies).read(receive)
+            body = await (self._read_stranger if session is None else self._read)(receive)
             fields = None if isinstance(body, int) else _fields(body)
             refusal = _form_refusal(scope, session, fields)
             if body == 408:  # noqa: PLR2004  # a status

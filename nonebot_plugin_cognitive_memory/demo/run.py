@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from transcript import NotATranscript, Transcript, read_transcript
+from transcript import NotATranscript, read_transcript
 
 FAILED = 1
 
@@ -29,21 +29,18 @@ def main() -> int:
     try:
         transcript = read_transcript(arguments.transcript)
         with _home(arguments.keep) as home:
-            return _play(transcript, home, kept=arguments.keep is not None)
+            from stage import Stage  # noqa: PLC0415  # a file that cannot be played needs no bot
+
+            stage = Stage(home)
+            from show import Show  # noqa: PLC0415  # imports the plugin, which wants a bot first
+
+            shown = asyncio.run(Show(stage, transcript, home, kept=arguments.keep is not None).run())
+            return 0 if shown else FAILED
     except NotATranscript as refused:
         print(refused, file=sys.stderr)
     except KeyboardInterrupt:
         print("\n已中断", file=sys.stderr)
     return FAILED
-
-
-def _play(transcript: Transcript, home: Path, *, kept: bool) -> int:
-    from stage import Stage  # noqa: PLC0415  # a file that cannot be played needs no bot
-
-    stage = Stage(home)
-    from show import Show  # noqa: PLC0415  # imports the plugin, which wants a bot first
-
-    return 0 if asyncio.run(Show(stage, transcript, home, kept=kept).run()) else FAILED
 
 
 @contextmanager

@@ -53,9 +53,12 @@ class Show:
         """Show everything; return whether all of it was as expected."""
         async with self._stage.running(), OneBotClient(self._stage.url, self._transcript) as client:
             event_postprocessor(client.note_handled)
-            self._opening()
+            places = self._transcript.places
+            groups = sum(place.kind == "group" for place in places)
+            print(f"认知记忆演示：{self._transcript.name}")
+            print(f"   一个真的 NoneBot（FastAPI 驱动）在 {self._stage.url}，演示自带的 OneBot v11 客户端已经连上")
+            print(f"   {groups} 个群，{len(places) - groups} 个私聊；没有模型，没有密钥，不联网\n")
             heard = await self._captured(client)
-            await self._ends()
             settled = await self._events()
             await self._questions(client)
             await self._searches()
@@ -63,12 +66,6 @@ class Show:
             self._files()
             hush("ERROR")  # that the client disconnects is expected
             return heard and settled and tight
-
-    def _opening(self) -> None:
-        groups = sum(place.kind == "group" for place in self._transcript.places)
-        print(f"认知记忆演示：{self._transcript.name}")
-        print(f"   一个真的 NoneBot（FastAPI 驱动）在 {self._stage.url}，演示自带的 OneBot v11 客户端已经连上")
-        print(f"   {groups} 个群，{len(self._transcript.places) - groups} 个私聊；没有模型，没有密钥，不联网\n")
 
     async def _captured(self, client: OneBotClient) -> bool:
         lines = self._transcript.lines
@@ -85,13 +82,12 @@ class Show:
         print(f"   {time.perf_counter() - started:.1f} 秒，机器人处理完 {handled} 条")
         print(f"   聊天插件结束了 {ended} 轮，记下 {recorded} 轮；此刻有 {_waiting(status)} 个任务还排着")
         print("" if recorded == ended else f"   有 {ended - recorded} 轮没有记下：演示失败\n")
-        return handled == len(lines) and recorded == ended
-
-    async def _ends(self) -> None:
         print("2. 记下一轮，聊天插件要等多久（返回时已经写在盘上，断电也不丢）")
         if len(companion.ends) > 1:
-            print(f"   {_spread([seconds for _, seconds in companion.ends])}")
+            spent = [seconds * 1000 for _, seconds in companion.ends]
+            print(f"   中位 {median(spent):.2f} 毫秒，p95 {quantiles(spent, n=20)[-1]:.2f} 毫秒，{len(spent)} 次")
         print()
+        return handled == len(lines) and recorded == ended
 
     async def _events(self) -> bool:
         memory = get_memory()
@@ -182,11 +178,6 @@ def _show_progress(done: int, total: int) -> None:
         print(f"\r   {bar} {done}/{total}", end="" if done < total else "\n", flush=True)
     elif done * 4 // total > (done - 1) * 4 // total:
         print(f"   {done}/{total}", flush=True)
-
-
-def _spread(seconds: Sequence[float]) -> str:
-    spent = [one * 1000 for one in seconds]
-    return f"中位 {median(spent):.2f} 毫秒，p95 {quantiles(spent, n=20)[-1]:.2f} 毫秒，{len(spent)} 次"
 
 
 def _minute(event: core.Event) -> str:

@@ -101,8 +101,7 @@ def read_transcript(path: Path) -> Transcript:
     return transcript
 
 
-def _aware(instant: datetime) -> datetime:
-    return instant if instant.tzinfo else instant.replace(tzinfo=timezone.utc)
+Instant = Annotated[datetime, AfterValidator(lambda at: at if at.tzinfo else at.replace(tzinfo=timezone.utc))]
 
 
 class _Place(BaseModel):
@@ -120,7 +119,7 @@ class _Message(BaseModel):
     place: str
     user_id: str = Field(validation_alias=AliasChoices("user_id", "sender"))
     name: str = Field(validation_alias=AliasChoices("name", "sender_name"))
-    time: Annotated[datetime, AfterValidator(_aware)] = Field(validation_alias=AliasChoices("time", "create_time"))
+    time: Instant = Field(validation_alias=AliasChoices("time", "create_time"))
     text: str = Field(validation_alias=AliasChoices("text", "content"))
     reply_to: str | None = None
 

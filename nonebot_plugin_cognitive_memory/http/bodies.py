@@ -263,12 +263,13 @@ class BeliefBody(Noun):
     supporters: Annotated[int, BeforeValidator(len)] = shown(3)
 
 
-class BeliefList(Answer):
-    """A page of a group's beliefs; ``total`` is the number of all of them."""
-
-    group_id: str = shown("10001")
-    total: int = shown(1)
-    memories: tuple[BeliefBody, ...]
+BeliefList = answer(
+    "BeliefList",
+    "A page of a group's beliefs; ``total`` is the number of all of them.",
+    group_id=(str, shown("10001")),
+    total=(int, shown(1)),
+    memories=tuple[BeliefBody, ...],
+)
 
 
 OneBelief = answer("OneBelief", "A belief after a change.", memory=BeliefBody)
@@ -284,19 +285,21 @@ class FoundBelief(Noun):
     updated_at: Instant = shown(_NOW, read_from=AliasPath("belief", "updated_at"))
 
 
-class BeliefSearchResult(Answer):
-    """What a search found, best first."""
+BeliefSearchResult = answer(
+    "BeliefSearchResult",
+    "What a search found, best first.",
+    query=(str, shown(guide.FRIDAY)),
+    results=tuple[FoundBelief, ...],
+)
 
-    query: str = shown(guide.FRIDAY)
-    results: tuple[FoundBelief, ...]
 
-
-class BeliefHistory(Answer):
-    """All versions of a belief, oldest first."""
-
-    memory_id: str = shown(BELIEF_ID)
-    current_version: int = shown(2)
-    history: tuple[BeliefBody, ...]
+BeliefHistory = answer(
+    "BeliefHistory",
+    "All versions of a belief, oldest first.",
+    memory_id=(str, shown(BELIEF_ID)),
+    current_version=(int, shown(2)),
+    history=tuple[BeliefBody, ...],
+)
 
 
 class ChangeBody(Noun):
@@ -312,12 +315,13 @@ class ChangeBody(Noun):
     changed_by: str = shown("")
 
 
-class ChangeList(Answer):
-    """The change log of a group within a period of days, oldest entry first."""
-
-    group_id: str = shown("10001")
-    period: str = shown("2026-02-27 to 2026-03-06")
-    changes: tuple[ChangeBody, ...]
+ChangeList = answer(
+    "ChangeList",
+    "The change log of a group within a period of days, oldest entry first.",
+    group_id=(str, shown("10001")),
+    period=(str, shown("2026-02-27 to 2026-03-06")),
+    changes=tuple[ChangeBody, ...],
+)
 
 
 class EvolutionStats(Noun):

@@ -7,7 +7,8 @@ import hmac
 import math
 import re
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from ipaddress import ip_address
 
@@ -68,83 +69,73 @@ class TokenBuckets:
         return seconds
 
 
-class BodyReader:
-    """Reads bodies; beyond :data:`MOST` unfinished ones the oldest is given up, so that slow clients block no other."""
+def body_reader() -> Callable[[Receive], Awaitable[bytes | int]]:
+    """Return a function that reads bodies: it returns a whole one, or 413 if it is too large, 408 if it did not arrive.
 
-    def __init__(self) -> None:
-        """Start without an unfinished body."""
-        self._unfinished: dict[asyncio.Task[bytes | int], None] = {}
+    Beyond :data:`MOST` unfinished bodies the oldest is given up, so that slow clients block no other.
+    """
+    unfinished: dict[asyncio.Task[bytes | int], None] = {}
 
-    async def read(self, receive: Receive) -> bytes | int:
-        """Return a whole body, or the status of the refusal: 413 if it is too large, 408 if it did not arrive."""
-        task = asyncio.create_task(_whole(receive))
-        self._unfinished[task] = None
-        if len(self._unfinished) > MOST:
-            oldest = next(iter(self._unfinished))
-            del self._unfinished[oldest]
+    async def read(receive: Receive) -> bytes | int:
+
+        async def whole() -> bytes | int:
+            body, size, more = b"", 0, True
+            while more and size <= READ:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return 408
+                part = message.get("body", b"")
+                size += len(part)
+                body = body + part if size <= LARGEST else b""
+                more = message.get("more_body", False)
+            return body if size <= LARGEST else 413
+
+        task = asyncio.create_task(whole())
+        unfinished[task] = None
+        if len(unfinished) > MOST:
+            oldest = next(iter(unfinished))
+            del unfinished[oldest]
             oldest.cancel()
         try:
             await asyncio.wait({task}, timeout=SECONDS)
             return task.result() if task.done() and not task.cancelled() else 408
         finally:
             task.cancel()
-            self._unfinished.pop(task, None)
+            unfinished.pop(task, None)
+
+    return read
 
 
-async def _whole(receive: Receive) -> bytes | int:
-    body, size, more = b"", 0, True
-    while more and size <= READ:
-        message = await receive()
-        if message["type"] != "http.request":
-            return 408
-        part = message.get("body", b"")
-        size += len(part)
-        body = body + part if size <= LARGEST else b""
-        more = message.get("more_body", False)
-    return body if size <= LARGEST else 413
+def host_gate(app: ASGIApp, names: Collection[str]) -> ASGIApp:
+    """Return an application that forwards requests whose Host header is an IP address, ``localhost`` or a listed name.
 
-
-class HostGate:
-    """Admits requests whose Host header is an IP address, ``localhost`` or a listed name.
-
-    In a rebinding attack the header holds the attacker's domain name, never an address; therefore any address is
-    admitted. WebSockets are refused. Every answer forbids caching.
+    ``names`` may have a port. In a rebinding attack the header holds the attacker's domain name, never an address;
+    therefore any address is admitted. WebSockets are refused. Every answer forbids caching.
     """
+    known = frozenset({"localhost", *map(_host_name, names)} - {""})
 
-    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
-        """Guard an application; ``names`` are further names, with or without a port."""
-        self._app = app
-        self._names = frozenset({"localhost", *(_host_name(name) for name in names)} - {""})
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward an admitted request, or answer 400.
-
-        A proxy that removes its prefix from ``path`` leaves it in ``root_path`` only; then Starlette would match no
-        mounted application, so the prefix is added again.
-        """
+    async def forward(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
             name = _host_name((only_header(scope, b"host") or b"").decode("latin-1"))
-            is_admitted = name in self._names or name.endswith(".localhost") or _is_address(name)
-            app = self._app if is_admitted else refused(400, replies.http.FOREIGN_HOST)
+            is_admitted = name in known or name.endswith(".localhost")
+            with suppress(ValueError):
+                ip_address(name.removeprefix("[").removesuffix("]"))
+                is_admitted = True
+            # a proxy that removes its prefix from the path leaves it in root_path only: then no mount would match
             if (prefix := scope.get("app_root_path", "")) and not scope["path"].startswith(scope["root_path"]):
                 scope = {**scope, "path": prefix + scope["path"]}
-            await app(scope, *_guarded(scope, receive, send))
+            chosen = app if is_admitted else refused(400, replies.http.FOREIGN_HOST)
+            await chosen(scope, *_guarded(scope, receive, send))
+
+    return forward
 
 
 def _host_name(host: str) -> str:
     """Return the name of a Host header in lower case; "" for anything but a name or address with an optional port."""
     match = _HOST.fullmatch(host.strip().lower())
     return match[1].rstrip(".") if match else ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name.removeprefix("[").removesuffix("]"))
-    except ValueError:
-        return False
-    return True
 
 
 def _guarded(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
@@ -183,22 +174,27 @@ class TokenGate:
         self._digest = sha256(token.strip().encode("utf-8", "surrogatepass")).digest()
         self._pace = pace or TokenBuckets(PER_MINUTE, BURST)
         self._strangers = TokenBuckets(STRANGERS_PER_MINUTE, STRANGERS_BURST)
-        self._bodies = BodyReader()
+        self._read = body_reader()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward an admitted request with its whole body, or answer why it is refused."""
         if scope["type"] != "http":
             return
         answer: ASGIApp | None = self._refusal(scope)
+        replayed: list[Message] = []
         if answer is None:
-            match await self._bodies.read(receive):
+            match await self._read(receive):
                 case bytes(body):
-                    answer, receive = self._app, _replayed(body, receive)
+                    answer, replayed = self._app, [{"type": "http.request", "body": body, "more_body": False}]
                 case 408:
                     answer = refused(408, replies.http.TOO_SLOW)
                 case status:
                     answer = refused(status, replies.http.TOO_LARGE.format(kilobytes=LARGEST // 1024))
-        await answer(scope, receive, send)
+
+        async def next_message() -> Message:
+            return replayed.pop() if replayed else await receive()
+
+        await answer(scope, next_message, send)
 
     def is_operator(self, scope: Scope) -> bool:
         """Return whether a request carries the token, in constant time; digests also hide its length."""
@@ -232,16 +228,6 @@ def by_token(gates: Sequence[TokenGate]) -> ASGIApp:
 def _too_fast(seconds: float) -> Response:
     whole = max(math.ceil(seconds), 1)
     return refused(429, replies.http.TOO_FAST.format(seconds=whole), retry_after=whole)
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a channel that yields a body already read, then whatever follows."""
-    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def next_message() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return next_message
 
 
 def has_body(scope: Scope) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,40 +29,38 @@ Samples = Mapping[Labels, float]
 
 def metrics_app(settings: core.HttpSettings, backing: Backing) -> ASGIApp:
     """Return a read-only application with one path; requests carry the metrics' token or the operator's."""
-    exposition = Exposition(backing.memory)
+    exposed = exposition(backing.memory)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             response: Response = refused(405, replies.http.NO_METHOD, headers={"Allow": "GET, HEAD"})
         else:
-            text, content_type = await exposition.text()
-            response = Response(text, media_type=content_type)
+            response = Response(await exposed(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
         await response(scope, receive, send)
 
     tokens = (settings.metrics_token.get_secret_value(), settings.token.get_secret_value())
     return by_token([TokenGate(answer, token) for token in tokens if token.strip()])
 
 
-class Exposition:
-    """The metrics of one memory; they are computed again only if the last computation is some seconds old."""
+def exposition(
+    memory: Callable[[], core.CognitiveMemory], clock: Callable[[], float] = time.monotonic
+) -> Callable[[], Awaitable[bytes]]:
+    """Return a function that returns the metrics as text, of the memory that ``memory`` returns at each scrape.
 
-    def __init__(self, memory: Callable[[], core.CognitiveMemory], clock: Callable[[], float] = time.monotonic) -> None:
-        """Describe the memory that ``memory`` returns at each scrape; ``clock`` returns seconds."""
-        self._memory = memory
-        self._clock = clock
-        self._lock = asyncio.Lock()
-        self._text = b""
-        self._stale_at = clock()
+    They are computed again only if the last computation is :data:`FRESH` seconds old by ``clock``.
+    """
+    turn, known, stale_at = asyncio.Lock(), b"", 0.0
 
-    async def text(self) -> tuple[bytes, str]:
-        """Return the metrics as text, and their content type."""
-        async with self._lock:
-            if not self._text or self._clock() >= self._stale_at:
-                memory = self._memory()
-                status = await memory.status()
-                self._text = described(status, memory.durations)
-                self._stale_at = self._clock() + FRESH
-        return self._text, CONTENT_TYPE_PLAIN_0_0_4
+    async def text() -> bytes:
+        nonlocal known, stale_at
+        async with turn:
+            if not known or clock() >= stale_at:
+                current = memory()
+                known = described(await current.status(), current.durations)
+                stale_at = clock() + FRESH
+        return known
+
+    return text
 
 
 @dataclass(eq=False)
@@ -78,8 +76,15 @@ class _Families(Collector):
 
 def described(status: core.Status, durations: tuple[core.Durations, ...]) -> bytes:
     """Return the metrics in the text format, with those of the process on systems that report them."""
+    seconds = HistogramMetricFamily(
+        f"{PREFIX}operation_seconds", replies.metrics.HELP["operation_seconds"], labels=["operation"]
+    )
+    for one in durations:
+        bounds = [*(f"{bound:g}" for bound in one.bounds), "+Inf"]
+        within = [sum(one.counts[: number + 1]) for number in range(len(bounds))]
+        seconds.add_metric([one.operation], list(zip(bounds, within, strict=True)), one.seconds)
     registry = CollectorRegistry()
-    registry.register(_Families([*_figures(status), *_durations(durations)]))
+    registry.register(_Families([*_figures(status), seconds]))
     ProcessCollector(registry=registry)
     return generate_latest(registry)
 
@@ -123,17 +128,6 @@ def _figures(status: core.Status) -> Iterator[Metric]:
     failures = {(one.purpose, "unreachable"): one.unreachable for one in spent}
     failures |= {(one.purpose, "bad_answer"): one.bad for one in spent}
     yield _gauge("model_failures_today", failures, "purpose", "reason")
-
-
-def _durations(durations: tuple[core.Durations, ...]) -> Iterator[Metric]:
-    family = HistogramMetricFamily(
-        f"{PREFIX}operation_seconds", replies.metrics.HELP["operation_seconds"], labels=["operation"]
-    )
-    for one in durations:
-        bounds = [*(f"{bound:g}" for bound in one.bounds), "+Inf"]
-        within = [sum(one.counts[: number + 1]) for number in range(len(bounds))]
-        family.add_metric([one.operation], list(zip(bounds, within, strict=True)), one.seconds)
-    yield family
 
 
 def _gauge(name: str, samples: Samples, *labels: str, family: Any = GaugeMetricFamily) -> Metric:

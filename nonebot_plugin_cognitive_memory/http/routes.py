@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from pathlib import Path as File
 from typing import Annotated, Any, Literal
 
@@ -365,25 +366,22 @@ async def export_memory(
     """Send the agent's memory, or one person's part of it; 409 while another export runs."""
     if _exporting.locked():
         raise core.MistakeError(replies.http.EXPORTING)
-    stack = AsyncExitStack()
-    try:
-        await stack.enter_async_context(_exporting)
-        path, _ = await stack.enter_async_context(exported(operator.memory, user_id))
-        if user_id is not None:
-            await asyncio.to_thread(_check_rows, path, operator.agent)
-    except BaseException:
-        await stack.aclose()
-        raise
-    return _Export(path, operator.agent, stack)
+    async with AsyncExitStack() as opening:
+        await opening.enter_async_context(_exporting)
+        path, _ = await opening.enter_async_context(exported(operator.memory, user_id))
+        rows = _rows(path, operator.agent)
+        if user_id and not await asyncio.to_thread(lambda: any(row.get("type") for _, row in rows)):
+            raise NothingThere(replies.http.UNKNOWN_PERSON)
+        return _Export((line for line, _ in _rows(path, operator.agent)), opening.pop_all())
 
 
 class _Export(StreamingResponse):
     """Sends the agent's lines of an export in parts, and removes it however the sending ends."""
 
-    def __init__(self, path: File, agent: str, stack: AsyncExitStack) -> None:
+    def __init__(self, lines: Iterator[bytes], stack: AsyncExitStack) -> None:
         self._stack = stack
         headers = {"Content-Disposition": f"attachment; filename={FILE}"}
-        super().__init__(self._sent(_parts(path, agent)), headers=headers, media_type=JSON_LINES)
+        super().__init__(self._sent(lines), headers=headers, media_type=JSON_LINES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -391,25 +389,10 @@ class _Export(StreamingResponse):
         finally:
             await self._stack.aclose()
 
-    async def _sent(self, parts: Iterator[bytes]) -> AsyncGenerator[bytes, None]:
-        while part := await asyncio.to_thread(next, parts, None):
+    async def _sent(self, lines: Iterator[bytes]) -> AsyncGenerator[bytes, None]:
+        while part := await asyncio.to_thread(lambda: b"".join(islice(lines, LINES))):
             yield part
         await self._stack.aclose()  # before the client knows that it has everything
-
-
-def _parts(path: File, agent: str) -> Iterator[bytes]:
-    lines: list[bytes] = []
-    for line, _ in _rows(path, agent):
-        lines.append(line)
-        if len(lines) == LINES:
-            yield b"".join(lines)
-            lines = []
-    yield b"".join(lines)
-
-
-def _check_rows(path: File, agent: str) -> None:
-    if not any(row.get("type") for _, row in _rows(path, agent)):
-        raise NothingThere(replies.http.UNKNOWN_PERSON)
 
 
 def _rows(path: File, agent: str) -> Iterator[tuple[bytes, Any]]:

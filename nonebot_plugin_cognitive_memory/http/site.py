@@ -19,7 +19,7 @@ import cognitive_memory_core as core
 from .. import replies
 from ..replies import http_guide as guide
 from .bodies import EventBody
-from .gates import HostGate, TokenBuckets, TokenGate, refused
+from .gates import TokenBuckets, TokenGate, host_gate, refused
 from .routes import Backing, EventChanged, NothingThere, add_routes
 
 VERSION = "1"
@@ -44,9 +44,14 @@ class Site:
     def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing, pace: TokenBuckets | None = None) -> None:
         """Build the interface; a blank token raises ValueError. ``pace`` replaces the usual rate limit of ``api``."""
         self.backing = backing
-        self.api = _api(backing)
+        self.api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+        self.api.state.backing = backing
+        for kind in (core.CognitiveMemoryError, RequestValidationError, HTTPException, Exception):
+            self.api.add_exception_handler(kind, _failed)
+        add_routes(self.api)
+        self.api.add_api_route("/openapi.json", _openapi, include_in_schema=False)
         self._router = Router(routes=[Mount("", app=TokenGate(self.api, token, pace))], redirect_slashes=False)
-        self.app: ASGIApp = HostGate(self._router, hosts)
+        self.app = host_gate(self._router, hosts)
 
     def add(self, path: str, app: ASGIApp) -> None:
         """Add an application at a path below ``/memory``; the application must check access by itself.
@@ -72,19 +77,9 @@ class _Forwarding:
         await self._app({**scope, **below, "path": f"{scope['path']}/"}, receive, send)
 
 
-def _api(backing: Backing) -> FastAPI:
-    api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    api.state.backing = backing
-    for kind in (core.CognitiveMemoryError, RequestValidationError, HTTPException, Exception):
-        api.add_exception_handler(kind, _failed)
-    add_routes(api)
-
-    @api.get("/openapi.json", include_in_schema=False)
-    async def openapi(request: Request) -> Mapping[str, Any]:
-        root = request.scope.get("root_path", "").rstrip("/")  # the prefix that the client used
-        return {**document(api), "servers": [{"url": root or "/"}]}
-
-    return api
+async def _openapi(request: Request) -> Mapping[str, Any]:
+    root = request.scope.get("root_path", "").rstrip("/")  # the prefix that the client used
+    return {**document(request.app), "servers": [{"url": root or "/"}]}
 
 
 def status_of(error: core.CognitiveMemoryError) -> int:

@@ -70,8 +70,31 @@ def started(
     """Return the log line that says where the files are, what works, and what is recorded."""
     if not settings.enabled:
         return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
-    models = _models(settings.models, historian, embedder, lent)
-    return f"已启动；数据目录 {directory}；{models}；{_recorded(settings.capture)}"
+    models, capture = settings.models, settings.capture
+    others = (("判断", models.triage), ("写侧写", models.merge), ("群记忆", models.evolution))
+    own = ("", models.historian.model_name)
+    named = [f"{what}用 {one.model_name}" for what, one in others if one.model_name not in own]
+    if embedder == "hash":
+        embedding = "不带模型的 hash 向量"
+    elif lent and lent.embedding and not models.embedding.model_name and embedder == lent.embedding.model_name:
+        embedding = f"向量模型 {embedder}（{lent.lender} 的）"
+    else:
+        embedding = f"{'' if models.embedding.model_name else '本机的'}向量模型 {embedder}"
+    reranker = models.rerank.model_name or models.rerank.local
+    groups = f"{len(capture.groups)} 个群" if capture.groups else "所有群"
+    considered = {
+        "off": "不自动整理",
+        "mentions": "对机器人说的话自动整理成记忆",
+        "all": "有用的自动整理成记忆",
+    }[capture.auto_consider]
+    parts = [
+        f"已启动；数据目录 {directory}",
+        "、".join([historian, *named]),
+        embedding,
+        *([f"重排模型 {reranker}"] if reranker else []),
+        f"记录{groups}和私聊的消息 {capture.log_days} 天，{considered}",
+    ]
+    return "；".join(parts)
 
 
 def historian(
@@ -93,37 +116,6 @@ def historian(
     if settings.borrow not in ("auto", "off"):
         return f"无模型：规则史官（BORROW 里写的 {settings.borrow} 没有接上，借不到它的模型）"
     return "无模型：规则史官"
-
-
-def _models(models: core.ModelsSettings, historian: str, embedder: str, lent: core.LentModel | None) -> str:
-    """Return the names of the models in use, or what works instead of a missing one."""
-    own = models.historian.model_name
-    others = (("判断", models.triage), ("写侧写", models.merge), ("群记忆", models.evolution))
-    named = [f"{what}用 {one.model_name}" for what, one in others if one.model_name not in ("", own)]
-    parts = [
-        "、".join([historian, *named]),
-        _embedding(models.embedding, embedder, lent),
-        f"重排模型 {reranker}" if (reranker := models.rerank.model_name or models.rerank.local) else "",
-    ]
-    return "；".join(filter(None, parts))
-
-
-def _embedding(settings: core.EmbeddingSettings, embedder: str, lent: core.LentModel | None) -> str:
-    if embedder == "hash":
-        return "不带模型的 hash 向量"
-    if lent and lent.embedding and not settings.model_name and embedder == lent.embedding.model_name:
-        return f"向量模型 {embedder}（{lent.lender} 的）"
-    return f"{'' if settings.model_name else '本机的'}向量模型 {embedder}"
-
-
-def _recorded(capture: core.CaptureSettings) -> str:
-    groups = f"{len(capture.groups)} 个群" if capture.groups else "所有群"
-    considered = {
-        "off": "不自动整理",
-        "mentions": "对机器人说的话自动整理成记忆",
-        "all": "有用的自动整理成记忆",
-    }[capture.auto_consider]
-    return f"记录{groups}和私聊的消息 {capture.log_days} 天，{considered}"
 
 
 def env_names(dotted: Iterable[str]) -> str:

@@ -25,23 +25,19 @@ def caught_up(missed: core.CatchUp, scene: core.Scene, zone: tzinfo, waiting: in
     said = f"不止 {missed.lines}" if missed.is_cut else f" {missed.lines}"
     cut = f"，下面是最近的 {len(talks)} 段" if len(talks) < len(missed.talks) else ""
     lines = [f"{since} 以后，这里说了{said} 句{cut}"]
+    shown = Showing(scene, zone, {})
     for talk in talks:
-        lines += _talk(talk, Showing(scene, zone, {}))
+        named = [f"{person.name or f'QQ({person.id})'} {count} 句" for person, count in talk.speakers[:MOST_PEOPLE]]
+        more = f" 等 {len(talk.speakers)} 人" if len(talk.speakers) > MOST_PEOPLE else ""
+        begun, ended = _clock(talk.begun_at, zone), f"{talk.ended_at.astimezone(zone):%H:%M}"
+        lines.append(f"【{begun if begun.endswith(ended) else f'{begun} 到 {ended}'}】{'、'.join(named)}{more}")
+        kept = talk.events[-MOST_EVENTS:]
+        lines += [f"· {short(shown.full(event))}" for event in kept] or ["· 没有记下什么"]
+        if len(kept) < len(talk.events):
+            lines.append(f"· 还有 {len(talk.events) - len(kept)} 件，发 /记忆 列表 看")
     if waiting:
         lines.append(f"最近的 {waiting} 句还没有整理")
     return "\n".join(lines)
-
-
-def _talk(talk: core.Talk, shown: Showing) -> list[str]:
-    named = [f"{person.name or f'QQ({person.id})'} {count} 句" for person, count in talk.speakers[:MOST_PEOPLE]]
-    more = f" 等 {len(talk.speakers)} 人" if len(talk.speakers) > MOST_PEOPLE else ""
-    begun, ended = _clock(talk.begun_at, shown.zone), f"{talk.ended_at.astimezone(shown.zone):%H:%M}"
-    title = f"【{begun if begun.endswith(ended) else f'{begun} 到 {ended}'}】{'、'.join(named)}{more}"
-    kept = talk.events[-MOST_EVENTS:]
-    told = [f"· {short(shown.full(event))}" for event in kept]
-    if len(kept) < len(talk.events):
-        told.append(f"· 还有 {len(talk.events) - len(kept)} 件，发 /记忆 列表 看")
-    return [title, *(told or ["· 没有记下什么"])]
 
 
 def reasons(

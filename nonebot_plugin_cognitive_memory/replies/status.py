@@ -138,16 +138,13 @@ def stats(now: core.Status, activity: core.Activity) -> str:
     totals, days = now.totals, activity.days
     lines = [
         f"事 {totals.events}（忘掉 {totals.retired}），原话 {totals.messages}，备忘 {totals.memos}，置顶 {totals.pins}",
-        f"今天调用模型 {now.calls_today} 次，{now.tokens_today} 个 token{_paid_by(now)}",
+        f"今天调用模型 {now.calls_today} 次，{now.tokens_today} 个 token"
+        + (f"（用 {now.lender} 的 {now.model}，算在它的密钥上）" if now.lender else ""),
     ]
     if days:
         said, happened = sum(day.messages for day in days), sum(day.events for day in days)
         lines.append(f"最近 {len(days)} 天：原话 {said} 句，发生的事 {happened} 件")
     return "\n".join((*lines, *(line for _, line in stats_remarks(now))))
-
-
-def _paid_by(now: core.Status) -> str:
-    return f"（用 {now.lender} 的 {now.model}，算在它的密钥上）" if now.lender else ""
 
 
 def daily(day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[Remark]) -> str:

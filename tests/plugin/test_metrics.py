@@ -127,7 +127,7 @@ def test_every_figure_has_its_value() -> None:
 
 async def test_scrapes_are_counted_once() -> None:
     """Scrapes within five seconds share one count of the ledger."""
-    from nonebot_plugin_cognitive_memory.http.metrics import FRESH, Exposition
+    from nonebot_plugin_cognitive_memory.http.metrics import FRESH, exposition
 
     now, asked = [0.0], []
 
@@ -137,18 +137,18 @@ async def test_scrapes_are_counted_once() -> None:
             return a_status()
 
     memory = Counting()
-    exposition = Exposition(lambda: memory, lambda: now[0])
+    exposed = exposition(lambda: memory, lambda: now[0])
     for at in (0.0, FRESH - 0.1, FRESH, FRESH + 0.1):
         now[0] = at
-        assert families((await exposition.text())[0].decode())
+        assert families((await exposed()).decode())
     assert len(asked) == 2
 
 
 async def test_an_absent_memory_is_told() -> None:
     """While no memory is open, the scrape says that it is down."""
-    from nonebot_plugin_cognitive_memory.http.metrics import Exposition
+    from nonebot_plugin_cognitive_memory.http.metrics import exposition
 
-    text, _ = await Exposition(core.CognitiveMemory.absent).text()
+    text = await exposition(core.CognitiveMemory.absent)()
     assert samples(families(text.decode())["cognitive_memory_up"]) == {"": 0.0}
 
 

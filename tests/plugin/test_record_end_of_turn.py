@@ -111,12 +111,13 @@ async def test_a_reply_to_what_is_near_comes_once(stage: Stage, group: int, taki
 
 async def test_what_came_later_is_no_window(stage: Stage, group: int, taking: Taking) -> None:
     """Lines that others said while the model was thinking are not in the turn."""
-    from nonebot_plugin_cognitive_memory.record_end_of_turn import Source, TurnEnd
+    from nonebot_plugin_cognitive_memory.record_end_of_turn import TurnEnd
 
     event = message("第一句", 2000001, group)
     await stage.hear(event)
     await stage.hear(message("别人后来说的", 2000002, group))
-    end = TurnEnd(core.Scene.group(str(group), "2000001"), Source("第一句", (str(event.message_id),)))
+    here = core.Scene.group(str(group), "2000001")
+    end = TurnEnd(here, core.Message(str(event.message_id), here, "第一句", datetime.now(timezone.utc)))
     assert await end("答了")
     assert taking.turns[0].recent_messages == ()
 

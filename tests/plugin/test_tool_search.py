@@ -50,15 +50,15 @@ def lines(count: int, scene: core.Scene = GROUP, relevance: float = 0.5) -> list
 
 
 async def searched(
-    memory: Answering, patch: pytest.MonkeyPatch, asked: Sequence[str] = (), **arguments: Any
+    memory: Answering, patch: pytest.MonkeyPatch, asked: core.Message | None = None, **arguments: Any
 ) -> list[str]:
-    """Return the texts in the tool's answer; ``asked`` are the messages being answered."""
+    """Return the texts in the tool's answer; ``asked`` is the message being answered."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
-    from nonebot_plugin_cognitive_memory.record_end_of_turn import Source, TurnEnd
+    from nonebot_plugin_cognitive_memory.record_end_of_turn import TurnEnd
     from nonebot_plugin_cognitive_memory.toolbox import MemoryToolbox
 
     patch.setattr(lifetime, "memory", memory)
-    box = MemoryToolbox(TurnEnd(GROUP, Source("", tuple(asked))))
+    box = MemoryToolbox(TurnEnd(GROUP, asked))
     answer = json.loads(await box.call("search_events", {"query": "茶", **arguments}))
     assert answer["ok"]
     return [event["text"].removeprefix(f"QQ({GROUP.user_id}) 说：") for event in answer["events"]]
@@ -74,13 +74,14 @@ async def test_events_and_lines_are_asked_for_together(group: int, monkeypatch: 
 
 async def test_the_question_is_no_answer_to_itself(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message that is being answered is neither returned nor counted towards the limit."""
-    assert await searched(Answering(lines(4)), monkeypatch, asked=["m0"], top_k=3) == ["话1", "话2", "话3"]
+    asked = a_message("话0", GROUP, id="m0")
+    assert await searched(Answering(lines(4)), monkeypatch, asked, top_k=3) == ["话1", "话2", "话3"]
 
 
 async def test_person_group_and_times_hold_for_events_and_lines(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Person, group and times narrow both events and messages."""
     memory = Answering([])
-    narrowed = {"time_from": "2026-03-01", "time_to": "2026-03-02"}
+    narrowed: Any = {"time_from": "2026-03-01", "time_to": "2026-03-02"}
     await searched(memory, monkeypatch, target_user_id="2000002", target_group_id=GROUP.group_id, **narrowed)
     (asked,) = memory.asked
     wanted = {"scene": GROUP, "query": "茶", "user_id": "2000002", "group_id": GROUP.group_id, **narrowed}
