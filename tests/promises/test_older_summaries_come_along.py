@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -45,9 +46,9 @@ async def test_the_bot_works_while_they_come(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "end_summaries.json").write_text(json.dumps(OLD, ensure_ascii=False), "utf-8")
     here, goes_on, run = Scene.group(str(GROUP), str(AHE)), threading.Event(), Conversion.write
 
-    def held_up(conversion: Conversion, scratch: Path) -> None:
+    def held_up(conversion: Conversion, draft: BinaryIO, scratch: Path) -> None:
         assert goes_on.wait(PATIENCE)
-        run(conversion, scratch)
+        run(conversion, draft, scratch)
 
     async def is_told() -> bool:
         return "养了一只猫" in (await memory.context(here, "猫")).text
