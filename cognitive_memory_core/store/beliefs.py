@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,7 +28,7 @@ from ..domain.scope import Scope
 from ..ports.models import Vector
 from ..text.caches import cleared_on_erasure
 from .consent import tombstones_of
-from .database.rows import BELIEF, CHANGE, Row, bound, digest, instant_of, micros, moment_of
+from .database.rows import BELIEF, CHANGE, bound, columns_of, digest, instant_of, micros
 from .database.sql import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .numpy_on_use import Vectors, np
@@ -160,7 +159,7 @@ def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime
         edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at, senders)
         reword(connection, edit.belief)
         if edit.change:
-            add_change(connection, edit.change)
+            CHANGE.added(connection, edit.change)
 
 
 def senders_of(connection: Connection, belief: Belief) -> dict[str, str]:
@@ -187,11 +186,6 @@ def reword(connection: Connection, belief: Belief) -> None:
     if key != digest(belief.statement) or belief.status != "active":
         connection.execute("DELETE FROM belief_vectors WHERE seq = ?", (seq,))
         connection.execute("UPDATE beliefs SET embedded_as = '' WHERE seq = ?", (seq,))
-
-
-def add_change(connection: Connection, change: Change) -> bool:
-    """Write an entry of the change log unless it is known; return whether it was written."""
-    return connection.execute(f"{CHANGE.insert} ON CONFLICT DO NOTHING", CHANGE.values(change)).rowcount > 0
 
 
 def import_version(connection: Connection, belief: Belief, erased: Tombstones) -> bool:
@@ -239,7 +233,7 @@ def _is_written(connection: Connection, edit: BeliefEdit, erased: Tombstones) ->
     else:
         reword(connection, left)
     if edit.change:
-        add_change(connection, edit.change)
+        CHANGE.added(connection, edit.change)
     return True
 
 
@@ -257,12 +251,13 @@ def _known(row: tuple[Any, ...]) -> Belief:
     return BELIEF.read(row)
 
 
-DECISION_COLUMNS = """r.id, r.scope, r.kind, r.is_accepted, r.decided_at, r.decided_by, (
-    SELECT json_group_array(id) FROM (
-        SELECT e.id AS id FROM decision_events d JOIN events e ON e.seq = d.event_seq
-        WHERE d.decision_seq = r.seq ORDER BY e.seq
-    )
-)"""
+DECISION = replace(
+    columns_of(SuggestionDecision, "decisions"),
+    source="""(SELECT d.*, (SELECT json_group_array(id) FROM (
+        SELECT e.id AS id FROM decision_events v JOIN events e ON e.seq = v.event_seq
+        WHERE v.decision_seq = d.seq ORDER BY e.seq
+    )) AS event_ids FROM decisions d)""",
+)
 
 
 class DecisionBook(Table):
@@ -288,13 +283,4 @@ class DecisionBook(Table):
     @reads
     def decisions(self, connection: Connection, scope: Scope) -> list[SuggestionDecision]:
         """Return the decisions of a place, oldest first, each with those of its events that are still stored."""
-        query = f"SELECT {DECISION_COLUMNS} FROM decisions r WHERE r.scope = ? ORDER BY r.seq"
-        return [decision_of(row) for row in connection.execute(query, (scope.key,))]
-
-
-def decision_of(row: Row) -> SuggestionDecision:
-    """Convert a row of :data:`DECISION_COLUMNS`."""
-    decision_id, scope, kind, is_accepted, decided_at, decided_by, evidence = row
-    events = tuple(json.loads(evidence))
-    at = moment_of(decided_at)
-    return SuggestionDecision(decision_id, Scope.of_key(scope), kind, bool(is_accepted), at, decided_by, events)
+        return DECISION.found(connection, "WHERE e.scope = ? ORDER BY e.seq", (scope.key,))

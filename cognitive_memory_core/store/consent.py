@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import Tombstones, covered_until
 from ..domain.scope import Incognito, PlaceSwitch, Scene, Scope
-from .database.rows import Row, bound, instant_of, micros
+from .database.rows import Row, bound, columns_of, instant_of, micros
 from .database.sql import always_kept
 from .database.table import Table, reads, writes
+
+
+@dataclass(frozen=True)
+class OptOut:
+    """One person's opt-out, as exported."""
+
+    user_id: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Shared:
+    """One person's consent to show their own profile in every place, as exported."""
+
+    user_id: str
+    at: datetime
+
+
+OPT_OUT = columns_of(OptOut, "opt_outs", at="at_us")
+SHARED = columns_of(Shared, "sharing", at="at_us")
+SWITCH = columns_of(PlaceSwitch, "switches", until="until_us")
+INCOGNITO = columns_of(Incognito, "incognito", ends_us=lambda period: micros(period.ends_at))
 
 
 def tombstones_of(connection: Connection) -> Tombstones:
@@ -85,8 +108,7 @@ class ConsentBook(Table):
     @writes
     def opt_out(self, connection: Connection, user_id: str, at: datetime) -> bool:
         """Record that a person opts out, in all places; return whether that was new."""
-        query = "INSERT INTO opt_outs (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
+        return OPT_OUT.added(connection, OptOut(user_id, at))
 
     @writes
     def opt_in(self, connection: Connection, user_id: str, at: datetime | None = None) -> None:
@@ -108,44 +130,29 @@ class ConsentBook(Table):
     @writes
     def set_switch(self, connection: Connection, switch: PlaceSwitch, at: datetime | None = None) -> None:
         """Set the switch of a place, replacing the previous one, which was in force until ``at`` or until its end."""
-        query = "SELECT scope, switch, until_us FROM switches WHERE scope = ?"
-        for former in map(switch_of, connection.execute(query, (switch.scope.key,)).fetchall()):
-            if not former.records and at is not None:
-                record_change(connection, min(at, former.until or at), scope=former.scope)
+        former = SWITCH.first(connection, "WHERE scope = ?", (switch.scope.key,))
+        if former is not None and not former.records and at is not None:
+            record_change(connection, min(at, former.until or at), scope=former.scope)
         connection.execute("DELETE FROM switches WHERE scope = ?", (switch.scope.key,))
         if switch.switch != "on":
-            add_switch(connection, switch)
+            SWITCH.added(connection, switch)
 
     @reads
     def switches(self, connection: Connection) -> list[PlaceSwitch]:
         """Return the switches that are not "on", including expired ones."""
-        return [switch_of(row) for row in connection.execute("SELECT scope, switch, until_us FROM switches")]
+        return SWITCH.found(connection, "")
 
     @writes
     def set_sharing(self, connection: Connection, user_id: str, *, shared: bool, at: datetime) -> bool:
         """Record whether a person shares their own profile with all places; return whether that was new."""
         if not shared:
             return connection.execute("DELETE FROM sharing WHERE user_id = ?", bound(user_id)).rowcount > 0
-        query = "INSERT INTO sharing (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
+        return SHARED.added(connection, Shared(user_id, at))
 
     @reads
     def shared(self, connection: Connection) -> frozenset[str]:
         """Return the ids of all people who share their profile."""
         return frozenset(row[0] for row in connection.execute("SELECT user_id FROM sharing"))
-
-
-def add_switch(connection: Connection, switch: PlaceSwitch) -> bool:
-    """Write a switch unless its place has one; return whether it was written."""
-    until = None if switch.until is None else micros(switch.until)
-    query = "INSERT INTO switches (scope, switch, until_us) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-    return connection.execute(query, bound(switch.scope.key, switch.switch, until)).rowcount > 0
-
-
-def switch_of(row: Row) -> PlaceSwitch:
-    """Convert a row of scope, switch and ``until_us`` to the switch of a place."""
-    key, switch, until_us = row
-    return PlaceSwitch(Scope.of_key(key), switch, None if until_us is None else instant_of(until_us))
 
 
 class IncognitoBook(Table):
@@ -154,45 +161,31 @@ class IncognitoBook(Table):
     @writes
     def keep(self, connection: Connection, period: Incognito) -> None:
         """Store a period, or replace the end of the one with the same place, person and start."""
-        connection.execute(
-            "INSERT INTO incognito (scope, user_id, starts_at, ends_at, ends_us) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (scope, user_id, starts_at)"
-            " DO UPDATE SET ends_at = excluded.ends_at, ends_us = excluded.ends_us",
-            bound(
-                *(period.scope.key, period.user_id, period.starts_at.isoformat()),
-                *(period.ends_at.isoformat(), micros(period.ends_at)),
-            ),
-        )
+        again = "ON CONFLICT (scope, user_id, starts_at) DO UPDATE SET ends_at = excluded.ends_at"
+        connection.execute(f"{INCOGNITO.insert} {again}, ends_us = excluded.ends_us", INCOGNITO.values(period))
 
     @reads
     def periods(self, connection: Connection) -> list[Incognito]:
         """Return all incognito periods (times in which nothing is recorded), oldest first."""
-        rows = connection.execute("SELECT scope, user_id, starts_at, ends_at FROM incognito ORDER BY seq")
-        return [
-            Incognito(Scope.of_key(key), user_id, datetime.fromisoformat(start), datetime.fromisoformat(end))
-            for key, user_id, start, end in rows
-        ]
+        return INCOGNITO.found(connection, "ORDER BY e.seq")
 
     @writes
     def drop(self, connection: Connection, before: datetime) -> None:
         """Delete the periods that ended before an instant."""
-        _record_ends(connection, "ends_us < ?", (micros(before),))
-        connection.execute("DELETE FROM incognito WHERE ends_us < ?", bound(micros(before)))
+        _end_periods(connection, "ends_us < ?", (micros(before),))
 
     @writes
     def erase(self, connection: Connection, periods: Collection[Incognito], at: datetime) -> None:
         """Erase periods because their person or place was erased; a purge is due afterwards."""
-        named = [bound(one.scope.key, one.user_id, one.starts_at.isoformat()) for one in periods]
-        these = "scope = ? AND user_id = ? AND starts_at = ?"
-        for values in named:
-            _record_ends(connection, these, values)
-            connection.execute(f"DELETE FROM incognito WHERE {these}", values)
-        if named:
+        for one in periods:
+            these = bound(one.scope.key, one.user_id, one.starts_at.isoformat())
+            _end_periods(connection, "scope = ? AND user_id = ? AND starts_at = ?", these)
+        if periods:
             record_purge_due(connection, at)
 
 
-def _record_ends(connection: Connection, where: str, values: Row) -> None:
-    """Record the ends of periods that are about to be deleted."""
-    query = f"SELECT scope, user_id, max(ends_us) FROM incognito WHERE {where} GROUP BY scope, user_id"
-    for key, user_id, ends_us in connection.execute(query, values).fetchall():
+def _end_periods(connection: Connection, where: str, values: Row) -> None:
+    """Delete periods and record their ends."""
+    ended = connection.execute(f"DELETE FROM incognito WHERE {where} RETURNING scope, user_id, ends_us", values)
+    for key, user_id, ends_us in ended.fetchall():
         record_change(connection, instant_of(ends_us), scope=Scope.of_key(key), user_id=user_id)

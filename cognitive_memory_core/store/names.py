@@ -12,7 +12,7 @@ from ..domain.erasure import is_covered
 from ..domain.people import Person
 from ..domain.scope import Scope
 from .consent import tombstones_of
-from .database.rows import bound, micros
+from .database.rows import bound, columns_of, micros
 from .database.sql import LISTED, listed
 from .database.table import Table, reads, writes
 
@@ -53,6 +53,9 @@ class Alias:
     name: str
     first_seen_at: datetime
     last_seen_at: datetime
+
+
+ALIAS = columns_of(Alias, "names", first_seen_at="first_us", last_seen_at="last_us")
 
 
 class NameBook(Table):
@@ -160,12 +163,8 @@ def add_told(connection: Connection, told: Sequence[Alias]) -> None:
 
 
 def _write(connection: Connection, alias: Alias) -> None:
-    seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
-    connection.execute(
-        "INSERT INTO names (scope, user_id, name, first_us, last_us) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
-        " SET first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)",
-        bound(alias.scope.key, alias.user_id, alias.name, *seen),
-    )
+    longer = "first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
+    connection.execute(f"{ALIAS.insert} ON CONFLICT DO UPDATE SET {longer}", ALIAS.values(alias))
 
 
 def _news_of(connection: Connection, alias: Alias) -> Literal["name", "times", ""]:

@@ -24,12 +24,7 @@ class NoteBook(Table):
     def write_memo(self, connection: Connection, memo: Memo) -> None:
         """Store a memo; writing the same id twice stores one."""
         if not stays_out(tombstones_of(connection), memo):
-            NoteBook.add_memo(connection, memo)
-
-    @writes
-    def add_memo(self, connection: Connection, memo: Memo) -> bool:
-        """Import a memo unless it is known; return whether it was written."""
-        return connection.execute(f"{MEMO.insert} ON CONFLICT DO NOTHING", MEMO.values(memo)).rowcount > 0
+            MEMO.added(connection, memo)
 
     @reads
     def memos(self, connection: Connection, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
@@ -63,11 +58,6 @@ class NoteBook(Table):
         again = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id = excluded.author_id"
         if not stays_out(tombstones_of(connection), pin):
             connection.execute(f"{PIN.insert} {again}", PIN.values(pin))
-
-    @writes
-    def add_pin(self, connection: Connection, pin: Pin) -> bool:
-        """Import a pin unless it is known; return whether it was written."""
-        return connection.execute(f"{PIN.insert} ON CONFLICT DO NOTHING", PIN.values(pin)).rowcount > 0
 
     @reads
     def find_pin(self, connection: Connection, pin_id: str) -> Pin | None:

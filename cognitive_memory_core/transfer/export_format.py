@@ -28,7 +28,8 @@ from ..domain.scope import DEFAULT_AGENT, PlaceSwitch, Scene, Scope, checked_sce
 from ..errors import BadArgument
 from ..ports.models import HASHING
 from ..ports.vectors import EmbeddedEvent
-from ..store.archive import ArchiveRow, OptOut, Shared
+from ..store.archive import ArchiveRow
+from ..store.consent import OptOut, Shared
 from ..store.names import Alias
 from ..text.names import clean_name
 

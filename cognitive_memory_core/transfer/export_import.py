@@ -23,7 +23,8 @@ from ..domain.scope import Scope
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.vectors import EmbeddedEvent
 from ..profiles.files import FileProfiles, Overtaken
-from ..store.archive import Archive, OptOut, place_of
+from ..store.archive import Archive, place_of
+from ..store.consent import OptOut
 from ..store.names import Alias
 from ..tasks import completed
 from ..text.names import clean_name

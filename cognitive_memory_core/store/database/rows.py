@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from functools import cached_property, lru_cache, partial
+from operator import attrgetter
 from sqlite3 import Connection
 from typing import Any, Generic, TypeVar, cast, get_type_hints
 
@@ -95,6 +96,7 @@ class Columns(Generic[T]):
     derived: tuple[str, ...]
     values: Callable[[T], tuple[Any, ...]]
     convert: Callable[[Row], T]
+    source: str = ""  # what is read instead of the table, if an object needs more than its row
 
     def read(self, row: Row) -> T:
         """Convert a row of ``fields``; one that cannot be converted is damaged, and raises SQLite's DataError."""
@@ -113,6 +115,10 @@ class Columns(Generic[T]):
         names = (*self.fields, *self.derived)
         return f"INSERT INTO {self.table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
+    def added(self, connection: Connection, one: T) -> bool:
+        """Insert the row of an object unless the table has it, by one of its unique keys; return whether it was new."""
+        return connection.execute(f"{self.insert} ON CONFLICT DO NOTHING", self.values(one)).rowcount > 0
+
     @cached_property
     def update(self) -> str:
         """The beginning of a statement that sets ``values``."""
@@ -120,7 +126,7 @@ class Columns(Generic[T]):
 
     @cached_property
     def _select(self) -> str:
-        return f"{self.of()} FROM {self.table} e"
+        return f"{self.of()} FROM {self.source or self.table} e"
 
     def found(self, connection: Connection, rest: str, values: Sequence[Any] = ()) -> list[T]:
         """Return the objects of the rows of the table, as ``e``, that the rest of a SELECT chooses."""
@@ -137,21 +143,26 @@ class Columns(Generic[T]):
         return [(row[0], self.read(row[1:])) for row in rows]
 
 
-def columns_of(kind: type[T], table: str, **derived: Callable[[T], Any]) -> Columns[T]:
-    """Return the columns of a dataclass, one for each field, by its type; a derived one may replace a field's."""
+def columns_of(kind: type[T], table: str, **written: str | Callable[[T], Any]) -> Columns[T]:
+    """Return the columns of a dataclass, one for each field, by its type.
+
+    ``written`` names the column of an instant that is stored in microseconds, or writes a field or a further column.
+    """
     hints = get_type_hints(kind)
     names = tuple(field.name for field in fields(cast("Any", kind)))
-    as_it_is = (None, None)
-    writes = [(name, derived.get(name), _CONVERSIONS.get(hints[name], as_it_is)[0]) for name in names]
-    reads = [(name, read) for name in names if (read := _CONVERSIONS.get(hints[name], as_it_is)[1]) is not None]
-    further = {name: derive for name, derive in derived.items() if name not in names}
+    columns: list[str] = []
+    writes: list[Callable[[T], Any]] = []
+    reads: list[tuple[str, Callable[[Any], Any]]] = []
+    for name in names:
+        how = written.pop(name, None)
+        to_column, to_field = _MICROS if isinstance(how, str) else _CONVERSIONS.get(hints[name], (None, None))
+        columns.append(how if isinstance(how, str) else name)
+        writes.append(how if callable(how) else _writing(name, to_column))
+        reads += [(name, to_field)] if to_field else []
+    derived = cast("dict[str, Callable[[T], Any]]", written)
 
     def values(one: T) -> tuple[Any, ...]:
-        own: list[Any] = []
-        for name, derive, write in writes:
-            value = derive(one) if derive else getattr(one, name)
-            own.append(write(value) if write and not derive else value)
-        return bound(*own, *[derive(one) for derive in further.values()])
+        return bound(*[write(one) for write in (*writes, *derived.values())])
 
     def convert(row: Row) -> T:
         read: dict[str, Any] = dict(zip(names, row, strict=True))
@@ -160,15 +171,26 @@ def columns_of(kind: type[T], table: str, **derived: Callable[[T], Any]) -> Colu
                 read[name] = () if value == "[]" else conversion(value)
         return kind(**read)
 
-    return Columns(table, names, tuple(further), values, convert)
+    return Columns(table, tuple(columns), tuple(derived), values, convert)
 
 
-def _ids(written: str) -> tuple[str, ...]:
-    return tuple(json.loads(written))
+def _writing(name: str, to_column: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    """Return a function that converts a field, if it is not None, for its column."""
+    if to_column is None:
+        return attrgetter(name)
+
+    def written(one: object) -> object:
+        value = getattr(one, name)
+        return None if value is None else to_column(value)
+
+    return written
 
 
 def _quotes_written(quotes: Sequence[Quote]) -> str:
-    rows = [[one.message_id, one.sender_id, one.text, one.sender_name, _text(one.sent_at)] for one in quotes]
+    rows = [
+        [one.message_id, one.sender_id, one.text, one.sender_name, one.sent_at and one.sent_at.isoformat()]
+        for one in quotes
+    ]
     return json.dumps(rows, ensure_ascii=False)
 
 
@@ -179,18 +201,15 @@ def _quotes_read(written: str) -> tuple[Quote, ...]:
     )
 
 
-def _text(instant: datetime | None) -> str | None:
-    return None if instant is None else instant.isoformat()
-
-
+_MICROS = (micros, instant_of)
 _CONVERSIONS: dict[Any, tuple[Callable[[Any], Any] | None, Callable[[Any], Any]]] = {
     bool: (None, bool),
     datetime: (datetime.isoformat, moment_of),
-    datetime | None: (_text, moment_of),
+    datetime | None: (datetime.isoformat, moment_of),
     Scope: (lambda scope: scope.key, Scope.of_key),
-    tuple[str, ...]: (json.dumps, _ids),
+    tuple[str, ...]: (json.dumps, lambda written: tuple(json.loads(written))),
     tuple[Quote, ...]: (_quotes_written, _quotes_read),
-}  # by the type of a field
+}  # by the type of a field; None stays None
 EVENT = columns_of(
     Event,
     "events",

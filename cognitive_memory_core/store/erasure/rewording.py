@@ -83,14 +83,13 @@ class Rewording:
     def messages(self) -> None:
         """Hide the person in the log."""
         named, values = self._within("e.text")
-        for seq in seqs_of(self._connection, "messages", named, values):
-            (old,) = MESSAGE.found(self._connection, "WHERE seq = ?", (seq,))
-            (text,) = bound(self._hide(old.text))
-            if text != old.text:
-                words.drop(self._connection, [(seq, old)])
-                self._connection.execute("UPDATE messages SET text = ? WHERE seq = ?", (text, seq))
-                words.add(self._connection, seq, replace(old, text=text))
-                self.reworded += 1
+        read = MESSAGE.numbered(self._connection, f"WHERE {named} ORDER BY e.seq", values)
+        changed = [(seq, old, text) for seq, old in read if (text := bound(self._hide(old.text))[0]) != old.text]
+        words.drop(self._connection, [(seq, old) for seq, old, _ in changed])
+        for seq, old, text in changed:
+            self._connection.execute("UPDATE messages SET text = ? WHERE seq = ?", (text, seq))
+            words.add(self._connection, seq, replace(old, text=text))
+        self.reworded += len(changed)
 
     def texts(self, table: str, source: str = "") -> int:
         """Hide the person in the texts of a table; return how many changed.

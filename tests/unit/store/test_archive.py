@@ -11,7 +11,8 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
-from cognitive_memory_core.store.archive import ArchiveRow, OptOut, Shared
+from cognitive_memory_core.store.archive import ArchiveRow
+from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event

@@ -15,7 +15,8 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
-from cognitive_memory_core.store.archive import ArchiveRow, OptOut, Shared
+from cognitive_memory_core.store.archive import ArchiveRow
+from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.vectors import VectorRow

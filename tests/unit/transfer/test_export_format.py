@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
-from cognitive_memory_core.store.archive import OptOut, Shared
+from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.transfer.export_format import ExportedRow, row_of, written
 from tests.support.clock import NOON

@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.profiles.files import FileProfiles
-from cognitive_memory_core.store.archive import OptOut, Shared
+from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.transfer.export_format import HEAD, written
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
