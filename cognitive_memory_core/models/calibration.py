@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
 from operator import mul
 from statistics import median
+from typing import NamedTuple
 
 from .. import sentences
 from ..ports.models import Calibration, Vector
@@ -22,8 +22,7 @@ log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """A question in chat style and the statement that answers it, in the same language."""
 
     language: str

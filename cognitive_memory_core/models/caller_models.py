@@ -6,7 +6,7 @@ import asyncio
 import math
 from array import array
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
@@ -84,7 +84,7 @@ class CallerReranker:
         scores = _listed(await asked, message)
         if len(scores) != len(texts):
             raise BadAnswer(message.format(reason=f"{len(scores)} / {len(texts)}"))
-        return [_score(score) for score in scores]
+        return list(map(score_of, scores))
 
 
 class CallerChat:
@@ -138,12 +138,12 @@ def _listed(answer: Iterable[T], message: str) -> list[T]:
         raise BadAnswer(message.format(reason=type(unfit).__name__)) from unfit
 
 
-def _score(value: float) -> float:
-    """Read a score of any numeric type; reject one outside [0, 1]."""
+def score_of(value: object, slack: float = 0.0) -> float:
+    """Read a score of any numeric type; reject one outside [0, 1], such as a logit, by more than ``slack``."""
     try:
-        score = float(value)
-    except (TypeError, ValueError, OverflowError) as unfit:
-        raise BadAnswer(sentences.models.RERANKER_FAILED.format(reason=type(unfit).__name__)) from unfit
-    if not 0.0 <= score <= 1.0:  # NaN, too
+        score = math.nan if isinstance(value, str | bool) else float(cast("float", value))
+    except (TypeError, ValueError, OverflowError):
+        score = math.nan
+    if not -slack <= score <= 1 + slack:  # NaN, too
         raise BadAnswer(sentences.models.SCORE_UNUSABLE)
-    return score
+    return min(max(score, 0.0), 1.0)

@@ -148,7 +148,17 @@ def _read(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
     if len(items) != count:
         raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(items), wanted=count))
     for item in items:
-        found[place(item, count, found)] = _numbers(member(item, "embedding"))
+        at, written = place(item, count, found), member(item, "embedding")
+        try:
+            if isinstance(written, str):
+                found[at] = np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)
+            else:
+                numbers = cast("Sequence[float]", rows(written))
+                if bool in set(map(type, numbers)):  # bool is a subclass of int
+                    raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
+                found[at] = np.frombuffer(array("d", numbers), np.float64)
+        except (binascii.Error, ValueError, TypeError, OverflowError):
+            raise BadAnswer(sentences.models.VECTOR_UNUSABLE) from None
     wanted, vectors = length or len(found[0]), list[Vector]()
     for index in range(count):
         numbers = found[index]
@@ -161,15 +171,3 @@ def _read(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
             raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
         vectors.append(array("f", (numbers / norm).astype(np.float32).tobytes()))
     return vectors
-
-
-def _numbers(written: object) -> Scores:
-    try:
-        if isinstance(written, str):
-            return np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)
-        numbers = cast("Sequence[float]", rows(written))
-        if bool in set(map(type, numbers)):  # bool is a subclass of int
-            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
-        return np.frombuffer(array("d", numbers), np.float64)
-    except (binascii.Error, ValueError, TypeError, OverflowError):
-        raise BadAnswer(sentences.models.VECTOR_UNUSABLE) from None

@@ -86,19 +86,16 @@ class HashingEmbedder:
         if len(self._cached) >= _MOST_CACHED:
             self._cached.clear()
         digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        weight = _weight(feature) / math.sqrt(2.0)
+        weight, room = _weight(feature) / math.sqrt(2.0), self._dimensions - _RESERVED
         one, other = int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:], "big")
         positions = (
-            self._position(one),
+            _RESERVED + (one >> 1) % room,
             weight if one & 1 else -weight,
-            self._position(other),
+            _RESERVED + (other >> 1) % room,
             weight if other & 1 else -weight,
         )
         self._cached[feature] = positions
         return positions
-
-    def _position(self, number: int) -> int:
-        return _RESERVED + (number >> 1) % (self._dimensions - _RESERVED)
 
     def _vector(self, sums: dict[int, float]) -> Vector:
         vector = array("f", bytes(4 * self._dimensions))

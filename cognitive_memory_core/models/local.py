@@ -9,9 +9,9 @@ import logging
 import os
 import zipfile
 from array import array
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -92,8 +92,13 @@ class LocalModel(Generic[M]):
 
     async def _loaded(self) -> M | None:
         def load() -> M:
-            with no_collection():
+            was_collecting = gc.isenabled()
+            gc.disable()  # else it holds all threads for 0.1 s among the many objects of a vocabulary
+            try:
                 return self._load()
+            finally:
+                if was_collecting:
+                    gc.enable()
 
         try:
             return await in_thread(self._thread, load)
@@ -255,15 +260,3 @@ def _memory() -> int:
         with suppress(OSError, ValueError):  # "max" is no number
             found.append(int(Path(limit).read_text("ascii")))
     return min(found)
-
-
-@contextmanager
-def no_collection() -> Generator[None, None, None]:
-    """Pause garbage collection, which would hold all threads for 0.1 s among the many objects of a vocabulary."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -12,13 +11,13 @@ from functools import partial
 from pathlib import Path
 
 from .. import sentences
-from ..errors import BadAnswer, UnavailableError
+from ..errors import UnavailableError
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
 from ..tasks import BackgroundLoop
 from . import fastembed_models
 from .breaker import Breaker, guarded
-from .caller_models import CallerReranker
+from .caller_models import CallerReranker, score_of
 from .client import ModelClient, member, place, rows, sendable
 from .local import LocalModel
 
@@ -95,7 +94,7 @@ class HttpReranker:
         answer = await self._client.answer("rerank", "/rerank", body, self._seconds)
         found: dict[int, float] = {}
         for row in rows(answer.get("results")):
-            found[place(row, len(texts), found)] = _score(member(row, "relevance_score"))
+            found[place(row, len(texts), found)] = score_of(member(row, "relevance_score"), _ROUNDING)
         return [found.get(index, 0.0) for index in range(len(texts))]
 
 
@@ -122,12 +121,3 @@ class LocalReranker:
             return await asyncio.wait_for(scoring, self._seconds)
         except asyncio.TimeoutError:
             raise UnavailableError(sentences.models.TOO_SLOW.format(seconds=self._seconds)) from None
-
-
-def _score(value: object) -> float:
-    """Read a score; reject one outside [0, 1], such as a logit."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise BadAnswer(sentences.models.SCORE_UNUSABLE)
-    if not -_ROUNDING <= value <= 1 + _ROUNDING:
-        raise BadAnswer(sentences.models.SCORE_UNUSABLE)
-    return min(max(float(value), 0.0), 1.0)

@@ -147,8 +147,7 @@ class Budget:
         """Return whether a place may call a model now; if so, count the call."""
         if self._day != self.meter.today:
             self._day, self._taken = self.meter.today, Counter()
-        is_scarce = 0 < self._limit <= self._calls * 2
-        if is_scarce and len(self._taken) > 1 and self._taken[place] * 4 >= self._limit:
+        if not self.leaves_half and len(self._taken) > 1 and self._taken[place] * 4 >= self._limit:
             return False
         self._taken[place] += 1
         return True
