@@ -352,7 +352,7 @@ class DirectoryOwner:
 
     def watch(self, path: Path) -> None:
         """Record the identity of the file at a path; :meth:`problem` then reports its loss or replacement. Blocking."""
-        self._known[str(path)] = _identity(str(path))
+        self._known[str(path)] = identity(str(path))
 
     def problem(self) -> str:
         """Return why nothing may be written; "" if the directory is still the one that was opened. Blocking.
@@ -360,7 +360,7 @@ class DirectoryOwner:
         If the directory is deleted, renamed or replaced, a process with open files can still write to them, and what it
         writes is lost. Each change of state is logged once.
         """
-        is_lost = any(_identity(path) != identity for path, identity in self._known.items())
+        is_lost = any(identity(path) != known for path, known in self._known.items())
         message = sentences.storage_errors.DIRECTORY_VANISHED.format(path=self._data_dir) if is_lost else ""
         if is_lost and not self._is_lost:
             log.error("%s", message)
@@ -427,7 +427,8 @@ def is_owned(data_dir: Path) -> bool:
     return False
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def identity(path: Path | str) -> tuple[int, int] | None:
+    """Return device and inode of the file at a path, by which a replaced file is recognised; None if there is none."""
     try:
         state = os.stat(path)  # noqa: PTH116  # a Path would take longer than the look
     except OSError:

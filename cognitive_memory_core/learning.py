@@ -34,8 +34,7 @@ from .prompts.library import TEMPLATES, PromptLibrary, read_templates
 from .quality.reporting import Reporting
 from .recall.compression import ModelSummariser
 from .tasks import BackgroundLoop
-from .vectors.indexer import belief_indexer, event_indexer
-from .vectors.profile_indexer import ProfileIndexer
+from .vectors.indexer import ProfileIndexer, belief_indexer, event_indexer
 
 log = logging.getLogger(__name__)
 POLL, LONGEST_POLL = 0.02, 0.25  # seconds; each poll of a drain counts rows, so the interval grows

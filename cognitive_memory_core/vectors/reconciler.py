@@ -254,7 +254,8 @@ class IndexReconciler:
         copy, differing = _GenerationInUse(generation, checkpoint), frozenset[str]()
         try:
             async with self._turn:
-                await self._catch_up(copy)
+                while await self._has_written_some(copy):
+                    pass
                 if self._compared_at + EVERY_DAY <= self._elapsed():
                     listed = await self._store.listed(generation)
                     differing = listed ^ await self._ledger.embedded_ids(self.fingerprint)
@@ -288,7 +289,8 @@ class IndexReconciler:
                     self._serving = None
                     self.loop.trouble.note(refused)
             async with self._turn:
-                await self._catch_up(copy)
+                while await self._has_written_some(copy):
+                    pass
                 await self._store.put_in_use(copy.generation)
                 await self._book.keep_only(copy.generation.build_id)
                 self._serving, self._must_go, self._finished = copy, False, number
@@ -300,16 +302,12 @@ class IndexReconciler:
             self._needed_at = self._elapsed()
 
     async def _advanced(self, copy: _GenerationInUse) -> bool:
-        """Write the next changes, so that others may have their turn in between; return False if there were none."""
+        """Write the next changes with the turn, which others may have in between; return False if there were none."""
         async with self._turn:
             return await self._has_written_some(copy)
 
-    async def _catch_up(self, copy: _GenerationInUse) -> None:
-        """Write all changes; the caller has the turn."""
-        while await self._has_written_some(copy):
-            pass
-
     async def _has_written_some(self, copy: _GenerationInUse) -> bool:
+        """Write the next changes; the caller has the turn. Return False if there were none."""
         changes = await self._ledger.changes(self.fingerprint, copy.checkpoint, BATCH)
         if not changes:
             return False

@@ -18,6 +18,7 @@ from typing import IO, Any
 import orjson
 from filelock import FileLock, Timeout
 
+from ...disk import identity
 from ...ports.vectors import Generation
 from .place import Place, Refusal
 
@@ -60,15 +61,20 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
         try:
             if generations is None:
                 place = Place(**arguments["place"])
-                lock = _locked(place, arguments["patience"])  # held until the process ends
-                held = _identity(lock)
+                Path(place.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+                lock = FileLock(Path(place.folder) / LOCK, mode=0o600)
+                try:
+                    lock.acquire(timeout=arguments["patience"])  # held until the process ends
+                except Timeout:
+                    raise Refusal("locked") from None
+                held = identity(lock.lock_file)
                 try:
                     from .generations import Generations  # noqa: PLC0415  # not before the lock and the output are ours
                 except Exception as missing:  # what a broken installation raises is anybody's guess
                     name = getattr(missing, "name", "") or ""
                     raise Refusal("missing", f"{type(missing).__name__}: {name}") from missing
                 generations = Generations(place)
-            elif held is None or _identity(lock) != held:
+            elif held is None or identity(lock.lock_file) != held:
                 said, is_over = {"failed": ("gone", "")}, True  # a new process would not see our lock
             else:
                 if "generation" in arguments:
@@ -80,24 +86,6 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             said = {"failed": ("failed", type(error).__name__)}  # its message might quote stored text
         answers.write(orjson.dumps(said) + b"\n")
         answers.flush()
-
-
-def _locked(place: Place, patience: float) -> Any:
-    Path(place.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock: Any = FileLock(Path(place.folder) / LOCK, mode=0o600)
-    try:
-        lock.acquire(timeout=patience)
-    except Timeout:
-        raise Refusal("locked") from None
-    return lock
-
-
-def _identity(lock: Any) -> tuple[int, int] | None:
-    try:
-        state = Path(lock.lock_file).stat()
-    except OSError:
-        return None
-    return state.st_dev, state.st_ino
 
 
 if __name__ == "__main__":

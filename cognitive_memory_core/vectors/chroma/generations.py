@@ -30,9 +30,9 @@ from chromadb.config import Settings
 from chromadb.errors import AuthorizationError, ChromaAuthError, NotFoundError, RateLimitError
 from numpy.typing import NDArray
 
-from ...disk import Disk
+from ...disk import Disk, identity
 from ...ports.vectors import Generation
-from .place import DATABASE, PORT, Place, Refusal, clear_generations, folders_of_generations
+from .place import DATABASE, PORT, SERVER_DATABASE, TENANT, Place, Refusal, clear_generations, folders_of_generations
 from .read_filter_where import SCHEMA_VERSION, Where
 
 VERSION: str = chromadb.__version__
@@ -61,7 +61,7 @@ class Folders:
     def __init__(self, root: Path) -> None:
         """Store generations below ``root``; nothing is opened yet."""
         self._root = root
-        self._open: dict[int, tuple[Any, tuple[int, int]]] = {}  # the client, and which file it has open
+        self._open: dict[int, tuple[Any, tuple[int, int] | None]] = {}  # the client, and which file it has open
 
     def numbers(self) -> set[int]:
         """Return the numbers of the stored generations, complete or not."""
@@ -83,7 +83,7 @@ class Folders:
 
     def is_there(self, number: int) -> bool:
         """Return whether the folder still holds the database file that was opened, by device and inode."""
-        return number in self._open and self._open[number][1] == self._stamp(number)
+        return number in self._open and self._open[number][1] == identity(self._folder(number) / DATABASE)
 
     def close(self, number: int) -> None:
         """Close a generation's files."""
@@ -99,18 +99,11 @@ class Folders:
     def _client(self, number: int) -> Any:
         self.close(number)
         client = chromadb.PersistentClient(str(self._folder(number)), Settings(anonymized_telemetry=False))
-        self._open[number] = (client, self._stamp(number))
+        self._open[number] = (client, identity(self._folder(number) / DATABASE))
         return client
 
     def _folder(self, number: int) -> Path:
         return self._root / f"{number:04d}"
-
-    def _stamp(self, number: int) -> tuple[int, int]:
-        try:
-            state = (self._folder(number) / DATABASE).stat()
-        except OSError:
-            return (0, 0)
-        return (state.st_dev, state.st_ino)
 
 
 class Server:
@@ -118,7 +111,7 @@ class Server:
 
     def __init__(self, place: Place) -> None:
         """Connect; create the tenant and the database if they are missing."""
-        self._client, self._database = _connected(place), place.database_name
+        self._client, self._database = _connected(place), place.database or SERVER_DATABASE
         folder = Path(place.folder)
         location = (platform.node(), str(folder.absolute()), str(folder.absolute().parent.stat().st_ino))
         self._home = hashlib.sha256("\0".join(location).encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -316,16 +309,16 @@ def _connected(place: Place) -> Any:
     settings.chroma_server_host = place.address
     settings.chroma_server_http_port = PORT  # Chroma asks for one, and then reads the address
     settings.chroma_server_headers = place.headers
-    admin = AdminClient(settings)
+    admin, tenant, database = AdminClient(settings), place.tenant or TENANT, place.database or SERVER_DATABASE
     try:
-        admin.get_tenant(place.tenant_name)
+        admin.get_tenant(tenant)
     except NotFoundError:
-        admin.create_tenant(place.tenant_name)
+        admin.create_tenant(tenant)
     try:
-        admin.get_database(place.database_name, place.tenant_name)
+        admin.get_database(database, tenant)
     except NotFoundError:
-        admin.create_database(place.database_name, place.tenant_name)
-    return Client(place.tenant_name, place.database_name, settings)
+        admin.create_database(database, tenant)
+    return Client(tenant, database, settings)
 
 
 def _created(client: Any, suffix: str, creation: Creation) -> Any:

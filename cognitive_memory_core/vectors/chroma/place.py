@@ -16,6 +16,7 @@ from ...disk import Disk
 if TYPE_CHECKING:  # Chroma's process needs no settings
     from ...settings import VectorStoreSettings
 
+TENANT, SERVER_DATABASE = "default_tenant", "default_database"  # Chroma's, used if none is set
 PORT = 8000  # Chroma's, used if the address names none
 DATABASE = "chroma.sqlite3"
 _NUMBER = re.compile(r"[0-9]{4,9}")
@@ -65,16 +66,6 @@ class Place:
     def headers(self) -> dict[str, str]:
         """Return the headers that carry the token."""
         return {"Authorization": f"Bearer {self.token}", "X-Chroma-Token": self.token} if self.token else {}
-
-    @property
-    def tenant_name(self) -> str:
-        """Return the tenant's name, Chroma's default if none is set."""
-        return self.tenant or "default_tenant"
-
-    @property
-    def database_name(self) -> str:
-        """Return the database's name, Chroma's default if none is set."""
-        return self.database or "default_database"
 
     def number_in_use(self) -> int | None:
         """Return the number of the generation in use; None if the file is missing, unreadable or invalid."""

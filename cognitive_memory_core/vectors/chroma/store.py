@@ -20,7 +20,7 @@ from ...ports.models import Vector
 from ...ports.vectors import EmbeddedEvent, Generation
 from ...settings import VectorStoreSettings
 from ...tasks import seen
-from .place import Place
+from .place import TENANT, Place
 from .process import Bounds, ChromaProcess, ProcessDied
 from .read_filter_where import chroma_filter, event_metadata
 
@@ -183,7 +183,9 @@ def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:
         connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = connect(parts.hostname or "", parts.port, timeout=seconds)
         try:
-            connection.request("GET", f"{parts.path}/api/v2/tenants/{quote(place.tenant_name)}", headers=place.headers)
+            connection.request(
+                "GET", f"{parts.path}/api/v2/tenants/{quote(place.tenant or TENANT)}", headers=place.headers
+            )
             status = connection.getresponse().status
         finally:
             connection.close()

@@ -37,7 +37,7 @@ class Reranker:
 
 
 @pytest.mark.parametrize(
-    "answer", [[0.25, 1], (0.25, 1.0), array("d", (0.25, 1.0)), [Decimal("0.25"), True], iter([0.25, 1])]
+    "answer", [[0.25, 1], (0.25, 1.0), array("d", (0.25, 1.0)), [Decimal("0.25"), Decimal(1)], iter([0.25, 1])]
 )
 async def test_scores_of_any_kind_are_read(answer: Any) -> None:
     """Any iterable of numbers between 0 and 1 is accepted as scores."""

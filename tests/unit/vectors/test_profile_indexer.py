@@ -12,7 +12,8 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
 from cognitive_memory_core.ports.models import Calibration, Vector
 from cognitive_memory_core.tasks import latest
-from cognitive_memory_core.vectors.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
+from cognitive_memory_core.vectors.indexer import PROFILE_BATCH as BATCH
+from cognitive_memory_core.vectors.indexer import READ_AGAIN, ProfileIndexer, words_of
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import a_ledger, a_vector
 from tests.support.profiles import KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
