@@ -52,7 +52,7 @@ class Listings:
     async def lines(self, scene: Scene, listing: LineListing, limit: int, offset: int) -> list[Message]:
         """Return lines of the log, newest first."""
         await self.buffer.flush()
-        found = await self.rows.lines(_agent(scene), listing, limit, offset, without=self.access.hidden_people)
+        found = await self.log.lines(_agent(scene), listing, limit, offset, without=self.access.hidden_people)
         return [one for line in found for one in self.access.shown(_in_place(line.scene.scope), [line])]
 
     async def learned_from(self, scene: Scene, message_ids: Collection[str]) -> Mapping[tuple[str, str], str]:

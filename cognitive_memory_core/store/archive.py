@@ -25,8 +25,8 @@ from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, OptOut, Shared, recor
 from .database.rows import BELIEF, CHANGE, EVENT, MEMO, MESSAGE, PIN, Columns, bound, micros, vector_of
 from .database.sql import LISTED, listed, next_revision
 from .database.table import Table, reads, writes
-from .messages import append
-from .names import ALIAS, Alias, add_alias, add_told
+from .messages import MessageLog
+from .names import ALIAS, Alias, add_told, keep_name
 from .search.read_filter_sql import GONE
 from .vectors import dimensions_of, has_direction, put
 
@@ -221,9 +221,9 @@ def _is_new(
         case EmbeddedEvent():
             return _import_event(connection, row, revision, erased, lengths)
         case Message():
-            return append(connection, [row]) > 0
+            return MessageLog.append(connection, [row]) > 0
         case Alias():
-            return add_alias(connection, row)
+            return keep_name(connection, row)
         case Belief():
             return beliefs.import_version(connection, row, erased)
         case SuggestionDecision():

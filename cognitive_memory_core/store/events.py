@@ -62,14 +62,18 @@ class EventLedger(Table):
             event = event_rows.with_admitted_quotes(connection, drafted, left_out, erased) or drafted
             if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
                 entry = _store_or_count(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
-                if entry is not None:
-                    facts.record_observation(connection, event, entry[0], draft.observations.get(event.id, ""))
-                    written[event.id] = entry
+                if entry is None:
+                    continue
+                written[event.id] = entry
+                if (observation := draft.observations.get(event.id, "")).strip():
+                    heard = (*bound(event.scope.key, event.person, digest(observation)), entry[0])
+                    connection.execute("INSERT OR REPLACE INTO heard VALUES (?, ?, ?, ?)", heard)
         for fact in draft.facts:
             seq, facts_of = written.get(fact.event_id, (0, None))
-            is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
-            if is_fed and facts_of is not None and facts.is_kept(fact, left_out, erased):
-                facts.keep(connection, replace(fact, event_id=facts_of), seq, now)
+            person = fact.key.user_id
+            is_out = person in left_out or erased.covers_person(person, fact.happened_at)
+            if facts_of is not None and not is_out:
+                facts.keep(connection, replace(fact, event_id=facts_of), seq, now, draft.corrects)
         seqs = [seq for seq, _ in written.values()]
         if any(event.replaces for event in draft.events):
             facts.settle(connection, seqs)

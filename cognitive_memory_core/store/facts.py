@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from sqlite3 import Connection
 
-from ..domain.erasure import Tombstones
 from ..domain.event import Event, Fact
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
-from .consent import ConsentBook
 from .database.rows import EVENT, bound, digest, instant_of, micros, moment_of
 from .database.sql import LISTED, bounded, listed
 from .database.table import Table, reads, writes
@@ -36,10 +34,10 @@ UPDATE facts SET fallen = NOT fallen WHERE event_seq IN (
     ) FROM events o WHERE o.seq = facts.event_seq
 )"""  # the event is retired, or replaced by an active one of the person, or of the same profile
 _WITH_EVENTS = "facts f INDEXED BY facts_waiting CROSS JOIN events e ON e.seq = f.event_seq"
-_WAITS = "f.merged = f.fallen"  # both false: to be merged; both true: to be removed
-_OF_NOBODY_OUT = (
-    "f.user_id NOT IN (SELECT user_id FROM opt_outs) AND e.sender_id NOT IN (SELECT user_id FROM opt_outs) AND NOT"
-    " EXISTS (SELECT 1 FROM event_subjects s JOIN opt_outs o ON o.user_id = s.subject WHERE s.seq = e.seq)"
+_WAITS = (  # both false: to be merged; both true: to be removed; and nobody opted out of whom they are
+    "f.merged = f.fallen AND f.user_id NOT IN (SELECT user_id FROM opt_outs)"
+    " AND e.sender_id NOT IN (SELECT user_id FROM opt_outs) AND NOT EXISTS"
+    " (SELECT 1 FROM event_subjects s JOIN opt_outs o ON o.user_id = s.subject WHERE s.seq = e.seq)"
 )
 
 
@@ -76,7 +74,7 @@ class FactBook(Table):
             f"SELECT {_KEY}, f.facts, f.since_us, coalesce(m.attempts, 0), m.failed_us, coalesce(m.error, ''), f.gone,"
             " p.seq IS NULL"
             f" FROM (SELECT {_KEY}, count(*) AS facts, sum(f.merged) AS gone, min(f.noted_us) AS since_us,"
-            f" min(f.seq) AS first FROM {_WITH_EVENTS} WHERE {_waiting(connection)} GROUP BY {_KEY}) f"
+            f" min(f.seq) AS first FROM {_WITH_EVENTS} WHERE {_WAITS} GROUP BY {_KEY}) f"
             " LEFT JOIN merge_failures m USING (agent, entity_type, group_id, user_id)"
             " LEFT JOIN profiles p USING (agent, entity_type, group_id, user_id) ORDER BY f.since_us, f.first"
         )
@@ -91,7 +89,7 @@ class FactBook(Table):
         """Return the waiting facts of one profile: withdrawn ones first, then new ones, oldest first."""
         rows = connection.execute(
             f"SELECT e.id, f.text, f.kind, f.happened_at, f.merged FROM {_WITH_EVENTS}"
-            f" WHERE {_OF_KEY} AND {_waiting(connection)} ORDER BY f.merged DESC, f.seq LIMIT ?",
+            f" WHERE {_OF_KEY} AND {_WAITS} ORDER BY f.merged DESC, f.seq LIMIT ?",
             (*key_values(key), bounded(limit)),
         )
         return [
@@ -182,8 +180,15 @@ def settle(connection: Connection, seqs: Iterable[int]) -> None:
     connection.execute(_SETTLED, (listed(seqs),))
 
 
-def keep(connection: Connection, fact: Fact, event_seq: int, now: datetime) -> None:
-    """Store a fact of an event that was just written; a second fact of the same event and profile is ignored."""
+def keep(connection: Connection, fact: Fact, event_seq: int, now: datetime, corrected_id: str = "") -> None:
+    """Store a fact of an event that was just written; a second fact of the same event and profile is ignored.
+
+    A correction has a fact about the group only if the event that it corrects had one.
+    """
+    if corrected_id and fact.key.entity_type == "group":
+        query = f"SELECT 1 FROM facts f WHERE {_OF_KEY} AND event_seq = (SELECT seq FROM events WHERE id = ?)"
+        if connection.execute(query, (*key_values(fact.key), *bound(corrected_id))).fetchone() is None:
+            return
     connection.execute(
         "INSERT INTO facts (id, agent, entity_type, group_id, user_id, event_seq, text, kind, happened_at, noted_us)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -195,29 +200,3 @@ def keep(connection: Connection, fact: Fact, event_seq: int, now: datetime) -> N
             micros(now),
         ),
     )
-
-
-def is_kept(fact: Fact, left_out: Collection[str], erased: Tombstones) -> bool:
-    """Return whether the person of a fact's profile neither opted out nor was erased after the fact."""
-    person = fact.key.user_id
-    return person not in left_out and not erased.covers_person(person, fact.happened_at)
-
-
-def may_replace(connection: Connection, corrected_id: str, fact: Fact) -> bool:
-    """Return whether a correction may write ``fact``; False for a group's fact if the corrected event had none."""
-    if fact.key.entity_type != "group":
-        return True
-    query = f"SELECT 1 FROM facts f WHERE {_OF_KEY} AND event_seq = (SELECT seq FROM events WHERE id = ?)"
-    return connection.execute(query, (*key_values(fact.key), *bound(corrected_id))).fetchone() is not None
-
-
-def record_observation(connection: Connection, event: Event, event_seq: int, observation: str) -> None:
-    """Record which active event an observation became, replacing an earlier record."""
-    if observation.strip():
-        values = (*bound(event.scope.key, event.person, digest(observation)), event_seq)
-        connection.execute("INSERT OR REPLACE INTO heard VALUES (?, ?, ?, ?)", values)
-
-
-def _waiting(connection: Connection) -> str:
-    """Return the SQL condition for facts that wait to be merged; it mentions opt-outs only if there are any."""
-    return f"{_WAITS} AND {_OF_NOBODY_OUT}" if ConsentBook.opted_out(connection) else _WAITS

@@ -10,22 +10,19 @@ from ..domain.event import Event
 from ..domain.listing import (
     Answering,
     EventListing,
-    LineListing,
     PersonEntry,
     PlaceEntry,
     PlaceListing,
     ProfileSource,
     SeenName,
 )
-from ..domain.message import Message
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.scope import Scope
 from .database.rows import EVENT, bound, instant_of, micros, moment_of
 from .database.sql import LISTED, bounded, escaped, listed
 from .database.table import Table, reads
-from .messages import newest_lines
 from .profiles import PROFILE, key_values
-from .search.read_filter_sql import line_filter, listing_filter
+from .search.read_filter_sql import listing_filter
 
 _SEPARATOR = "\x1f"  # between the parts of a scope's key
 _SCOPES = """{name} (scope) AS (
@@ -61,30 +58,6 @@ _COUNTS = (  # from indexes alone
 )
 
 
-def _place_values(agent: str, listing: PlaceListing) -> dict[str, str]:
-    """Return the parameters of a listing's query, among them the range of scope keys that its places can have."""
-    begin = _SEPARATOR.join((agent, listing.kind, "") if listing.kind else (agent, ""))
-    end = begin[:-1] + chr(ord(_SEPARATOR) + 1)
-    if listing.place is not None:
-        begin, end = listing.place.key, f"{listing.place.key}\x01"
-    values = {
-        "begin": begin,
-        "end": end,
-        "private": f"{escaped(_private(agent, ''))}%",
-        "agent": agent,
-        "group": Scope(agent, "group", "").key,
-        "text": listing.text,
-        "like": escaped(listing.text),
-        "ids": listed([Scope(agent, "group", listing.text).key, _private(agent, listing.text)]),
-        "without": listed(_private(agent, person) for person in sorted(listing.without)),
-    }
-    return dict(zip(values, bound(*values.values()), strict=True))
-
-
-def _private(agent: str, person: str) -> str:
-    return Scope(agent, "private", person).key
-
-
 _OF_AGENT = "substr(scope, 1, length(?) + 1) = ? || char(31)"
 _LIKE = "LIKE '%' || ? || '%' ESCAPE '\\'"
 
@@ -107,20 +80,6 @@ class OperatorLists(Table):
         clause, values = listing_filter(agent, listing, without)
         rest = f"WHERE {clause} ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?"
         return EVENT.found(connection, rest, (*values, bounded(limit), bounded(offset)))
-
-    @reads
-    def lines(
-        self,
-        connection: Connection,
-        agent: str,
-        listing: LineListing,
-        limit: int,
-        offset: int = 0,
-        *,
-        without: Collection[str] = (),
-    ) -> list[Message]:
-        """Return the lines of a listing, newest first; none of the people ``without``, or of the bot's to them."""
-        return newest_lines(connection, line_filter(agent, listing, without), limit, offset)
 
     @reads
     def learned_from(
@@ -175,10 +134,27 @@ class OperatorLists(Table):
 
         Events and lines are counted only for the places of the returned page.
         """
-        values = _place_values(agent, listing)
-        numbers = {"limit": bounded(limit), "offset": bounded(offset)}
+        begin = _SEPARATOR.join((agent, listing.kind, "") if listing.kind else (agent, ""))
+        end = begin[:-1] + chr(ord(_SEPARATOR) + 1)
+        if listing.place is not None:
+            begin, end = listing.place.key, f"{listing.place.key}\x01"
+        of_group, of_private = Scope(agent, "group", "").key, Scope(agent, "private", "").key
+        values: dict[str, str | int] = {
+            "begin": begin,
+            "end": end,
+            "private": f"{escaped(of_private)}%",
+            "agent": agent,
+            "group": of_group,
+            "text": listing.text,
+            "like": escaped(listing.text),
+            "ids": listed([of_group + listing.text, of_private + listing.text]),
+            "without": listed(of_private + person for person in sorted(listing.without)),
+            "limit": bounded(limit),
+            "offset": bounded(offset),
+        }
+        values = dict(zip(values, bound(*values.values()), strict=True))
         entries: list[PlaceEntry] = []
-        for key, last in connection.execute(_PLACES, {**values, **numbers}).fetchall():
+        for key, last in connection.execute(_PLACES, values).fetchall():
             name = connection.execute(f"SELECT {_NAME} FROM (SELECT :scope AS scope) p", {**values, "scope": key})
             counted = _COUNTS if listing.is_counted else ()
             counts = [connection.execute(count, (key,)).fetchone()[0] for count in counted]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -20,7 +20,7 @@ from .database.sql import LISTED, bounded, listed, new_seq
 from .database.table import Table, reads, writes
 from .search import words
 from .search.corpus import passages_around
-from .search.read_filter_sql import NOT_HIDDEN, Filter, line_filter
+from .search.read_filter_sql import NOT_HIDDEN, line_filter
 
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds
@@ -41,10 +41,18 @@ class MessageLog(Table):
     """The recent-message log."""
 
     @writes
-    def append(self, connection: Connection, messages: Sequence[Message]) -> None:
-        """Store messages; an existing one (same scope and id) is unchanged, a withdrawn one is skipped."""
-        erased = tombstones_of(connection)
-        append(connection, (message for message in messages if not stays_out(erased, message)))
+    def append(self, connection: Connection, messages: Sequence[Message]) -> int:
+        """Store messages and return how many were new; a known one is unchanged, a withdrawn or erased one skipped."""
+        erased, count = tombstones_of(connection), 0
+        for message in messages:
+            if stays_out(erased, message) or _withdrawn_at(connection, message) is not None:
+                continue
+            if seq := _known(connection, message):
+                _keep_ids(connection, seq, message)
+                continue
+            _insert(connection, message)
+            count += 1
+        return count
 
     @writes
     def backfill(self, connection: Connection, messages: Sequence[Message]) -> list[str]:
@@ -113,7 +121,26 @@ class MessageLog(Table):
         Lines of the people ``without``, and the bot's lines to them, are left out and do not count towards ``limit``.
         """
         listing = LineListing(scope, window=None if before is None else Interval(EARLIEST, before))
-        return newest_lines(connection, line_filter(scope.agent, listing, without), limit)[::-1]
+        return MessageLog.lines(connection, scope.agent, listing, limit, without=without)[::-1]
+
+    @reads
+    def lines(
+        self,
+        connection: Connection,
+        agent: str,
+        listing: LineListing,
+        limit: int,
+        offset: int = 0,
+        *,
+        without: Collection[str] = (),
+    ) -> list[Message]:
+        """Return the lines of a listing, newest first; none of the people ``without``, or of the bot's to them."""
+        clause, values = line_filter(agent, listing, without)
+        rows = connection.execute(
+            f"SELECT {MESSAGE.of('e')} FROM messages e WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?",
+            (*values, bounded(limit), bounded(offset)),
+        )
+        return [found_message(row) for row in rows]
 
     @reads
     def find(self, connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
@@ -203,27 +230,6 @@ class MessageLog(Table):
             seqs = listed(row[0] for row in over[first : first + PRUNED_TOGETHER])
             await self.database.write(event_rows.delete, MESSAGE, f"seq IN {LISTED}", (seqs,))
         return len(over)
-
-
-def newest_lines(connection: Connection, chosen: Filter, limit: int, offset: int = 0) -> list[Message]:
-    """Return the lines that a condition over ``messages e`` chooses, newest first."""
-    clause, values = chosen
-    query = f"SELECT {MESSAGE.of('e')} FROM messages e WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?"
-    return [found_message(row) for row in connection.execute(query, (*values, bounded(limit), bounded(offset)))]
-
-
-def append(connection: Connection, messages: Iterable[Message]) -> int:
-    """Write messages that are neither known nor withdrawn; return their number."""
-    count = 0
-    for message in messages:
-        if _withdrawn_at(connection, message) is not None:
-            continue
-        if seq := _known(connection, message):
-            _keep_ids(connection, seq, message)
-            continue
-        _insert(connection, message)
-        count += 1
-    return count
 
 
 def note_withdrawn(connection: Connection, seqs: Sequence[int], at: datetime) -> None:

@@ -81,7 +81,7 @@ class NameBook(Table):
         tombstones = tombstones_of(connection)
         for alias in sightings:
             if not is_covered(tombstones, alias.scope, (alias.user_id,), alias.last_seen_at):
-                _write(connection, alias)
+                keep_name(connection, alias)
 
     @reads
     def people(self, connection: Connection, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
@@ -143,12 +143,12 @@ class NameBook(Table):
         return [row[0] for row in connection.execute(_SHARED, (listed(user_ids), with_words, *_WORN))]
 
 
-def add_alias(connection: Connection, alias: Alias) -> bool:
+def keep_name(connection: Connection, alias: Alias) -> bool:
     """Write a name, or the longer period of a known one; return whether it is new."""
-    key = bound(alias.scope.key, alias.user_id, alias.name)
     query = "SELECT 1 FROM names WHERE scope = ? AND user_id = ? AND name = ?"
-    is_new = connection.execute(query, key).fetchone() is None
-    _write(connection, alias)
+    is_new = connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name)).fetchone() is None
+    longer = "first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
+    connection.execute(f"{ALIAS.insert} ON CONFLICT DO UPDATE SET {longer}", ALIAS.values(alias))
     return is_new
 
 
@@ -159,12 +159,7 @@ def add_told(connection: Connection, told: Sequence[Alias]) -> None:
     known = {(Scope.of_key(key).agent, *names) for key, *names in rows}
     for alias in told:
         if (alias.scope.agent, *bound(alias.user_id, alias.name)) not in known:
-            _write(connection, alias)
-
-
-def _write(connection: Connection, alias: Alias) -> None:
-    longer = "first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
-    connection.execute(f"{ALIAS.insert} ON CONFLICT DO UPDATE SET {longer}", ALIAS.values(alias))
+            keep_name(connection, alias)
 
 
 def _news_of(connection: Connection, alias: Alias) -> Literal["name", "times", ""]:

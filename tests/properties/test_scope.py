@@ -226,7 +226,7 @@ def test_the_log_is_read_by_the_same_rule(
     spoken = enumerate(product(places, moments, (False, True)))
     lines = [Message(str(number), place, "", at, is_bot=is_bot) for number, (place, at, is_bot) in spoken]
     with closing(empty()) as connection:
-        messages.append(connection, lines)
+        messages.MessageLog.append(connection, lines)
         for scene, narrowing in product(scenes, (BARE, *narrowings)):
             read_filter = replace(narrowing, scene=scene)
             admitted = {line.id for line in lines if read_filter.admits(line.as_event())}

@@ -74,7 +74,7 @@ async def test_lines_are_listed_with_what_was_made_of_them(ledger: Ledger) -> No
     await ledger.eraser.forget(gone.id, later(hours=2))
 
     async def listed(**fields: object) -> list[str]:
-        found = await ledger.listings.lines(AGENT, LineListing(**fields), 9)  # type: ignore[arg-type]
+        found = await ledger.log.lines(AGENT, LineListing(**fields), 9)  # type: ignore[arg-type]
         return [line.text for line in found]
 
     assert (await listed())[0] == "我"
@@ -82,7 +82,7 @@ async def test_lines_are_listed_with_what_was_made_of_them(ledger: Ledger) -> No
     assert await listed(place=OTHER_GROUP.scope) == ["别处"]
     assert await listed(user_id="2000002") == ["我"]
     assert await listed(window=Interval(later(hours=1), later(hours=2))) == ["我"]
-    without = await ledger.listings.lines(AGENT, LineListing(), 9, without={"2000002"})
+    without = await ledger.log.lines(AGENT, LineListing(), 9, without={"2000002"})
     assert "我" not in [line.text for line in without]
     assert await ledger.listings.learned_from(AGENT, ["m1", "m2"]) == {(GROUP.scope.key, "m2"): tea.id}
     [one] = await ledger.listings.answers(GROUP.scope, 9, 9)
