@@ -439,7 +439,7 @@ class Question:
         self._told = {(scene.scope, message_id) for message_id in ids} if scene.has_place else set[LineKey]()
         chosen: list[FoundLine] = []
         for one in found.lines:
-            is_told = one.key in self._told
+            is_told = one.line.key in self._told
             cut = "relevance" if one.relevance < asked.min_relevance else "recent" if is_told else None
             cut = "limit" if cut is None and len(chosen) == wanted else cut
             if cut is None:
@@ -457,8 +457,8 @@ class Question:
         callers = self._told
         self._told = {*callers, *(key for event in self.shown for key in event.sources)}
         most = self._settings.query.auto_messages_k
-        chosen = [one for one in self.lines.lines if one.key not in self._told][:most]
-        told = {*self._told, *(one.key for one in chosen)}
+        chosen = [one for one in self.lines.lines if one.line.key not in self._told][:most]
+        told = {*self._told, *(one.line.key for one in chosen)}
         self.lines = replace(self.lines, lines=tuple(chosen))
         self._surround(chosen, FOLLOWED)
         for one in chosen:
@@ -476,7 +476,7 @@ class Question:
         admits = self._parts.access.present_filter(self._scene).admits_line
         admitted = [one for one in self.lines.lines if all(admits(line) for line in (one.line, one.replied) if line)]
         left = admitted[: self._settings.query.auto_messages_k]
-        ranks = {one.key: rank for rank, one in enumerate(left, 1)}
+        ranks = {one.line.key: rank for rank, one in enumerate(left, 1)}
         for at, one in enumerate(self.line_candidates):
             (key,) = one.line.sources
             dropped = "shown_as_event" if key in self._told else "limit"

@@ -88,7 +88,7 @@ def test_neighbours_stand_round_their_line(passages):
 
     where = {(line.scene.scope, line.id): (passage, at) for passage in passages for at, line in enumerate(passage)}
     for hit in asyncio.run(surrounded()):
-        passage, at = where[hit.key]
+        passage, at = where[hit.line.key]
         start, stop = at, at + 1
         while start > max(at - SHOWN, 0) and _goes_on(passage, start):
             start -= 1

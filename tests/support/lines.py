@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.search import lines as ranker
 from cognitive_memory_core.store.search.corpora import row_of
-from cognitive_memory_core.store.search.lines import FoundLine, LineSearch, found_lines
+from cognitive_memory_core.store.search.lines import FoundLine, LineSearch
 from tests.support.clock import NOON
 
 
@@ -44,5 +44,5 @@ def found_in(
     with pytest.MonkeyPatch.context() as patched:
         for name, weight in (weights or {}).items():
             patched.setattr(ranker, name, weight)
-        scored = ranker.scored_lines(rows, asked)
-    return [*found_lines(asked, rows, scored, lambda some: {row: lines[row] for row in some}).lines]
+        found = ranker.found_lines(rows, asked, lambda some: {row: lines[row] for row in some})
+    return [*found.lines]

@@ -10,8 +10,8 @@ import asyncio
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
 from sqlite3 import Connection
@@ -27,9 +27,9 @@ from ..database.connections import catch_up, rows_read
 from ..database.database import Database
 from ..database.rows import Row, bound, micros
 from ..database.sql import LISTED, always_kept, bounded, listed, select
-from ..numpy_on_use import Array, Vectors, np
+from ..numpy_on_use import Array, np
 from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surround
-from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines, scored_lines
+from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines
 from .read_filter_sql import Filter, place_filter
 from .rows import FLOAT_BYTES, EventRows, best, cosines, unit_vectors
 from .words import latest_removal, match, removed_between
@@ -47,7 +47,7 @@ _EMBEDDED = "events e CROSS JOIN vectors v ON v.seq = e.seq"  # CROSS reads the 
 T = TypeVar("T")
 Found = list[tuple[T, float]]
 Ranking = Callable[[int, bool], Mapping[int, float]]  # the best so many rows: of a place, or of those that are admitted
-_Key = tuple[Corpus[Any, Any], Filter, str]  # a corpus, the filter of a place, and the model of its vectors
+_Key = tuple[Corpus[Any], Filter, str]  # a corpus, the filter of a place, and the model of its vectors
 
 
 class HeldCorpus:
@@ -62,69 +62,52 @@ class HeldCorpus:
         self.lock = Lock()
         self.changed_at = changed_at
         self.counted = 0  # bytes
-        self._begin(0, 0)
-
-    def _begin(self, removal: int, revision: int) -> None:
         self.rows = self.corpus.rows()
-        self.missing: list[int] = []  # known, but not loaded yet
-        self._last, self._removal, self._revision = 0, removal, revision
-
-    @property
-    def at_least(self) -> int:
-        """A lower bound of the size when all rows are loaded: the distinct terms, limited in number, apart."""
-        loaded, held = max(len(self.rows), 1), TERM_BYTES * len(self.rows.terms.values)
-        if isinstance(self.rows, EventRows):
-            held += len(self.rows) * self.rows.dimensions * FLOAT_BYTES
-        return max(self.counted, held * (loaded + len(self.missing)) // loaded)
+        self.missing: list[int] = []
+        self._known = 0, 0, 0  # the last seq, removal and revision
 
     def follow(self, connection: Connection) -> None:
         """Note new, removed and changed rows, in an order in which none is missed, and load some that are missing."""
         catch_up(connection, self.changed_at)
-        table, words, before = self.corpus.table, self.corpus.words, (self._last, self._removal, self._revision)
-        removal = latest_removal(connection, words)
-        revision = always_kept(connection, "revision")
-        gone = removed_between(connection, words, self._removal, removal) if self._last else set[int]()
-        if gone is None or not self._last:
-            self._begin(removal, revision)
+        table, words, (where, values) = self.corpus.table, self.corpus.words, self._filter
+        known, removed, revised = self._known
+        removal, revision = latest_removal(connection, words), always_kept(connection, "revision")
+        gone = removed_between(connection, words, removed, removal) if known else None
+        if gone is None:  # a new place, or one that missed too many removals
+            self.rows, self.missing, known, revised = self.corpus.rows(), [], 0, revision
         elif gone:  # a row that was worded anew is removed, and added with the same seq
             again = {*self.rows.remove(gone).tolist(), *gone.intersection(self.missing)}
             self.missing = [*(seq for seq in self.missing if seq not in again), *sorted(again)]
-        last = max(connection.execute(select("max(seq)", table, "TRUE")).fetchone()[0] or 0, self._last)
-        if last > self._last:
-            self.missing += self._new_seqs(connection, last)
-        if isinstance(self.rows, EventRows) and revision > self._revision:
-            where = f"{self._filter[0]} AND e.revision > ?"
-            query = select(f"e.seq, {_VECTOR}", "events e LEFT JOIN vectors v ON v.seq = e.seq", where)
-            changed = connection.execute(query, (*bound(self._model), *self._filter[1], self._revision))
+        last = max(connection.execute(select("max(seq)", table, "TRUE")).fetchone()[0] or 0, known)
+        if last > known:  # all new rows are read if those are few, else the place's index is
+            is_short = last - known <= max(len(self.rows), TOGETHER)
+            source, seq = (" NOT INDEXED", "e.seq") if is_short else ("", "+e.seq")
+            query = select("e.seq", f"{table} e{source}", f"{where} AND {seq} > ? AND {seq} <= ?")
+            self.missing += (row[0] for row in connection.execute(query, (*values, known, last)))
+        if isinstance(self.rows, EventRows) and revision > revised:
+            joined = "events e LEFT JOIN vectors v ON v.seq = e.seq"
+            query = select(f"e.seq, {_VECTOR}", joined, f"{where} AND e.revision > ?")
+            changed = connection.execute(query, (*bound(self._model), *values, revised))
             while some := changed.fetchmany(TOGETHER):
                 self.rows.embed(some)
-        self._last, self._removal, self._revision = last, removal, revision
         if isinstance(self.rows, LineRows):
-            source = "veils v CROSS JOIN messages e ON e.seq = v.seq"
-            query = select("DISTINCT v.seq", source, self._filter[0], "ORDER BY v.seq")
-            self.rows.hide(np.array([row[0] for row in connection.execute(query, self._filter[1])], np.int64))
-        if self.missing:
+            query = select("DISTINCT v.seq", "veils v CROSS JOIN messages e ON e.seq = v.seq", where, "ORDER BY v.seq")
+            self.rows.hide(np.array([row[0] for row in connection.execute(query, values)], np.int64))
+        before, self._known = self._known, (last, removal, revision)
+        if self.missing or before != self._known:
             self._load(connection)
-        elif before == (last, removal, revision):
-            return
-        self.changed_at = time.monotonic()
+            self.changed_at = time.monotonic()
 
     def _load(self, connection: Connection) -> None:
-        columns, is_events = self.rows.COLUMNS, self.corpus is EVENTS
-        source = f"{self.corpus.table} e NOT INDEXED{' LEFT JOIN vectors v ON v.seq = e.seq' if is_events else ''}"
-        asked = ", ".join(("e.seq", *((_VECTOR,) if is_events else ()), *(f"e.{name}" for name in columns)))
+        is_events, table = isinstance(self.rows, EventRows), self.corpus.table
+        source = f"{table} e NOT INDEXED{' LEFT JOIN vectors v ON v.seq = e.seq' if is_events else ''}"
+        asked = ", ".join(("e.seq", *((_VECTOR,) if is_events else ()), *(f"e.{name}" for name in self.rows.COLUMNS)))
         query = select(asked, source, f"e.seq IN {LISTED} AND {self._filter[0]}")  # by seq
         model = bound(self._model) if is_events else ()
-        if rows := connection.execute(query, (*model, listed(self.missing[:TOGETHER]), *self._filter[1])).fetchall():
+        some, self.missing = self.missing[:TOGETHER], self.missing[TOGETHER:]
+        values = (*model, listed(some), *self._filter[1])
+        if some and (rows := connection.execute(query, values).fetchall()):
             self.rows.load(rows)
-        del self.missing[:TOGETHER]
-
-    def _new_seqs(self, connection: Connection, last: int) -> Iterator[int]:
-        """Yield the seqs of new rows, by reading all new rows if those are few, else by the place's index."""
-        is_short = last - self._last <= max(len(self.rows), TOGETHER)
-        source, after = (" NOT INDEXED", "e.seq") if is_short else ("", "+e.seq")
-        query = select("e.seq", f"{self.corpus.table} e{source}", f"{self._filter[0]} AND {after} > ? AND {after} <= ?")
-        yield from (row[0] for row in connection.execute(query, (*self._filter[1], self._last, last)))
 
 
 class Corpora:
@@ -139,11 +122,9 @@ class Corpora:
         self._lock = Lock()  # of the two above
         self._cleared_at = 0.0
         self._refused: set[_Key] = set()  # places that do not fit into memory
-        self._to_load: set[_Key] = set()
-        self._loading: dict[_Key, asyncio.Task[None]] = {}
-        self._turns = asyncio.Lock()
+        self._to_load: dict[_Key, None] = {}  # in order
+        self._loading: asyncio.Task[None] | None = None
         self._model = ""
-        self._dimensions = 0
 
     def follow(self, fingerprint: str) -> None:
         """Set the model whose vectors are compared from now on."""
@@ -168,8 +149,8 @@ class Corpora:
             if rows is not None:
                 scores = rows.bm25(terms)
                 shared = np.flatnonzero(scores)
-                return _admitted(connection, read_filter, bounded(limit), rows.seqs.values[shared], scores[shared])
-        return _matching(connection, EVENTS, terms, read_filter, bounded(limit))
+                return _admitted(connection, read_filter, limit, rows.seqs.values[shared], scores[shared])
+        return _matching(connection, EVENTS, terms, read_filter, limit)
 
     def found_nearest(
         self, connection: Connection, vector: Vector, read_filter: ReadFilter, limit: int
@@ -180,11 +161,18 @@ class Corpora:
         if limit <= 0 or not self._model or not math.isfinite(length) or length <= 0:
             return []
         asked = (direction / length).astype(np.float32)
-        self._dimensions = asked.size
         with self._rows(connection, self._key(EVENTS, read_filter)) as rows:
             if rows is not None and rows.dimensions in (0, asked.size):
-                return _admitted(connection, read_filter, bounded(limit), *rows.cosines(asked))
-        return _admitted(connection, read_filter, bounded(limit), *self._scanned(connection, read_filter, asked))
+                return _admitted(connection, read_filter, limit, *rows.cosines(asked))
+        where, values = place_filter(read_filter)  # all vectors of the place are read from the disk
+        stands = "e.retired_at IS NULL AND +e.embedded_as = ? AND e.revision > 0"  # +: not by the index of all places
+        query = select("e.seq, v.vector", _EMBEDDED, f"{where} AND {stands} AND length(v.vector) = ?")
+        read = connection.execute(query, (*values, *bound(self._model), asked.size * FLOAT_BYTES))
+        seqs, found = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
+        while some := read.fetchmany(max(SCANNED // (asked.size * FLOAT_BYTES), 1)):
+            seqs.append(np.fromiter((row[0] for row in some), np.int64, len(some)))
+            found.append(cosines(unit_vectors([row[1] for row in some], asked.size), asked))
+        return _admitted(connection, read_filter, limit, np.concatenate(seqs), np.concatenate(found))
 
     def found_lines(self, connection: Connection, search: LineSearch) -> FoundLines:
         """Return lines that have one of the terms or more, or stand near such lines, best first."""
@@ -199,7 +187,7 @@ class Corpora:
                     found = MESSAGES.at(connection, search.read_filter, list(of_seq))
                     return {of_seq[seq]: line for seq, line in found.items()}
 
-                return found_lines(search, rows, scored_lines(rows, search), read)
+                return found_lines(rows, search, read)
         return _lines_matching(connection, search)
 
     def surround(
@@ -222,26 +210,13 @@ class Corpora:
         size = count * dimensions_of(connection, self._model) * FLOAT_BYTES
         return size > self.limit * (COST_OF_A_FILTER if is_filtered else 1)
 
-    def _scanned(self, connection: Connection, read_filter: ReadFilter, asked: Vectors) -> tuple[Array, Vectors]:
-        """Return the seqs and cosines of all vectors of a place, read from the disk."""
-        where, values = place_filter(read_filter)
-        stands = "e.retired_at IS NULL AND +e.embedded_as = ? AND e.revision > 0"  # +: not by the index of all places
-        query = select("e.seq, v.vector", _EMBEDDED, f"{where} AND {stands} AND length(v.vector) = ?")
-        rows = connection.execute(query, (*values, *bound(self._model), asked.size * FLOAT_BYTES))
-        parts: list[tuple[Array, Vectors]] = [(np.empty(0, np.int64), np.empty(0, np.float32))]
-        while some := rows.fetchmany(max(SCANNED // (asked.size * FLOAT_BYTES), 1)):
-            seqs = np.fromiter((row[0] for row in some), np.int64, len(some))
-            parts.append((seqs, cosines(unit_vectors([row[1] for row in some], asked.size), asked)))
-        return np.concatenate([seqs for seqs, _ in parts]), np.concatenate([found for _, found in parts])
-
     # places
 
-    def _key(self, corpus: Corpus[Any, Any], read_filter: ReadFilter) -> _Key | None:
+    def _key(self, corpus: Corpus[Any], read_filter: ReadFilter) -> _Key | None:
         """Return the key of the place that contains all that a filter admits; None for the lines of all places."""
-        if corpus is MESSAGES:
-            is_bounded = read_filter.scene.kind != "operator" or read_filter.group_id
-            return (corpus, place_filter(read_filter), "") if is_bounded else None
-        return corpus, place_filter(read_filter), self._model
+        if corpus is MESSAGES and read_filter.scene.kind == "operator" and not read_filter.group_id:
+            return None
+        return corpus, place_filter(read_filter), self._model if corpus is EVENTS else ""
 
     @contextmanager
     def _rows(self, connection: Connection, key: _Key | None) -> Generator[Any, None, None]:
@@ -259,57 +234,58 @@ class Corpora:
 
     def _follow(self, connection: Connection, key: _Key, place: HeldCorpus) -> None:
         """Bring a place up to date, and evict what does not fit beside it, or the place if it is too large."""
+        is_kept = False  # after a failure, its rows may be half changed
         try:
             place.follow(connection)
-        except BaseException:
-            self._drop(key)  # its rows may be half changed
-            raise
-        with self._lock:
-            before, place.counted = place.counted, place.rows.bytes + OVERHEAD
-            if self._held.get(key) is place:  # otherwise it was dropped in the meantime
-                self.bytes += place.counted - before
-            while self.bytes > self.limit and self._held:
-                self.bytes -= self._held.popitem(last=False)[1].counted
-        if place.at_least > self.limit:
-            self._drop(key)
-            self._refused.add(key)
-        elif place.missing:
-            self._to_load.add(key)
-        else:
-            rows_read(connection, "places")[key] = place, place.changed_at
-
-    def _drop(self, key: _Key) -> None:
-        with self._lock:
-            if held := self._held.pop(key, None):
-                self.bytes -= held.counted
+            rows, loaded = place.rows, max(len(place.rows), 1)
+            row_bytes = TERM_BYTES * len(rows.terms.values)
+            row_bytes += len(rows) * rows.dimensions * FLOAT_BYTES if isinstance(rows, EventRows) else 0
+            counted = rows.bytes + OVERHEAD
+            # at least, when all rows are loaded: the distinct terms, limited in number, apart
+            is_kept = max(counted, row_bytes * (loaded + len(place.missing)) // loaded) <= self.limit
+            with self._lock:
+                before, place.counted = place.counted, counted
+                if self._held.get(key) is place:  # otherwise it was dropped in the meantime
+                    self.bytes += counted - before
+                while self.bytes > self.limit and self._held:
+                    self.bytes -= self._held.popitem(last=False)[1].counted
+            if not is_kept:
+                self._refused.add(key)
+            elif place.missing:
+                self._to_load[key] = None
+            else:
+                rows_read(connection, "places")[key] = place, place.changed_at
+        finally:
+            with self._lock:
+                if not is_kept and (held := self._held.pop(key, None)):
+                    self.bytes -= held.counted
 
     def load(self) -> None:
         """Begin to load the places that were searched and are not in memory; call it on the event loop."""
-        while self._to_load:
-            key = self._to_load.pop()
-            if key not in self._loading:
-                self._loading[key] = asyncio.create_task(self._load(key))
+        if self._to_load and (self._loading is None or self._loading.done()):
+            self._loading = asyncio.create_task(self._load())
 
     async def loaded(self) -> None:
         """Wait until the rows of all places searched so far are loaded."""
-        await asyncio.gather(*self._loading.values())
+        if self._loading is not None:
+            await self._loading
 
-    async def _load(self, key: _Key) -> None:
-        """Load a place's rows in small steps, so that concurrent reads wait for few rows only."""
+    async def _load(self) -> None:
+        """Load one place after the other, as places that do not fit together would evict each other.
 
-        def is_missing(connection: Connection) -> bool:
+        Each is loaded in small steps, so that concurrent reads wait for few rows only.
+        """
+
+        def is_missing(connection: Connection, key: _Key) -> bool:
             with self._rows(connection, key) as rows:
                 return rows is None and key not in self._refused
 
-        try:
-            async with self._turns:  # one place at a time: places that do not fit together would evict each other
-                while await self._database.read(is_missing):
+        with suppress(UnavailableError):  # closed or unreadable: the next search reports it
+            while self._to_load:
+                key = list(self._to_load)[0]  # noqa: RUF015  # at once, for other threads add places
+                while await self._database.read(is_missing, key):
                     pass
-        except UnavailableError:  # closed or unreadable: the next search reports it
-            pass
-        finally:
-            self._to_load.discard(key)
-            del self._loading[key]
+                self._to_load.pop(key, None)
 
 
 def dimensions_of(connection: Connection, fingerprint: str) -> int:
@@ -326,15 +302,18 @@ def _admitted(connection: Connection, read_filter: ReadFilter, limit: int, seqs:
     """Return the best events that the filter admits."""
 
     def ranked(most: int, is_narrow: bool) -> Mapping[int, float]:  # as a Ranking
-        inside = np.isin(seqs, EVENTS.seqs_within(connection, read_filter)) if is_narrow else slice(None)
+        if not is_narrow:
+            return best(seqs, scores, most)
+        clause, values = EVENTS.filter_of(read_filter)
+        admitted = [row[0] for row in connection.execute(select("e.seq", "events e", clause), values)]
+        inside = np.isin(seqs, admitted)
         return best(seqs[inside], scores[inside], most)
 
     return _found(connection, EVENTS, read_filter, limit, ranked)
 
 
-def _found(
-    connection: Connection, corpus: Corpus[T, Any], read_filter: ReadFilter, limit: int, ranked: Ranking
-) -> Found[T]:
+def _found(connection: Connection, corpus: Corpus[T], read_filter: ReadFilter, limit: int, ranked: Ranking) -> Found[T]:
+    limit = bounded(limit)
     scores = ranked(limit + SPARE, False)  # as a Ranking
     found = corpus.at(connection, read_filter, [*islice(scores, limit)])
     if len(found) < min(limit, len(scores)):
@@ -346,7 +325,7 @@ def _found(
 
 
 def _matching(
-    connection: Connection, corpus: Corpus[T, Any], terms: Sequence[str], read_filter: ReadFilter, limit: int
+    connection: Connection, corpus: Corpus[T], terms: Sequence[str], read_filter: ReadFilter, limit: int
 ) -> Found[T]:
     """Search with FTS5."""
     expression, words = match(terms, read_filter), corpus.words
@@ -354,11 +333,8 @@ def _matching(
         return []
 
     def ranked(most: int, is_narrow: bool) -> Mapping[int, float]:  # as a Ranking
-        if not is_narrow:
-            query = select("rowid, -rank", words, f"{words} MATCH ?", "ORDER BY rank LIMIT ?")
-            return dict(connection.execute(query, (expression, most)))
-        clause, values = corpus.filter_of(read_filter)
-        source = f"{words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid"  # CROSS forces the word index first
+        clause, values = corpus.filter_of(read_filter) if is_narrow else ("TRUE", ())
+        source = f"{words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid" if is_narrow else f"{words} w"
         query = select("w.rowid, -w.rank", source, f"{words} MATCH ? AND {clause}", "ORDER BY w.rank LIMIT ?")
         return dict(connection.execute(query, (expression, *values, most)))
 
@@ -375,10 +351,12 @@ def _lines_matching(connection: Connection, search: LineSearch) -> FoundLines:
     for number, passage in enumerate(passages_around(connection, found, wide, search.reach)):
         rows.load([row_of(len(lines) + at, line) for at, line in enumerate(passage)], number)
         lines += passage
-    among = [at for at, line in enumerate(lines) if line.key in keys]
-    scored = scored_lines(rows, search, np.array(among, np.int64))
-    admits = search.read_filter.admits_line
-    return found_lines(search, rows, scored, lambda some: {row: lines[row] for row in some if admits(lines[row])})
+    among, admits = [at for at, line in enumerate(lines) if line.key in keys], search.read_filter.admits_line
+
+    def read(some: Sequence[int]) -> Mapping[int, Message]:
+        return {row: lines[row] for row in some if admits(lines[row])}
+
+    return found_lines(rows, search, read, np.array(among, np.int64))
 
 
 def row_of(seq: int, line: Message) -> Row:

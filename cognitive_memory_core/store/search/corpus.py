@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import chain
 from sqlite3 import Connection
 from typing import Generic, TypeVar
@@ -15,22 +14,21 @@ from ...domain.read_filter import ReadFilter
 from ..database.connections import rows_read
 from ..database.rows import EVENT, MESSAGE, Row, bound, found_event, found_message
 from ..database.sql import LISTED, listed, select
-from ..numpy_on_use import NDArray, np
 from .lines import PAUSE, PAUSE_US, FoundLine, LineRows
 from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, sql_filter
-from .rows import EventRows, Rows
+from .rows import EventRows
 from .words import EVENT_WORDS, MESSAGE_WORDS
 
 SHOWN = 2  # lines before and after a line that are shown with it
 T = TypeVar("T")
-R = TypeVar("R", bound=Rows)
 
 
 @dataclass(frozen=True)
-class Corpus(Generic[T, R]):
+class Corpus(Generic[T]):
     """Events, or messages: their tables, conversion and access rule.
 
     ``standing`` is the SQL condition of rows that may be shown at all, ``rows`` makes the rows held of a place.
+    ``columns`` are those for :meth:`admitted`: seq and the fields, from the table as ``e``.
     """
 
     table: str
@@ -39,17 +37,13 @@ class Corpus(Generic[T, R]):
     filter_of: Callable[[ReadFilter], Filter]
     read: Callable[[Row], T]
     admits: Callable[[ReadFilter, T], bool]
-    rows: Callable[[], R]
+    rows: Callable[[], EventRows | LineRows]
     standing: str = "TRUE"
+    columns: str = field(init=False)
 
-    @cached_property
-    def columns(self) -> str:
-        """The columns for :meth:`admitted`: seq and the fields, from the table as ``e``."""
-        return ", ".join(f"e.{name}" for name in ("seq", *self.fields))
-
-    @cached_property
-    def _by_seq(self) -> str:
-        return select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+    def __post_init__(self) -> None:
+        """Name the columns."""
+        object.__setattr__(self, "columns", ", ".join(f"e.{name}" for name in ("seq", *self.fields)))
 
     def admitted(self, read_filter: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
         """Convert rows, and drop those that the read filter does not admit, whatever the query returned."""
@@ -62,29 +56,16 @@ class Corpus(Generic[T, R]):
         if unchecked := [seq for seq in seqs if seq not in kept]:
             known, read, admits = rows_read(connection, self.table), self.read, self.admits
             if missing := [seq for seq in unchecked if seq not in known]:
-                for row in connection.execute(self._by_seq, (listed(missing),)):
+                query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+                for row in connection.execute(query, (listed(missing),)):
                     known[row[0]] = read(row[1:])
             for seq in unchecked:
                 item = known.get(seq)
                 kept[seq] = item if item is not None and admits(read_filter, item) else None
         return {seq: item for seq in seqs if (item := kept[seq]) is not None}
 
-    def seqs_within(self, connection: Connection, read_filter: ReadFilter) -> NDArray[np.int64]:
-        """Return the seqs of all rows that the read filter admits."""
-        clause, values = self.filter_of(read_filter)
-        found = connection.execute(select("e.seq", f"{self.table} e", clause), values).fetchall()
-        return np.fromiter((row[0] for row in found), np.int64, len(found))
 
-
-EVENTS = Corpus(
-    "events",
-    EVENT_WORDS,
-    EVENT.fields,
-    sql_filter,
-    found_event,
-    ReadFilter.admits,
-    EventRows,
-)
+EVENTS = Corpus("events", EVENT_WORDS, EVENT.fields, sql_filter, found_event, ReadFilter.admits, EventRows)
 MESSAGES = Corpus(
     "messages",
     MESSAGE_WORDS,
@@ -97,7 +78,6 @@ MESSAGES = Corpus(
 )
 
 
-_Place = tuple[int, int]  # at_us and seq: the order of the log
 _ASKED = """json_each(?1) j CROSS JOIN messages m
     ON m.scope = json_extract(j.value, '$[0]') AND m.id = json_extract(j.value, '$[1]')"""
 _ANSWERED = select(
@@ -114,24 +94,20 @@ def passages_around(
     asked = json.dumps([bound(*key) for key in sorted(admitted)])
     clause, values = message_filter(read_filter)
     side = (*values, _EVER_US, reach)
-    windows: dict[str, dict[int, list[_Place]]] = {}
+    windows: dict[str, dict[int, list[tuple[int, int]]]] = {}  # by place and line: time and seq, the order of the log
     for place, _, number, at_us, seq in connection.execute(_beside(clause), (asked, *side, *side)):
         windows.setdefault(place, {}).setdefault(number, []).append((at_us, seq))
-    runs = [run for here in windows.values() for run in _joined(map(sorted, here.values()))]
+    runs: list[list[tuple[int, int]]] = []
+    for here in windows.values():
+        begun = len(runs)
+        for window in sorted(map(sorted, here.values())):
+            if len(runs) > begun and window[0] <= runs[-1][-1]:  # windows that share a line are one
+                runs[-1] += [place for place in window if place > runs[-1][-1]]
+            else:
+                runs.append(window)
     lines = MESSAGES.at(connection, read_filter, [seq for run in runs for _, seq in run])
     passages = (tuple(lines[seq] for _, seq in run if seq in lines) for run in runs)
     return [passage for passage in passages if passage]
-
-
-def _joined(windows: Iterable[list[_Place]]) -> list[list[_Place]]:
-    """Join the windows that share a line; all windows are of one place."""
-    runs: list[list[_Place]] = []
-    for window in sorted(windows):
-        if runs and window[0] <= runs[-1][-1]:
-            runs[-1] += [place for place in window if place > runs[-1][-1]]
-        else:
-            runs.append(window)
-    return runs
 
 
 def surround(
@@ -144,17 +120,21 @@ def surround(
     """
     keys = [bound(one.line.scene.scope.key, one.line.id) for one in found]
     clause, values = message_filter(read_filter)
-    side = (*values, SHOWN * PAUSE_US, SHOWN)
+    side_of = (*values, SHOWN * PAUSE_US, SHOWN)
     beside: dict[tuple[str, ...], list[int]] = {}
-    for *key, _, seq in sorted(connection.execute(_beside(clause), (json.dumps(keys[:around]), *side, *side))):
+    for *key, _, seq in sorted(connection.execute(_beside(clause), (json.dumps(keys[:around]), *side_of, *side_of))):
         beside.setdefault(tuple(key[:2]), key[2:3]).append(seq)  # first the line's own
     answered = {(place, name): seq for place, name, seq in connection.execute(_ANSWERED, (json.dumps(keys),))}
     lines = MESSAGES.at(connection, read_filter, list({*answered.values(), *chain(*beside.values())}))
     for one, key in zip(found, keys, strict=True):
         own, *near = beside.get(key, (0, 0))
         at = near.index(own)
-        before, after = ([lines[seq] for seq in some if seq in lines] for some in (near[:at][::-1], near[at + 1 :]))
-        one.before, one.after = _of_session(one.line, before)[::-1], _of_session(one.line, after)
+        sides = [[lines[seq] for seq in some if seq in lines] for some in (near[:at][::-1], near[at + 1 :])]
+        for side in sides:  # of one session: without a pause between two lines
+            said = one.line.sent_at, *(line.sent_at for line in side)
+            pauses = (number for number, line in enumerate(side) if abs(line.sent_at - said[number]) > PAUSE)
+            del side[next(pauses, len(side)) :]
+        one.before, one.after = tuple(sides[0][::-1]), tuple(sides[1])
         one.replied = lines.get(answered.get(key, 0))
 
 
@@ -169,14 +149,3 @@ def _beside(clause: str) -> str:
         f"{_ASKED} CROSS JOIN messages n",
         f"n.seq IN ({' UNION ALL '.join((*sides, 'SELECT m.seq'))})",
     )
-
-
-def _of_session(line: Message, others: Iterable[Message]) -> Passage:
-    """Return the first of the lines that follow each other without a pause."""
-    near, last = list[Message](), line.sent_at
-    for other in others:
-        if abs(other.sent_at - last) > PAUSE:
-            break
-        near.append(other)
-        last = other.sent_at
-    return tuple(near)

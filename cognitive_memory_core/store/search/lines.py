@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 from zlib import crc32
 
-from ...domain.event import LineKey
 from ...domain.interval import Interval
 from ...domain.message import Message, Passage
 from ...domain.read_filter import NARROWED, ReadFilter
@@ -92,11 +92,6 @@ class FoundLine:
         """The score by which lines are ordered."""
         return self.relevance * prod(factor for _, factor in self.factors)
 
-    @cached_property
-    def key(self) -> LineKey:
-        """The line's scope and id."""
-        return self.line.key
-
 
 @dataclass(frozen=True)
 class FoundLines:
@@ -123,6 +118,15 @@ ABOUT = [
     ("answered", "u4"),  # that of the line which it answers, or 0
     ("label", "i4"),  # how many of a row's terms, the first ones, are of its label
 ]
+
+
+class Talk(NamedTuple):
+    """The lines of a place in order of place and time: their rows, and numbers of session and topic."""
+
+    rows: Array
+    position: Array  # of each row; -1 for a row that is left out
+    session: Array
+    topic: Array
 
 
 class LineRows(Rows):
@@ -169,150 +173,128 @@ class LineRows(Rows):
         if not np.array_equal(seqs, self.hidden):
             self.hidden, self._talk = seqs, None
 
+    def numbers_of(self, names: Collection[str]) -> list[int]:
+        """Return the numbers of people or scopes; -2 for an unknown one."""
+        return [self._numbers.get(name, -2) for name in names]
+
     def talk(self, without: frozenset[str]) -> Talk:
-        """Return the lines in order, without those of some people; kept until the lines change."""
-        if self._talk is None or self._talk[0] != without:
-            self._talk = without, Talk.of(self, without)
-        return self._talk[1]
-
-    def number_of(self, name: str) -> int:
-        """Return the number of a person or scope; -2 for an unknown one."""
-        return self._numbers.get(name, -2)
-
-    def admitted(self, read_filter: ReadFilter) -> Mask:
-        """Return which lines the narrowing parts of a read filter admit, its scene and ``without`` apart."""
-        admitted = np.full(len(self), not read_filter.kinds or "message" in read_filter.kinds)
-        if read_filter.user_id:
-            admitted &= self.about.values["person"] == self.number_of(read_filter.user_id)
-        if read_filter.group_id:
-            scope = Scope(read_filter.scene.agent, "group", read_filter.group_id).key
-            admitted &= self.about.values["place"] == self.number_of(scope)
-        return admitted & self.said_in(read_filter.window) if read_filter.window is not None else admitted
-
-    def said_in(self, window: Interval) -> Mask:
-        """Return which lines were said in an interval."""
-        at_us = self.about.values["at_us"]
-        return (at_us >= micros(window.start)) & (at_us < micros(window.stop))
-
-
-@dataclass(frozen=True)
-class Talk:
-    """The lines of a place in order of place and time: their rows, and numbers of session and topic."""
-
-    rows: Array
-    position: Array  # of each row; -1 for a row that is left out
-    session: Array
-    topic: Array
-
-    @classmethod
-    def of(cls, lines: LineRows, without: Collection[str]) -> Talk:
-        """Order the lines that may be read."""
-        stays = np.ones(len(lines), np.bool_)
+        """Return the lines that may be read in order, without those of some people; kept until the lines change."""
+        if self._talk is not None and self._talk[0] == without:
+            return self._talk[1]
+        stays = np.ones(len(self), np.bool_)
         if without:
-            stays &= ~np.isin(lines.about.values["person"], [lines.number_of(who) for who in without])
-        if len(lines.hidden):
-            stays &= ~np.isin(lines.seqs.values, lines.hidden)
+            stays &= ~np.isin(self.about.values["person"], self.numbers_of(without))
+        if len(self.hidden):
+            stays &= ~np.isin(self.seqs.values, self.hidden)
         rows = np.flatnonzero(stays)
-        about = lines.about.values[rows]
-        order = np.lexsort((lines.seqs.values[rows], about["at_us"], about["place"]))
+        about = self.about.values[rows]
+        order = np.lexsort((self.seqs.values[rows], about["at_us"], about["place"]))
         rows, about = rows[order], about[order]
         begins = np.ones(len(rows), np.bool_)
         begins[1:] = (np.diff(about["place"]) != 0) | (np.diff(about["passage"]) != 0)
         begins[1:] |= np.diff(about["at_us"]) > PAUSE_US
         session = np.cumsum(begins)
         in_session = np.arange(len(rows)) - np.flatnonzero(begins)[session - 1]
-        position = np.full(len(lines), -1)
+        position = np.full(len(self), -1)
         position[rows] = np.arange(len(rows))
-        return cls(rows, position, session, np.cumsum(in_session % TOPIC_LINES == 0))
+        talk = Talk(rows, position, session, np.cumsum(in_session % TOPIC_LINES == 0))
+        self._talk = without, talk
+        return talk
 
-
-@dataclass(frozen=True)
-class ScoredLines:
-    """Lines, best first; ``scores`` are ``relevance`` times the ``factors``; ``parts`` only if they were asked for."""
-
-    rows: Array
-    scores: Scores
-    relevance: Scores
-    factors: Mapping[str, Scores]
-    parts: Scores | None
-    talk: Talk
-
-
-def scored_lines(lines: LineRows, search: LineSearch, among: Array | None = None) -> ScoredLines:
-    """Score the lines that share words with a question, or the rows ``among``, and the lines around each of these."""
-    talk, read_filter = lines.talk(search.read_filter.without), search.read_filter
-    names = {hashed(term): term for term in search.terms}
-    terms, now_us = np.fromiter(names, np.uint32), micros(search.now)
-    asides = np.array([ASIDE if term in search.asides else 1.0 for term in names.values()])
-    telling = [telling_of(term) * (SINGLE if len(term) == 1 and not term.isascii() else 1.0) for term in names.values()]
-    term, row, having = lines.postings.find(terms)
-    rarity = rarity_of(having, len(lines))
-    weight = rarity * telling * asides
-    admitted = lines.admitted(read_filter) & (talk.position >= 0)
-    best = among
-    if best is None:
-        best = _candidates(lines, search, np.bincount(row, weight[term], len(lines)) * admitted)
-    if not len(best):  # no line has any of the terms
-        nothing = np.zeros(0)
-        return ScoredLines(best, nothing, nothing, {}, None, talk)
-    near = np.unique(talk.position[best][:, np.newaxis] + np.arange(-search.reach, search.reach + 1))
-    at = near[(near >= 0) & (near < len(talk.rows))]  # positions in the talk, in order
-    window = talk.rows[at]
-    about = lines.about.values[window]
-    own, label, sizes = _words(lines, terms, window, about["label"])
-    session, (_, topic) = talk.session[at], np.unique(talk.topic[at], return_inverse=True)
-    alone = _monologues(about, topic)[topic]
-    whole = np.sort(weight)[-SEARCHED:].sum() or 1.0
-    is_echo = (about["at_us"] >= now_us - RECENT_US) & (own @ weight >= ECHO * whole)
-    lends = own * ~(is_echo | alone)[:, np.newaxis]
-    shared = np.zeros((topic.max(initial=-1) + 1, len(terms)))
-    np.maximum.at(shared, topic, lends)
-    parts = own, LABEL * label, _neighbours(lends, at, session), _replies(about, own * ~is_echo[:, np.newaxis])
-    lengths = np.where(alone, LENGTH_SHARE * (sizes / max(sizes.mean() if len(sizes) else 0, 1.0) - 1.0), 0.0)
-    half = HALF * (1.0 + lengths[:, np.newaxis] * own)
-    weights = np.where(alone[:, np.newaxis], rarity * asides, weight)
-    wholes = np.where(alone, np.sort(rarity * asides)[-SEARCHED:].sum() or 1.0, whole)
-    substance = (1.0 + SUBSTANCE * np.minimum(np.log1p(sizes) / np.log(FULL_LENGTH), 1.0)) / (1.0 + SUBSTANCE)
-    counts = (*parts, TOPIC * shared[topic] * ~alone[:, np.newaxis])
-    counted = np.cumsum(counts, axis=0) if search.explains else np.sum(counts, axis=0)[np.newaxis]
-    share = (weights * counted / (counted + half)).sum(axis=2) * (HALF + 1.0) / wholes
-    steps = np.minimum(2.0 * share / (share + 1.0), 1.0) * np.where(alone, 1.0, substance)
-    relevance = steps[-1]
-    factors = _factors(lines, search, window, relevance)
-    scores = relevance * np.prod([*factors.values()], axis=0)
-    order = np.argsort(-scores, kind="stable")
-    order = order[(relevance[order] > 0.0) & admitted[window[order]]]
-    gains = np.diff(steps, axis=0, prepend=0.0)[:, order].T if search.explains else None
-    ordered = {name: factor[order] for name, factor in factors.items()}
-    return ScoredLines(window[order], scores[order], relevance[order], ordered, gains, talk)
+    def admitted(self, read_filter: ReadFilter) -> Mask:
+        """Return which lines the narrowing parts of a read filter admit, its scene and ``without`` apart."""
+        about = self.about.values
+        admitted = np.full(len(about), not read_filter.kinds or "message" in read_filter.kinds)
+        if read_filter.user_id:
+            admitted &= np.isin(about["person"], self.numbers_of([read_filter.user_id]))
+        if read_filter.group_id:
+            scope = Scope(read_filter.scene.agent, "group", read_filter.group_id)
+            admitted &= np.isin(about["place"], self.numbers_of([scope.key]))
+        return admitted & _within(about, [read_filter.window]) if read_filter.window is not None else admitted
 
 
 def found_lines(
-    search: LineSearch, rows: LineRows, scored: ScoredLines, read: Callable[[Sequence[int]], Mapping[int, Message]]
+    lines: LineRows,
+    search: LineSearch,
+    read: Callable[[Sequence[int]], Mapping[int, Message]],
+    among: Array | None = None,
 ) -> FoundLines:
-    """Return the best lines; ``read`` returns those of the rows that the read filter admits."""
-    best_rows = scored.rows[: search.limit].tolist()
-    lines, relevance = read(best_rows), scored.relevance.tolist()
-    factors = zip(*(one[: search.limit].tolist() for one in scored.factors.values()), strict=True)
-    found = tuple(
-        FoundLine(
-            line,
-            relevance[at],
-            tuple(zip(scored.factors, factors_of, strict=True)),
-            parts=() if scored.parts is None else tuple(zip(PARTS, scored.parts[at].tolist(), strict=True)),
-        )
-        for at, (row, factors_of) in enumerate(zip(best_rows, factors, strict=False))
-        if (line := lines.get(row))
-    )
-    keys = rows.about.values["id"][scored.rows[:SCORED]].tolist()
-    return FoundLines(found, dict(zip(keys, scored.scores.tolist(), strict=False)))
+    """Return lines that share words with a question, or the rows ``among``, and lines around each, best first.
+
+    ``read`` returns those of the rows that the read filter admits.
+    """
+    talk = lines.talk(search.read_filter.without)
+    names = {hashed(term): term for term in search.terms}
+    terms = np.fromiter(names, np.uint32)
+    asides = np.array([ASIDE if term in search.asides else 1.0 for term in names.values()])
+    telling = [telling_of(term) * (SINGLE if len(term) == 1 and not term.isascii() else 1.0) for term in names.values()]
+    term, row, having = lines.postings.find(terms)
+    rarity = rarity_of(having, len(lines)) * asides
+    weight = rarity * telling
+    admitted = lines.admitted(search.read_filter) & (talk.position >= 0)
+    best = among
+    if best is None:  # the best; beside them the best of the time, and of each person, that the question names
+        shares = np.bincount(row, weight[term], len(lines)) * admitted
+        narrow, more = search.read_filter.narrowed(search.windows, search.people), min(NARROWED, search.candidates)
+        asked = [(shares, search.candidates), *((shares * lines.admitted(one), more) for one in narrow)]
+        best = np.unique(np.concatenate([_best(scores, count) for scores, count in asked]))
+    if not len(best):  # no line has any of the terms
+        return FoundLines()
+    near = np.unique(talk.position[best][:, np.newaxis] + np.arange(-search.reach, search.reach + 1))
+    at = near[(near >= 0) & (near < len(talk.rows))]  # positions in the talk, in order
+    window = talk.rows[at]
+    steps = _relevance(lines, search, terms, (weight, rarity), talk, at)
+    factors = _factors(lines, search, lines.about.values[window], steps[-1])
+    relevance, scores = steps[-1], steps[-1] * np.prod([*factors.values()], axis=0)
+    order = np.argsort(-scores, kind="stable")
+    order = order[(relevance[order] > 0.0) & admitted[window[order]]]
+    first, found = order[: search.limit], list[FoundLine]()
+    shown, gains = read(window[first].tolist()), np.diff(steps, axis=0, prepend=0.0)
+    for number, row_number in zip(first.tolist(), window[first].tolist(), strict=True):
+        if line := shown.get(row_number):
+            of_line = tuple((name, float(factor[number])) for name, factor in factors.items())
+            parts = tuple(zip(PARTS, gains[:, number].tolist(), strict=True)) if search.explains else ()
+            found.append(FoundLine(line, float(relevance[number]), of_line, parts=parts))
+    keys = lines.about.values["id"][window[order[:SCORED]]].tolist()
+    return FoundLines(tuple(found), dict(zip(keys, scores[order[:SCORED]].tolist(), strict=True)))
 
 
-def _candidates(lines: LineRows, search: LineSearch, scores: Array) -> Array:
-    """Return the best rows; beside them the best of the time, and of each person, that the question names."""
-    more, narrow = min(NARROWED, search.candidates), search.read_filter.narrowed(search.windows, search.people)
-    found = [_best(scores * lines.admitted(one), more) for one in narrow]
-    return np.unique(np.concatenate((_best(scores, search.candidates), *found)))
+def _relevance(
+    lines: LineRows, search: LineSearch, terms: Array, weights: tuple[Scores, Scores], talk: Talk, at: Array
+) -> Scores:
+    """Return the relevance of the lines at these positions of a talk; before it, of a search that explains, its steps.
+
+    ``weights`` are those of the terms in a chat and, without how telling a term is, in a monologue.
+    """
+    window, session, (_, topic) = talk.rows[at], talk.session[at], np.unique(talk.topic[at], return_inverse=True)
+    about, topics = lines.about.values[window], topic.max(initial=-1) + 1
+    own, label, sizes = _words(lines, terms, window, about["label"])
+    speakers, first = about["speaker"], np.zeros(topics, about["speaker"].dtype)
+    first[topic] = speakers
+    alone = (np.bincount(topic, (speakers != first[topic]) | ~about["private"], topics) == 0)[topic]  # in a monologue
+    weight, rarity = weights
+    whole = np.sort(weight)[-SEARCHED:].sum() or 1.0
+    is_echo = (about["at_us"] >= micros(search.now) - RECENT_US) & (own @ weight >= ECHO * whole)
+    lends = own * ~(is_echo | alone)[:, np.newaxis]
+    shared = np.zeros((topics, len(terms)))
+    np.maximum.at(shared, topic, lends)
+    near = np.zeros_like(lends)
+    for distance in range(1, REACH + 1):
+        other = np.minimum(np.searchsorted(at, at + distance), len(at) - 1)
+        one = np.flatnonzero((at[other] == at + distance) & (session[other] == session))
+        other, share = other[one], NEIGHBOUR * 0.5 ** (distance - 1)
+        near[other] += share * lends[one]
+        near[one] += share * lends[other]
+    replies = _replies(about, own * ~is_echo[:, np.newaxis])
+    counts = own, LABEL * label, near, replies, TOPIC * shared[topic] * ~alone[:, np.newaxis]
+    counted = np.cumsum(counts, axis=0) if search.explains else np.sum(counts, axis=0)[np.newaxis]
+    lengths = np.where(alone, LENGTH_SHARE * (sizes / max(sizes.mean() if len(sizes) else 0, 1.0) - 1.0), 0.0)
+    half = HALF * (1.0 + lengths[:, np.newaxis] * own)
+    of_line = np.where(alone[:, np.newaxis], rarity, weight)
+    wholes = np.where(alone, np.sort(rarity)[-SEARCHED:].sum() or 1.0, whole)
+    share = (of_line * counted / (counted + half)).sum(axis=2) * (HALF + 1.0) / wholes
+    substance = (1.0 + SUBSTANCE * np.minimum(np.log1p(sizes) / np.log(FULL_LENGTH), 1.0)) / (1.0 + SUBSTANCE)
+    return np.minimum(2.0 * share / (share + 1.0), 1.0) * np.where(alone, 1.0, substance)
 
 
 def _best(scores: Array, count: int) -> Array:
@@ -331,25 +313,6 @@ def _words(lines: LineRows, terms: Array, window: Array, labels: Array) -> tuple
     return both[0], both[1] * (both[0] == 0.0), np.bincount(owners, minlength=len(window)) - labels
 
 
-def _monologues(about: Array, topic: Array) -> Mask:
-    """Return for each topic whether one side alone speaks in it, in private."""
-    speakers = about["speaker"]
-    first = np.zeros(topic.max(initial=-1) + 1, speakers.dtype)
-    first[topic] = speakers
-    return np.bincount(topic, (speakers != first[topic]) | ~about["private"], len(first)) == 0
-
-
-def _neighbours(lends: Scores, at: Array, session: Array) -> Scores:
-    near = np.zeros_like(lends)
-    for distance in range(1, REACH + 1):
-        other = np.minimum(np.searchsorted(at, at + distance), len(at) - 1)
-        one = np.flatnonzero((at[other] == at + distance) & (session[other] == session))
-        other, share = other[one], NEIGHBOUR * 0.5 ** (distance - 1)
-        near[other] += share * lends[one]
-        near[one] += share * lends[other]
-    return near
-
-
 def _replies(about: Array, lends: Scores) -> Scores:
     given = np.zeros_like(lends)
     ids, answered = about["id"], about["answered"]
@@ -361,12 +324,11 @@ def _replies(about: Array, lends: Scores) -> Scores:
     return given
 
 
-def _factors(lines: LineRows, search: LineSearch, window: Array, relevance: Scores) -> Mapping[str, Scores]:
+def _factors(lines: LineRows, search: LineSearch, about: Array, relevance: Scores) -> Mapping[str, Scores]:
     """Return what multiplies each line's relevance: the people, number and time asked for, and seed 001's decay."""
-    one, about = np.ones(len(window)), lines.about.values[window]
-    inside = np.any([lines.said_in(time)[window] for time in search.windows], axis=0) if search.windows else one
-    named = np.isin(about["person"], [lines.number_of(who) for who in search.people])
-    fresh = np.zeros(len(window))
+    one, fresh = np.ones(len(about)), np.zeros(len(about))
+    inside = _within(about, search.windows) if search.windows else one
+    named = np.isin(about["person"], lines.numbers_of(search.people))
     if decay := search.decay:
         age_us = np.maximum(micros(search.now) - about["at_us"], 0)
         is_near = relevance >= decay.floor
@@ -377,6 +339,12 @@ def _factors(lines: LineRows, search: LineSearch, window: Array, relevance: Scor
         "time": np.where(inside, 1.0, OUTSIDE) if np.any(inside) else one,
         "age": one + fresh,
     }
+
+
+def _within(about: Array, windows: Sequence[Interval]) -> Mask:
+    """Return which lines were said in one of the intervals."""
+    at_us = about["at_us"]
+    return np.any([(at_us >= micros(one.start)) & (at_us < micros(one.stop)) for one in windows], axis=0)
 
 
 @cleared_on_erasure

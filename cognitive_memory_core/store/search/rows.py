@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any
 from zlib import crc32
 
 from ...text.caches import cleared_on_erasure
@@ -58,17 +58,12 @@ class Postings:
 
     def __init__(self) -> None:
         """Start empty."""
-        self._segments: list[tuple[Array, Array, Array]] = []  # terms, where the rows of each begin, and the rows
-
-    @property
-    def bytes(self) -> int:
-        """The size in bytes."""
-        return sum(part.nbytes for segment in self._segments for part in segment)
+        self.segments: list[tuple[Array, Array, Array]] = []  # terms, where the rows of each begin, and the rows
 
     def add(self, terms: Array, rows: Array) -> None:
         """Add the terms of new rows, each once for a row."""
-        while self._segments and len(self._segments[-1][2]) <= 2 * len(terms):
-            older, starts, in_older = self._segments.pop()
+        while self.segments and len(self.segments[-1][2]) <= 2 * len(terms):
+            older, starts, in_older = self.segments.pop()
             terms = np.concatenate((np.repeat(older, np.diff(starts)), terms))
             rows = np.concatenate((in_older, rows))
         order = np.argsort(terms, kind="stable")
@@ -76,8 +71,8 @@ class Postings:
 
     def keep(self, stays: Mask) -> None:
         """Remove all other rows; those that stay get new numbers."""
-        numbers, segments = np.cumsum(stays) - 1, self._segments
-        self._segments = []
+        numbers, segments = np.cumsum(stays) - 1, self.segments
+        self.segments = []
         for terms, starts, rows in segments:
             kept = stays[rows]
             self._append(np.repeat(terms, np.diff(starts))[kept], numbers[rows[kept]])
@@ -86,7 +81,7 @@ class Postings:
         if len(terms):
             starts = np.flatnonzero(np.diff(terms, prepend=terms[:1] + np.uint32(1)))
             ends = np.append(starts, len(terms)).astype(np.int32)
-            self._segments.append((terms[starts], ends, rows.astype(np.int32)))
+            self.segments.append((terms[starts], ends, rows.astype(np.int32)))
 
     def find(self, asked: Array, most: int | None = None) -> tuple[Array, Array, Array]:
         """Return the postings of the ``most`` rarest terms: index of the term, and row; and how many rows have a term.
@@ -94,7 +89,7 @@ class Postings:
         Of a place of very many rows the postings of the commonest terms are left out.
         """
         spans: list[tuple[Array, Array]] = []
-        for terms, starts, _ in self._segments:
+        for terms, starts, _ in self.segments:
             at = np.minimum(np.searchsorted(terms, asked), len(terms) - 1)
             spans.append((starts[at], np.where(terms[at] == asked, starts[at + 1], starts[at])))
         having = sum((end - begin for begin, end in spans), np.zeros(len(asked), np.int64))
@@ -102,7 +97,7 @@ class Postings:
         rarest = rarest[: np.count_nonzero(having)][:most]
         read = rarest[: max(int(np.searchsorted(np.cumsum(having[rarest]), READ, "right")), ALWAYS_READ)]
         found: list[tuple[Array, Array]] = [(np.empty(0, np.int64), np.empty(0, np.int32))]
-        for (begin, end), (_, _, rows) in zip(spans, self._segments, strict=True):
+        for (begin, end), (_, _, rows) in zip(spans, self.segments, strict=True):
             lengths = (end - begin)[read]
             if total := int(lengths.sum()):
                 at = np.arange(total) + np.repeat(begin[read] - (np.cumsum(lengths) - lengths), lengths)
@@ -112,12 +107,6 @@ class Postings:
 
 class Rows:
     """The rows of a place, each with its seq in the ledger."""
-
-    COLUMNS: ClassVar[tuple[str, ...]]  # that :meth:`load` takes
-
-    def load(self, rows: Sequence[Row]) -> None:
-        """Append rows of the ledger."""
-        raise NotImplementedError
 
     def __init__(self) -> None:
         """Start without rows."""
@@ -140,8 +129,8 @@ class Rows:
     @property
     def bytes(self) -> int:
         """The size in bytes."""
-        held = [column.room.nbytes for column in (self.terms, *self._columns)]
-        return self.postings.bytes + sum(held)
+        parts = [part for segment in self.postings.segments for part in segment]
+        return sum(one.nbytes for one in (*parts, self.terms.room, *(column.room for column in self._columns)))
 
     def add(self, seqs: Sequence[int], terms: Sequence[Sequence[int]]) -> None:
         """Append rows with their hashed terms."""

@@ -34,7 +34,7 @@ def numbers_in(corpora: Corpora) -> set[int]:
     return {term for held in corpora._held.values() for term in terms_in(held.rows)}
 
 
-def held_of(corpora: Corpora, corpus: Corpus[Any, Any], scene: Scene = GROUP) -> HeldCorpus:
+def held_of(corpora: Corpora, corpus: Corpus[Any], scene: Scene = GROUP) -> HeldCorpus:
     """Return the rows of a scene's place in memory."""
     key = corpora._key(corpus, ReadFilter(scene))
     assert key is not None
@@ -81,7 +81,8 @@ async def test_closing_ends_what_is_being_loaded(tmp_path: Path) -> None:
     await found(ledger.corpora, "乌龙")
     await ledger.close()
     await ledger.corpora.loaded()
-    assert not ledger.corpora._loading
+    assert ledger.corpora._loading is not None
+    assert ledger.corpora._loading.done()
 
 
 async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Path) -> None:

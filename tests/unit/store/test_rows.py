@@ -32,7 +32,7 @@ def rows_of(rows: Iterable[tuple[int, Iterable[str]]]) -> EventRows:
 
 def terms_in(rows: Rows) -> set[int]:
     """Return the hashed terms of all rows."""
-    in_postings = {term for terms, _, _ in rows.postings._segments for term in terms.tolist()}
+    in_postings = {term for terms, _, _ in rows.postings.segments for term in terms.tolist()}
     assert in_postings == set(rows.terms.values.tolist())
     return in_postings
 
@@ -80,8 +80,8 @@ def test_adding_one_by_one_leaves_few_segments() -> None:
     rows = EventRows()
     for number in range(1000):
         rows.add([number], [[hashed("甲"), hashed(str(number))]])
-    assert len(rows.postings._segments) <= 12
-    assert sum(len(in_segment) for _, _, in_segment in rows.postings._segments) == 2000
+    assert len(rows.postings.segments) <= 12
+    assert sum(len(in_segment) for _, _, in_segment in rows.postings.segments) == 2000
 
 
 def test_of_many_terms_the_rarest_are_searched() -> None:
