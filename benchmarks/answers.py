@@ -19,7 +19,7 @@ from pathlib import Path
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import exchange
-from cognitive_memory_core.recall.render import QUOTED_LENGTH, quoted, weekday_minute
+from cognitive_memory_core.recall.render import QUOTED_LENGTH, minute, quoted
 from cognitive_memory_core.text.names import clean_name
 from cognitive_memory_core.text.spoken_events import QUOTE_LENGTH
 
@@ -273,7 +273,7 @@ def _lines_in(lines: Iterable[Line], context: core.Context) -> frozenset[str]:
 
 
 def _is_in(line: Line, by_minute: Mapping[str, Sequence[str]]) -> bool:
-    candidates = by_minute.get(f"- [{weekday_minute(line.message.sent_at, ZONE)}", ())
+    candidates = by_minute.get(f"- [{minute(line.message.sent_at, ZONE, with_weekday=True)}", ())
     begun = quoted(line.message.text)[: QUOTED_LENGTH // 2]
     voice = f"({line.speaker})" if line.speaker else sentences.context.THE_BOT
     return any(voice in one and f"：{begun}" in one for one in candidates)

@@ -77,26 +77,20 @@ class BeliefSearch:
         hits = [hit for hit in self._ranked(rows, said, worded) if not hit.belief.is_asleep]
         rules = RULE_TAGS if asks_leave(query[:QUERY_LENGTH]) else frozenset[str]()
         broken = [hit for hit in hits if hit.score >= TELLING and not rules.isdisjoint(hit.belief.tags)]
-        others = sorted((hit for hit in hits if hit not in broken), key=_weight, reverse=True)
+        others = [hit for hit in hits if hit not in broken]
+        others.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
         shown = [hit.belief for hit in (*broken, *others)][:MOST_SHOWN]
         return TurnBeliefs(tuple(shown), min(len(broken), len(shown)))
 
     def _ranked(self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded) -> list[BeliefHit]:
-        shown = [(belief, self._similarity(cosine)) for row, cosine in rows if (belief := worded(row))]
-        terms = tuple(query_terms(said))
+        shown = [(belief, cosine) for row, cosine in rows if (belief := worded(row))]
+        terms, similarity = tuple(query_terms(said)), self.embedder.calibration.similarity
         texts = [terms_of(belief.statement, *belief.tags) for belief, _ in shown]
         words = covered(terms, texts, len(rows)) if terms else [0.0] * len(shown)
-        weight = self.settings.current.query.lexical_weight
-        hits = (
-            BeliefHit(belief, lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical)
-            for (belief, similarity), lexical in zip(shown, words, strict=True)
-        )
+        weight, hits = self.settings.current.query.lexical_weight, list[BeliefHit]()
+        for (belief, cosine), lexical in zip(shown, words, strict=True):
+            score = lexical
+            if cosine is not None and math.isfinite(cosine):
+                score = (1.0 - weight) * similarity(cosine) + weight * lexical
+            hits.append(BeliefHit(belief, score))
         return sorted(hits, key=lambda hit: (-hit.score, -hit.belief.strength))
-
-    def _similarity(self, cosine: float | None) -> float | None:
-        is_usable = cosine is not None and math.isfinite(cosine)
-        return self.embedder.calibration.similarity(cosine) if cosine is not None and is_usable else None
-
-
-def _weight(hit: BeliefHit) -> float:
-    return (1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength

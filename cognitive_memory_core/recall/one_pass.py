@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .. import sentences
 from ..domain.belief import Belief
@@ -91,8 +91,7 @@ T = TypeVar("T")
 Steps = Generator[Callable[[], Awaitable[Any]], Any, T]
 
 
-@dataclass(frozen=True)
-class LineReach:
+class LineReach(NamedTuple):
     """How many lines that share words are scored, how many around each, and how many more are read than wanted."""
 
     candidates: int
@@ -122,47 +121,40 @@ class Sources:
     reranker: Reranker | None = None
 
 
+@dataclass(eq=False)
 class Question:
-    """A question with what was found for it so far, which is shown as it is when the time is over."""
+    """A question within a read filter, with what was found for it so far, which is shown as it is when time is over.
 
-    def __init__(
-        self,
-        parts: Sources,
-        read_filter: ReadFilter,
-        query: Query,
-        settings: Settings,
-        embedding: asyncio.Future[Vector] | None = None,
-        *,
-        explains: bool = False,
-    ) -> None:
-        """Ask within a read filter; ``embedding`` is the vector of the query, if it was begun.
+    ``embedding`` is the vector of the query, if it was begun. A question that ``explains`` keeps all candidates, also
+    those below the floor. ``missing`` are the parts that were not read, with their names in ``degraded``.
+    """
 
-        A question that ``explains`` keeps all candidates, also those below the floor.
-        """
-        self.connection: Snapshot  # of the present step
-        self.failure: UnavailableError | None = None  # of the ledger
-        self.missing: dict[str, str] = {}  # parts that were not read, with their names in ``degraded``
-        self.hits: list[Hit] = []
-        self.shown: list[Event] = []
-        self.lines = FoundLines()
-        self.candidates: list[Candidate] = []
-        self.line_candidates: list[LineCandidate] = []  # if it explains
-        self._parts = parts
-        self._read_filter = read_filter
-        self._scene = read_filter.scene
-        self._query = query
-        self._settings = settings
-        self._explains = explains
-        self._embedding = embedding
-        self._now = parts.clock.now()
-        self._vector: Vector | None = None
-        self._replaced: Collection[str] = ()
-        self._told: set[LineKey] = set()  # lines that are shown by the caller, or as an event
-        self._pins: Sequence[Pin] = ()
-        self._memos: Sequence[Memo] = ()
-        self._people_here: KnownPlaces = NO_PLACES  # of the place, if none of them is missing
-        self._beliefs = TurnBeliefs()
-        self._profiles = TurnProfiles()
+    parts: Sources
+    read_filter: ReadFilter
+    query: Query
+    settings: Settings
+    embedding: asyncio.Future[Vector] | None = None
+    explains: bool = field(default=False, kw_only=True)
+    connection: Snapshot = field(init=False)  # of the present step
+    failure: UnavailableError | None = None  # of the ledger
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    hits: Sequence[Hit] = ()
+    shown: Sequence[Event] = ()
+    lines: FoundLines = field(default_factory=FoundLines)
+    candidates: list[Candidate] = field(default_factory=list[Candidate])
+    line_candidates: list[LineCandidate] = field(default_factory=list[LineCandidate])  # if it explains
+    _vector: Vector | None = None
+    _replaced: Collection[str] = ()
+    _told: Collection[LineKey] = frozenset()  # lines that are shown by the caller, or as an event
+    _pins: Sequence[Pin] = ()
+    _memos: Sequence[Memo] = ()
+    _people_here: KnownPlaces = field(default_factory=lambda: NO_PLACES)  # of the place, if none of them is missing
+    _beliefs: TurnBeliefs = field(default_factory=TurnBeliefs)
+    _profiles: TurnProfiles = field(default_factory=TurnProfiles)
+
+    def __post_init__(self) -> None:
+        """Ask now, in the scene of the read filter."""
+        self._scene, self._now = self.read_filter.scene, self.parts.clock.now()
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -175,24 +167,26 @@ class Question:
         If the filter also has kinds of events, the scores of lines are lowered, and a line from which an event was made
         is replaced by that event, whose score is then at least :data:`TRACED` times that of the line.
         """
-        kinds, decay = self._read_filter.kinds, self._settings.query.tool_decay
-        with_lines, lines_only = "message" in kinds, set(kinds) == {"message"}
+        kinds, decay = self.read_filter.kinds, self.settings.query.tool_decay
+        lines_only, said = set(kinds) == {"message"}, list[Hit]()
         self._name()
-        said: list[Hit] = []
-        if with_lines:
+        if "message" in kinds:
             with self._part("lines"):
                 most = min(max(top_k if lines_only else 2 * top_k, 0), MAX_RESULTS)
-                reach = replace(OF_SEARCH, candidates=max(most, OF_SEARCH.candidates))
-                found = self._found_lines(replace(self._read_filter, kinds=()), most, decay, reach).lines
+                reach = OF_SEARCH._replace(candidates=max(most, OF_SEARCH.candidates))
+                found = self._found_lines(replace(self.read_filter, kinds=()), most, decay, reach).lines
                 self._surround(found)
                 said = [*map(_hit, found)]
+        self.hits = said
         if not lines_only:
-            self._read_filter = replace(self._read_filter, kinds=tuple(kind for kind in kinds if kind != "message"))
-            hits = yield from self._events(top_k, decay, 0.0, {})
-            self.hits = _best(self._traced(hits, said), said, top_k) if said else hits
-        else:
-            self.hits = said
-        events = self._parts.names.present(self.connection, [hit.event for hit in self.hits])
+            self.read_filter = replace(self.read_filter, kinds=tuple(kind for kind in kinds if kind != "message"))
+            self.hits = yield from self._events(top_k, decay, 0.0, {})
+        if said and not lines_only:  # lines from which a found event was made are left out
+            hits = self._traced(self.hits, said)
+            told = {key for hit in hits for key in hit.event.sources}
+            left = (replace(hit, score=hit.score * LINE) for hit in said if told.isdisjoint(hit.event.sources))
+            self.hits = sorted((*hits, *left), key=lambda hit: -hit.score)[:top_k]
+        events = self.parts.names.present(self.connection, [hit.event for hit in self.hits])
         self.hits = [replace(hit, event=event) for hit, event in zip(self.hits, events, strict=True)]
 
     def context(self, shown: Collection[str] | None, *, is_greeting: bool) -> Steps[None]:
@@ -200,15 +194,15 @@ class Question:
 
         A greeting asks for nothing, unless it names somebody who is known in the place.
         """
-        query, scene, decay = self._settings.query, self._scene, self._settings.query.auto_decay
+        query, scene, decay = self.settings.query, self._scene, self.settings.query.auto_decay
         self._name()
-        if is_greeting and self._query.says_little:
-            self._query = replace(self._query, terms=())
+        if is_greeting and self.query.says_little:
+            self.query = replace(self.query, terms=())
         with self._part("lines"):
             self._find_quotable(shown)
         if scene.has_place:
             with self._part("notes"):
-                self._pins = at_once(self._parts.ledger.notes.pins, self.connection, scene.scope)
+                self._pins = at_once(self.parts.ledger.notes.pins, self.connection, scene.scope)
                 self._read_memos()
         hits = yield from self._events(query.auto_top_k, decay, query.min_relevance, self.lines.scores)
         with self._part("replaced"):
@@ -219,7 +213,7 @@ class Question:
         with self._part("beliefs"):
             self._believe()
         with self._part("profiles"):
-            reader, named = self._parts.profiles, [one.id for one in self._named()]
+            reader, named = self.parts.profiles, [one.id for one in self._named()]
             self._profiles = reader.of_turn(self.connection, scene, named) if reader else self._profiles
         if not self._profiles.is_whole:
             self.missing["profiles"] = "profiles"
@@ -231,15 +225,15 @@ class Question:
         yield from ()
 
     def _read_memos(self) -> None:
-        notes, most = self._parts.ledger.notes, self._settings.query.recent_end_summaries_inject_k
-        without = self._parts.access.hidden_people
+        notes, most = self.parts.ledger.notes, self.settings.query.recent_end_summaries_inject_k
+        without = self.parts.access.hidden_people
         self._memos = at_once(notes.memos, self.connection, self._scene.scope, most, without=without)
 
     @contextmanager
     def _part(self, name: str) -> Generator[None, None, None]:
         """Read one part, unless it is not wanted; if a store or model is unavailable, it stays missing."""
         try:
-            with self._parts.ledger.database.failed_reads:
+            with self.parts.ledger.database.failed_reads:
                 yield
             self.missing.pop(name, None)
         except AWAY as failure:
@@ -249,9 +243,9 @@ class Question:
     def _name(self) -> None:
         """Find the people, and the time, that the query names; without a name book nobody is known."""
         with self._part("names"):
-            names = self._parts.names.at(self.connection, self._scene)
-            reference = self._now.astimezone(self._settings.zone)
-            self._query = with_names(self._query, self._scene, reference, names)
+            names = self.parts.names.at(self.connection, self._scene)
+            reference = self._now.astimezone(self.settings.zone)
+            self.query = with_names(self.query, self._scene, reference, names)
             if names.are_known and len(names.people) < MOST_PEOPLE and self._scene.has_place:
                 self._people_here = {self._scene.scope: names.people}
 
@@ -263,7 +257,7 @@ class Question:
         An identity query ("who is ...") that finds little also returns the newest events of the people it asks about.
         Events made of lines that were found (``said``, by score) rank higher.
         """
-        query, read_filter, asked = self._query, self._read_filter, self._settings.query
+        query, read_filter, asked = self.query, self.read_filter, self.settings.query
         limit = min(max(top_k, 0), MAX_RESULTS)
         candidates = min(limit * asked.rerank_candidate_multiplier, MAX_CANDIDATES) if query.terms else 0
         if not candidates:
@@ -277,16 +271,16 @@ class Question:
             return [one for one in narrow if sum(one.admits(event) for event, _ in rows) < min(limit, more)]
 
         with self._part("words"):
-            search = self._parts.ledger.corpora.found_events
+            search = self.parts.ledger.corpora.found_events
             words = search(self.connection, query.terms, read_filter, candidates)
             for one in outnumbered(words):
                 words = _with(words, search(self.connection, query.terms, one, more))
-        begun, embedder = self._embedding, self._parts.embedder
+        begun, embedder = self.embedding, self.parts.embedder
         try:
             if begun is not None and begun.done():
                 self._vector = begun.result()
             else:
-                text = embedded_text(query, self._settings)
+                text = embedded_text(query, self.settings)
                 self._vector = yield (lambda: embedder.embed_query(text)) if begun is None else (lambda: begun)
         except AWAY:
             self.missing["vectors"] = "embedding"
@@ -299,16 +293,16 @@ class Question:
         named = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
         about = [replace(read_filter, user_id=person) for person in named] if query.asks_who else []
         # candidates below the floor are kept for comparison only
-        least = 0.0 if self._explains or self._parts.reranker or about else floor
+        least = 0.0 if self.explains or self.parts.reranker or about else floor
         self.candidates = self._joined(dense, words, least)
         hits = self.candidates
-        if self._parts.reranker and hits and asked.enable_rerank:
-            hits = yield from self._judged(self._parts.reranker, candidates)
+        if self.parts.reranker and hits and asked.enable_rerank:
+            hits = yield from self._judged(self.parts.reranker, candidates)
         enough = max(floor, asked.min_relevance, LEAST)
         if about and sum(one.relevance >= enough for one in hits) < min(FEW, limit):
             self.missing["newest"] = "ledger"
             with self._part("newest"):
-                recent = self._parts.ledger.events.recent
+                recent = self.parts.ledger.events.recent
                 read = [event for one in about for event in at_once(recent, self.connection, one, candidates)]
                 newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
                 hits = widened(hits, newest, enough)
@@ -318,7 +312,7 @@ class Question:
 
     def _nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> Steps[list[Scored]]:
         """Return the nearest events by exact search or, if there are too many vectors, by the wide index."""
-        exact, wide = self._parts.ledger.corpora, self._parts.wide
+        exact, wide = self.parts.ledger.corpora, self.parts.wide
         found: list[tuple[str, float]] = []
         if wide is not None and exact.is_wide(self.connection, read_filter):
             try:
@@ -327,33 +321,33 @@ class Question:
                 found = []
         if len(found) >= limit > 0:  # with fewer, rows may be hidden behind many equal ones
             ids = [event_id for event_id, _ in found]
-            events = {one.id: one for one in at_once(self._parts.ledger.events.fetch, self.connection, ids)}
+            events = {one.id: one for one in at_once(self.parts.ledger.events.fetch, self.connection, ids)}
             near = [(events[event_id], cosine) for event_id, cosine in found if event_id in events]
         else:
             near = exact.found_nearest(self.connection, vector, read_filter, limit)
-        similarity = self._parts.embedder.calibration.similarity
+        similarity = self.parts.embedder.calibration.similarity
         return [(event, similarity(cosine)) for event, cosine in near]
 
     def _joined(self, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float) -> list[Candidate]:
         """Fuse the two searches; every row is checked against the read filter, whichever store returned it."""
-        terms = self._query.terms
+        terms = self.query.terms
         lexical = None if words is None else matched(terms, words)
         shares_words = bool(lexical) or not all(terms_of(*event.wording).isdisjoint(terms) for event, _ in dense or ())
-        if dense and not (self._query.people or shares_words):
-            is_of_characters = is_hashing(self._parts.embedder)  # near where no word is common, too
+        if dense and not (self.query.people or shares_words):
+            is_of_characters = is_hashing(self.parts.embedder)  # near where no word is common, too
             dense = [] if is_of_characters or max(similarity for _, similarity in dense) < NEAR else dense
-        found = fused(dense, lexical, self._settings.query.lexical_weight, least)
-        return [one for one in found if self._read_filter.admits(one.event)]
+        found = fused(dense, lexical, self.settings.query.lexical_weight, least)
+        return [one for one in found if self.read_filter.admits(one.event)]
 
     def _judged(self, reranker: Reranker, candidates: int) -> Steps[list[Candidate]]:
         """Return the best candidates only, with the reranker's scores; if it fails, all of them as they were."""
         hits = self.candidates
-        if self._settings.query.rerank_candidate_multiplier < RERANKED_FROM:
+        if self.settings.query.rerank_candidate_multiplier < RERANKED_FROM:
             return hits
-        best = collapsed(weighed(above(hits, 0.0), self._query.windows, self._query.people))[:candidates]
+        best = collapsed(weighed(above(hits, 0.0), self.query.windows, self.query.people))[:candidates]
         texts, found = [one.event.text for one in best], None
         with suppress(*AWAY):
-            found = judged(best, (yield lambda: reranker.scores(self._query.text, texts)))
+            found = judged(best, (yield lambda: reranker.scores(self.query.text, texts)))
         if found is None:
             self.missing["rerank"] = "rerank"
         for one in hits:
@@ -364,17 +358,17 @@ class Question:
         """Put the events that replace others before these, and present names into all."""
         found = self.shown = [hit.event for hit in hits]
         newer = self._replacing([event.id for event in found])
-        every = self._parts.names.present(self.connection, [*found, *newer], self._people_here)
+        every = self.parts.names.present(self.connection, [*found, *newer], self._people_here)
         shown, replacing = every[: len(found)], every[len(found) :]
-        self.shown, self._replaced = followed(newer_first(shown), replacing, self._settings.query.auto_top_k)
+        self.shown, self._replaced = followed(newer_first(shown), replacing, self.settings.query.auto_top_k)
 
     def _replacing(self, asked: Sequence[str]) -> list[Event]:
         """Return the events that replace those of the ids, and those that replace these."""
-        book, newer = self._parts.ledger.events, dict[str, Event]()
+        book, newer = self.parts.ledger.events, dict[str, Event]()
         known = at_once(book.replaced_ids, self.connection, MOST_REPLACED) if asked else None
         for _ in range(CHAIN):
             asked = asked if known is None else [one for one in asked if one in known]
-            read = at_once(book.replacing, self.connection, asked, self._read_filter) if asked else []
+            read = at_once(book.replacing, self.connection, asked, self.read_filter) if asked else []
             asked = [one.id for one in read if one.id not in newer]
             newer |= {one.id: one for one in read}
         return list(newer.values())
@@ -383,10 +377,10 @@ class Question:
         """Add the events made from the lines ``said``; each scores at least :data:`TRACED` times its best line."""
         lines, made = {key: hit for hit in said for key in hit.event.sources}, list[Event]()
         with self._part("sources"):
-            made = at_once(self._parts.ledger.events.made_of, self.connection, lines.keys(), self._read_filter)
+            made = at_once(self.parts.ledger.events.made_of, self.connection, lines.keys(), self.read_filter)
         found = {hit.event.id: hit for hit in known}
         for event in made:
-            if self._read_filter.admits(event) and (of := [lines[key] for key in event.sources if key in lines]):
+            if self.read_filter.admits(event) and (of := [lines[key] for key in event.sources if key in lines]):
                 best, hit = max(of, key=lambda hit: hit.score), found.get(event.id, Hit(event, 0.0))
                 score, relevance = max(hit.score, TRACED * best.score), max(hit.relevance, TRACED * best.relevance)
                 found[event.id] = replace(hit, score=score, relevance=relevance)
@@ -396,7 +390,7 @@ class Question:
 
     def _found_lines(self, read_filter: ReadFilter, limit: int, decay: Decay | None, reach: LineReach) -> FoundLines:
         """Return at most ``limit`` lines, none that repeats another."""
-        query = self._query
+        query = self.query
         search = LineSearch(
             query.terms,
             read_filter,
@@ -409,9 +403,9 @@ class Question:
             query.people,
             asks_for_number(query.said),
             decay,
-            self._explains,
+            self.explains,
         )
-        found = self._parts.ledger.corpora.found_lines(self.connection, search)
+        found = self.parts.ledger.corpora.found_lines(self.connection, search)
         distinct: dict[object, FoundLine] = {}
         for one in found.lines:
             distinct.setdefault((same_text(one.line.text), one.line.sender_id), one)
@@ -420,22 +414,22 @@ class Question:
     def _surround(self, found: Sequence[FoundLine], around: int | None = None) -> None:
         """Add to lines the ones they reply to and, to the first ``around`` (None: all), those around them."""
         if found:
-            self._parts.ledger.corpora.surround(self.connection, found, self._read_filter, around)
+            self.parts.ledger.corpora.surround(self.connection, found, self.read_filter, around)
 
     def _find_quotable(self, ids: Collection[str] | None) -> None:
         """Find lines that answer the question and are not shown by the caller: more than will be quoted.
 
         Sources of shown events are dropped when these are known.
         """
-        asked, scene = self._settings.query, self._scene
+        asked, scene = self.settings.query, self._scene
         wanted = asked.auto_messages_k + SPARE_LINES if asked.auto_messages_k else 0
         limit = wanted + len(ids or ()) if wanted else 0
-        found = self._found_lines(self._read_filter, limit, asked.auto_decay, OF_CONTEXT)
+        found = self._found_lines(self.read_filter, limit, asked.auto_decay, OF_CONTEXT)
         if ids is None:  # lines that are the question itself
             new = [one.line for one in found.lines if scene.user_id and one.line.sender_id == scene.user_id]
             since = self._now - ASKING
             ids = [one.id for one in new if one.scene.scope == scene.scope and one.sent_at >= since]
-            ids = [one.id for one in new if one.id in ids and one.text.strip() == self._query.said]
+            ids = [one.id for one in new if one.id in ids and one.text.strip() == self.query.said]
         self._told = {(scene.scope, message_id) for message_id in ids} if scene.has_place else set[LineKey]()
         chosen: list[FoundLine] = []
         for one in found.lines:
@@ -444,7 +438,7 @@ class Question:
             cut = "limit" if cut is None and len(chosen) == wanted else cut
             if cut is None:
                 chosen.append(one)
-            if self._explains:
+            if self.explains:
                 told = one.line.as_event(), one.parts, one.relevance, one.factors, one.score
                 self.line_candidates.append(LineCandidate(*told, cut=cut))
         self.lines = replace(found, lines=tuple(chosen))
@@ -456,7 +450,7 @@ class Question:
         """
         callers = self._told
         self._told = {*callers, *(key for event in self.shown for key in event.sources)}
-        most = self._settings.query.auto_messages_k
+        most = self.settings.query.auto_messages_k
         chosen = [one for one in self.lines.lines if one.line.key not in self._told][:most]
         told = {*self._told, *(one.line.key for one in chosen)}
         self.lines = replace(self.lines, lines=tuple(chosen))
@@ -473,9 +467,9 @@ class Question:
 
     def _quotations(self) -> list[FoundLine]:
         """Return the lines to quote, checked again."""
-        admits = self._parts.access.present_filter(self._scene).admits_line
+        admits = self.parts.access.present_filter(self._scene).admits_line
         admitted = [one for one in self.lines.lines if all(admits(line) for line in (one.line, one.replied) if line)]
-        left = admitted[: self._settings.query.auto_messages_k]
+        left = admitted[: self.settings.query.auto_messages_k]
         ranks = {one.line.key: rank for rank, one in enumerate(left, 1)}
         for at, one in enumerate(self.line_candidates):
             (key,) = one.line.sources
@@ -489,33 +483,33 @@ class Question:
     # beliefs, people, rendering
 
     def _believe(self) -> None:
-        beliefs = self._parts.beliefs
-        if beliefs is None or not (self._scene.group_id and self._query.terms):
+        beliefs = self.parts.beliefs
+        if beliefs is None or not (self._scene.group_id and self.query.terms):
             return
         scope = self._scene.scope
 
         def worded(belief: Belief) -> Belief | None:
-            return self._parts.access.belief(scope, belief)
+            return self.parts.access.belief(scope, belief)
 
-        found = beliefs.of_turn(self.connection, scope, self._query.said, self._vector, worded)
-        named = self._parts.names.present(self.connection, found.beliefs, self._people_here)
+        found = beliefs.of_turn(self.connection, scope, self.query.said, self._vector, worded)
+        named = self.parts.names.present(self.connection, found.beliefs, self._people_here)
         ids = [event_id for belief in found.beliefs for event_id in belief.event_ids]
         newer = [event for event in self._replacing(ids) if event.scope == scope]
-        newer = self._parts.names.present(self.connection, newer, self._people_here)
+        newer = self.parts.names.present(self.connection, newer, self._people_here)
         self._beliefs = replace(found, beliefs=tuple(named), newer=newer)
 
     def _named(self) -> list[Person]:
         """Return the people known in the group whom the query names, except the asker and who opted out."""
-        people, without = self._query.names.people, {self._scene.user_id, *self._parts.access.hidden_people}
+        people, without = self.query.names.people, {self._scene.user_id, *self.parts.access.hidden_people}
         if self._scene.kind != "group":
             return []
-        return [people[one] for one in sorted(self._query.people) if one in people and one not in without][:MOST_NAMED]
+        return [people[one] for one in sorted(self.query.people) if one in people and one not in without][:MOST_NAMED]
 
     def rendered(self, waiting: Sequence[Memo], budget: int | None) -> Context:
         """Render what was found, checked again, with the memos that wait in the queue."""
-        scene, access, settings, titles = self._scene, self._parts.access, self._settings, sentences.context
+        scene, access, settings, titles = self._scene, self.parts.access, self.settings, sentences.context
         hidden, named, profiles = access.hidden_people, self._named(), self._profiles
-        people = self._query.names.people
+        people = self.query.names.people
         memos = newest((*self._memos, *waiting), settings.query.recent_end_summaries_inject_k)
         pins = [one for one in self._pins if one.owner_id in ("", scene.user_id)]  # an operator may see more than that
         of_named = [
@@ -549,7 +543,7 @@ class Question:
             for kind, title, lines in shown
         ]
         sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
-        text = block(with_ids_once(sections, self._query.names) if self._query.names.are_known else sections)
+        text = block(with_ids_once(sections, self.query.names) if self.query.names.are_known else sections)
         return Context(text, sections, token_count(text), self.degraded)
 
 
@@ -569,10 +563,3 @@ def _hit(found: FoundLine) -> Hit:
     line, relevance = found.line, found.relevance
     around = *found.before, *found.after
     return Hit(line.as_event(), found.score, 0.0, relevance, relevance, around, line.reply_to or "")
-
-
-def _best(events: Sequence[Hit], said: Iterable[Hit], limit: int) -> list[Hit]:
-    """Merge hits of events and of lines, best first, without lines from which a found event was made."""
-    told = {key for hit in events for key in hit.event.sources}
-    lines = (replace(hit, score=hit.score * LINE) for hit in said if told.isdisjoint(hit.event.sources))
-    return sorted((*events, *lines), key=lambda hit: -hit.score)[:limit]

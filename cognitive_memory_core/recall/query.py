@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import zip_longest
@@ -64,11 +63,15 @@ def query_of(
     the current time in the configured zone; ``names`` are those known in the scene's place.
     """
     said = clean_text(_said(text[:QUERY_LENGTH])).strip()
-    lines = said.split("\n")
+    lines, asked, placed = said.split("\n"), asked_sentences(said), said
     terms = _terms(lines)
+    told = (query_terms(one, characters=True) for one in asked)
+    asides = frozenset(terms).difference(*told) if asked else frozenset[str]()
+    if said and len(said) <= SHORT and scene.kind != "operator":
+        called = clean_name(scene.group_name), clean_name(scene.user_name)
+        placed = f"{said}\n{sentences.context.query_place(scene.kind, *called, addressed)}"
     asks = any(map(asks_who, lines[-LINES:]))
-    windows = _windows(said, reference, NOBODY)
-    query = Query(_placed(said, scene, addressed), terms, windows, said, asks, asides=_asides(said, terms))
+    query = Query(placed, terms, _windows(said, reference, NOBODY), said, asks, asides=asides)
     return with_names(query, scene, reference, names)
 
 
@@ -76,7 +79,14 @@ def with_names(query: Query, scene: Scene, reference: datetime, names: Names) ->
     """Return a query with the people and the time that it names, given the ``names`` that are known in the place."""
     windows = _windows(query.said, reference, names) if query.windows else ()
     begun = tuple(one for one in windows if one.start < reference)  # of the future anything may have been said
-    return replace(query, windows=begun, people=_people(query.said.split("\n"), scene, names), names=names)
+    lines = query.said.split("\n")[-LINES:]
+    people = frozenset[str]().union(*map(names.named, lines))
+    if scene.kind != "operator":
+        if any(map(speaks_of_asker, lines)):
+            people |= {scene.user_id}
+        else:
+            people = people.union(*map(names_of(Person(scene.user_id, scene.user_name)).named, lines))
+    return replace(query, windows=begun, people=people, names=names)
 
 
 def embedded_text(query: Query, settings: Settings) -> str:
@@ -100,34 +110,14 @@ def _windows(said: str, reference: datetime, names: Names) -> tuple[Interval, ..
     return time_windows(said, reference, called) if called else windows
 
 
-def _people(lines: list[str], scene: Scene, names: Names) -> frozenset[str]:
-    """Return the ids of the people named in the lines, including the asker if a line refers to them."""
-    read = lines[-LINES:]
-    named = frozenset[str]().union(*map(names.named, read))
-    if scene.kind == "operator":
-        return named
-    if any(map(speaks_of_asker, read)):
-        return named | {scene.user_id}
-    return named.union(*map(names_of(Person(scene.user_id, scene.user_name)).named, read))
-
-
 def _said(text: str) -> str:
-    contents = [html.unescape(content).strip() for content in _contents(text)]
+    """Return the contents of the message frames in a text, by one forward pass; a text without frames as it is."""
+    contents, rest = list[str](), text.partition(_MESSAGE)[2]
+    while _OPENED in rest:
+        content, _, rest = rest.partition(_OPENED)[2].partition(_CLOSED)
+        contents.append(html.unescape(content).strip())
+        rest = rest.partition(_MESSAGE)[2]
     return "\n".join(contents) if contents else text
-
-
-def _contents(text: str) -> Iterator[str]:
-    """Yield the content of each message frame in one forward pass, hence in linear time."""
-    at = text.find(_MESSAGE)
-    while at >= 0:
-        opened = text.find(_OPENED, at)
-        if opened < 0:
-            return
-        start = opened + len(_OPENED)
-        closed = text.find(_CLOSED, start)
-        stop = closed if closed >= 0 else len(text)
-        yield text[start:stop]
-        at = text.find(_MESSAGE, stop)
 
 
 def _terms(lines: list[str]) -> tuple[str, ...]:
@@ -138,15 +128,3 @@ def _terms(lines: list[str]) -> tuple[str, ...]:
     terms = dict.fromkeys(term for turn in in_turn for term in turn if term)
     has_pairs = any(len(term) > 1 for term in terms)  # if there are pairs, very common single characters are skipped
     return tuple(term for term in terms if len(term) > 1 or telling(term) >= LEAST_TELLING or not has_pairs)[:ASKED]
-
-
-def _asides(said: str, terms: tuple[str, ...]) -> frozenset[str]:
-    asked = asked_sentences(said)
-    return frozenset(terms).difference(*(query_terms(one, characters=True) for one in asked)) if asked else frozenset()
-
-
-def _placed(said: str, scene: Scene, addressed: bool | None) -> str:
-    if not said or len(said) > SHORT or scene.kind == "operator":
-        return said
-    group_name, user_name = clean_name(scene.group_name), clean_name(scene.user_name)
-    return f"{said}\n{sentences.context.query_place(scene.kind, group_name, user_name, addressed)}"

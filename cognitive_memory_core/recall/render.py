@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Literal
@@ -119,7 +119,7 @@ def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str]
     """Render events as the lines they rest on, with weekday and time; those in ``replaced`` as no longer valid."""
     marked = ((event, sentences.context.REPLACED if event.id in replaced else "") for event in events)
     return tuple(
-        f"- [{weekday_minute(event.happened_at, zone)}] {mark}{quoted(spoken(event, zone=zone))}"
+        f"- [{minute(event.happened_at, zone, with_weekday=True)}] {mark}{quoted(spoken(event, zone=zone))}"
         for event, mark in marked
     )
 
@@ -141,7 +141,7 @@ def quotation_lines(quotations: Iterable[FoundLine], people: Mapping[str, Person
             after += sentences.context.FOLLOWED_BY.format(speaker=_label(line, people), text=later)
         text = one_line(one.line.text, QUOTED_LENGTH).translate(_CORNERS)
         said = quoted(sentences.context.SPOKEN.format(speaker=speaker, text=text) + after)
-        lines.append(f"- [{weekday_minute(one.line.sent_at, zone)}] {said}")
+        lines.append(f"- [{minute(one.line.sent_at, zone, with_weekday=True)}] {said}")
     return tuple(lines)
 
 
@@ -177,7 +177,13 @@ def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = Fal
     name = clean_name(person.name)
     aliases = [alias for alias in map(clean_name, person.aliases) if alias and alias != name][:SHORT_ALIASES]
     tags = [tag for tag in map(one_line, profile.tags) if tag][:SHORT_TAGS] if profile else []
-    body = _shortened(_body_lines(profile)) if profile else []
+    body, left = list[str](), SHORT_PROFILE  # the first lines up to so many characters; of a longer one its beginning
+    for line in _body_lines(profile) if profile else ():
+        if len(line) > left:
+            body = body or [shortened(line, SHORT_PROFILE)]
+            break
+        body.append(line)
+        left -= len(line)
     if not (aliases or tags or body):
         return ()
     label, has_profile = Person(person.id, name).label, bool(tags or body)
@@ -194,19 +200,17 @@ def quoted(text: str) -> str:
     return full_width(text)
 
 
-def minute(instant: datetime, zone: tzinfo) -> str:
-    """Return an instant as local time of the zone, to the minute."""
+def minute(instant: datetime, zone: tzinfo, *, with_weekday: bool = False) -> str:
+    """Return an instant as local time of the zone, to the minute.
+
+    The words of a line (周五, 明天) can be dated from the weekday.
+    """
     try:
         local = instant.astimezone(zone)
     except OverflowError:  # the first and last day of datetime's range cannot be converted to another zone
         local = instant
-    return local.replace(tzinfo=None).isoformat(" ", "minutes")
-
-
-def weekday_minute(instant: datetime, zone: tzinfo) -> str:
-    """Return :func:`minute` with the weekday, from which the words of a line (周五, 明天) can be dated."""
-    local = minute(instant, zone)
-    return f"{local[:10]} {sentences.context.WEEKDAYS[date.fromisoformat(local[:10]).weekday()]} {local[11:]}"
+    text = local.replace(tzinfo=None).isoformat(" ", "minutes")
+    return f"{text[:10]} {sentences.context.WEEKDAYS[local.weekday()]} {text[11:]}" if with_weekday else text
 
 
 def _body_lines(profile: Profile) -> list[str]:
@@ -221,18 +225,6 @@ def _body_lines(profile: Profile) -> list[str]:
             mark = "" if said_in(said) in profile.sources else sentences.context.WITHOUT_QUOTE
             lines.append(sentences.context.under_heading(heading_above, _ITEM.sub("", said, count=1)) + mark)
     return lines
-
-
-def _shortened(lines: Iterable[str]) -> list[str]:
-    """Keep the first lines up to :data:`SHORT_PROFILE` characters in all; of a longer first line its beginning."""
-    kept: list[str] = []
-    left = SHORT_PROFILE
-    for line in lines:
-        if len(line) > left:
-            return kept or [shortened(line, SHORT_PROFILE)]
-        kept.append(line)
-        left -= len(line)
-    return kept
 
 
 def _label(line: Message, people: Mapping[str, Person], *, then: bool = False) -> str:
@@ -288,26 +280,17 @@ def _cut(part: Part, limit: int) -> Section:
     left = limit - _line_cost(heading(part.section))
     kept: list[str] = []
     for line in reversed(part.section.lines) if part.newest_last else part.section.lines:
-        fitting = _head(line, left)
-        if fitting:
-            kept.append(fitting)
-        if fitting != line:
+        if (cost := _line_cost(line)) > left:  # its leading whole sentences, as far as they fit
+            left, fitting = left - _line_cost(""), ""
+            for sentence in sentences_of(line):
+                if (left := left - token_count(sentence)) < 0:
+                    break
+                fitting += sentence
+            kept += [fitting] if fitting else []
             break
-        left -= _line_cost(line)
+        kept.append(line)
+        left -= cost
     return replace(part.section, lines=tuple(reversed(kept) if part.newest_last else kept))
-
-
-def _head(line: str, limit: int) -> str:
-    """Return the leading whole sentences of a line that fit into ``limit`` tokens."""
-    if _line_cost(line) <= limit:
-        return line
-    fitting, limit = "", limit - _line_cost("")
-    for sentence in sentences_of(line):
-        limit -= token_count(sentence)
-        if limit < 0:
-            break
-        fitting += sentence
-    return fitting
 
 
 def section_tokens(section: Section) -> int:

@@ -65,7 +65,7 @@ async def searched(
     query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
     recall = a_recall(ledger, clock=clock or FrozenClock(NOON + timedelta(days=1)), words=words)
     asked = Question(recall.sources, where, query, Settings())
-    asked.missing, reach = {"lines": "lexical"}, replace(OF_SEARCH, candidates=max(top_k, OF_SEARCH.candidates))
+    asked.missing, reach = {"lines": "lexical"}, OF_SEARCH._replace(candidates=max(top_k, OF_SEARCH.candidates))
 
     def steps() -> Steps[None]:
         with asked._part("lines"):
