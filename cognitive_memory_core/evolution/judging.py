@@ -16,12 +16,11 @@ from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..prompts.answers import Proposal
 from ..text.callnames import is_hearsay, members_named
-from ..text.ids import foreign_ids
+from ..text.ids import foreign_ids, ids_by_name
 from ..text.names import (
     clean_name,
     one_line,
     plain,
-    short_form,
 )
 from ..text.statements.figures import Line, strange_figures
 from ..text.statements.lexicon import is_talk, offences
@@ -409,16 +408,8 @@ class Judgement:
     def _has_foreign_ids(self, statement: str) -> bool:
         job_context = self._input.job_context
         ids = {person.id for person in job_context.people} | {job_context.place.place_id}
-        return bool(foreign_ids(plain(statement), plain(self._input.given), _ids_by_name(job_context), ids))
-
-
-def _ids_by_name(job_context: JobContext) -> dict[str, set[str]]:
-    ids_by_name: dict[str, set[str]] = {}
-    for person in job_context.people:
-        for name in (person.name, *person.aliases):
-            for form in {name, short_form(name)} - {""}:
-                ids_by_name.setdefault(plain(form), set()).add(person.id)
-    return ids_by_name
+        written = plain(statement)
+        return bool(foreign_ids(written, plain(self._input.given), ids_by_name(job_context.people, written), ids))
 
 
 def _supported(belief: Belief, lines: Sequence[Message]) -> Belief:

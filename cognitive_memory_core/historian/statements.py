@@ -24,10 +24,9 @@ from ..domain.turn import Turn
 from ..prompts.answers import StatementAnswer
 from ..text.caches import cleared_on_erasure
 from ..text.callnames import ids_of, labelled
-from ..text.ids import foreign_ids, ids_in
+from ..text.ids import foreign_ids, ids_by_name, ids_in, name_forms
 from ..text.names import clean_name, one_line, plain, short_form
 from ..text.names_and_quotations import TextMask, named
-from ..text.safety.prompt_fences import defused
 from ..text.spoken_events import spoken
 from ..text.statements.figures import Line, strange_figures, values_of
 from ..text.statements.lexicon import Offence, offences
@@ -302,17 +301,13 @@ def judge(text: str, original: str, given: GivenLines, job_context: JobContext) 
     place = Person(job_context.place.group_id, job_context.place_name)
     people = [one for one in (job_context.speaker, *job_context.people, place) if one.id]
     ids = dict.fromkeys(one.id for one in people)
-    ids_by_name = {"QQ": set(ids)}  # stands for a person without a name
-    for one in people:
-        for form in chain.from_iterable(map(_plain_forms, (one.name, *one.aliases))):
-            if form in written or form in said:
-                ids_by_name.setdefault(form, set()).add(one.id)
-    lost = set(ids_in(said, ids, ids_by_name)).difference(ids_in(written, ids, ids_by_name))
+    by_name = {**ids_by_name(people, written, said), "QQ": set(ids)}  # QQ stands for a person without a name
+    lost = set(ids_in(said, ids, by_name)).difference(ids_in(written, ids, by_name))
     remembered = plain("\n".join(spoken(event)[:READ] for event in job_context.neighbours))
     return Verdict(
         offences(read, names=names),
         tuple(one for one in ids if one in lost),
-        tuple(foreign_ids(written, f"{said}\n{given.plain}\n{remembered}", ids_by_name, ids)),
+        tuple(foreign_ids(written, f"{said}\n{given.plain}\n{remembered}", by_name, ids)),
         ("too_long",) if len(text) > _LONG and len(text) > _TIMES_HEARD * len(original) else (),
     )
 
@@ -366,7 +361,7 @@ def called(job_context: JobContext) -> tuple[str, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=256)  # every check of a statement needs them
 def _with_other_forms(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(form for name in names for form in _forms(name)))
+    return tuple(dict.fromkeys(form for name in names for form in name_forms(name)))
 
 
 @cleared_on_erasure
@@ -380,16 +375,3 @@ def tokens_of(text: str, names: tuple[str, ...]) -> frozenset[str]:
     for run, word in pieces_of(blank):
         found.update((word,) if word else map(add, run, run[1:]))
     return frozenset(found) - FUNCTION_WORDS | {f"={value}" for value in values_of(blank)}
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=20_000)  # covers the names of a busy bot's groups, which every statement needs
-def _forms(name: str) -> tuple[str, ...]:
-    """Return a name in full, as a prompt shows it, and in the short form that people use; each distinct form once."""
-    return tuple(dict.fromkeys(form for form in (name, defused(name), short_form(name)) if form))
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=20_000)
-def _plain_forms(name: str) -> tuple[str, ...]:
-    return tuple(plain(form) for form in _forms(name))

@@ -18,8 +18,8 @@ from ..errors import BadAnswer, BadArgument
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..text.ids import foreign_ids
-from ..text.names import clean_name, described, plain, short_form
+from ..text.ids import foreign_ids, ids_by_name
+from ..text.names import clean_name, described, plain
 from ..text.safety.prompt_fences import defused
 from ..text.terms import sentences_of, token_count
 from .deadlines import AWAY, with_timeout
@@ -192,11 +192,7 @@ def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:
 
 def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
     """Raise BadAnswer for a summary with unknown ids, or with one person's id behind another person's name."""
-    ids_by_name: dict[str, set[str]] = {}
-    for line in lines:
-        if line.sender_id and (name := clean_name(line.scene.user_name)):
-            for form in (name, short_form(name)):
-                ids_by_name.setdefault(form, set()).add(line.sender_id)
-    ids = {line.sender_id for line in lines if line.sender_id}
-    if foreign := foreign_ids(plain(summary), plain(prompt), ids_by_name, ids):
+    speakers = [Person(line.sender_id, clean_name(line.scene.user_name)) for line in lines if line.sender_id]
+    written, ids = plain(summary), {person.id for person in speakers}
+    if foreign := foreign_ids(written, plain(prompt), ids_by_name(speakers, written), ids):
         raise BadAnswer(sentences.models.SUMMARY_REFUSED.format(ids="、".join(map(sentences.settings.shown, foreign))))

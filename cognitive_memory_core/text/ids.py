@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
+from ..domain.people import Person
+from .caches import cleared_on_erasure
+from .names import plain, short_form
 from .names_and_quotations import TextMask, is_whole
+from .safety.prompt_fences import defused
 from .statements.figures import numbers_in
 from .time.time_words import mentions
 
@@ -17,6 +22,29 @@ _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
 _LABEL = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
 _NUMBER = re.compile("[0-9]+(?:[ ,][0-9]{3,4}(?![0-9]))*")  # 138 0013 8000 and 12,000 are one number
 _GAP = re.compile("[ ,]")
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=20_000)  # covers the names of a busy bot's groups, which every statement needs
+def name_forms(name: str) -> tuple[str, ...]:
+    """Return a name in full, as a prompt shows it, and in the short form that people use; each distinct form once."""
+    return tuple(dict.fromkeys(form for form in (name, defused(name), short_form(name)) if form))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=20_000)
+def _plain_forms(name: str) -> tuple[str, ...]:
+    return tuple(map(plain, name_forms(name)))
+
+
+def ids_by_name(people: Iterable[Person], *texts: str) -> dict[str, set[str]]:
+    """Map each form of people's names, former ones too, to the ids of all who have it; only forms in the texts."""
+    found: dict[str, set[str]] = {}
+    for person in people:
+        for form in (form for name in (person.name, *person.aliases) for form in _plain_forms(name)):
+            if any(form in text for text in texts):
+                found.setdefault(form, set()).add(person.id)
+    return found
 
 
 def ids_in(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:

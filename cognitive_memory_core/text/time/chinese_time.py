@@ -22,17 +22,16 @@ from .time_rules import (
     part_of,
     quarter,
     rule,
-    some,
     some_weekday,
     some_weekend,
-    stepped_quarter,
+    stepped,
     today,
     weekday_of_month,
     whole_year,
     years_from_now,
 )
-from .time_spans import DAY, WEEK, TimeSpan, day, days, monday_of, month, weekend, written
-from .vocabulary import PARTS_OF_DAY, STEPS, UNITS, WEEKDAYS
+from .time_spans import DAY, TimeSpan, day, days, month, written
+from .vocabulary import PARTS_OF_DAY, WEEKDAYS
 
 # each piece of a pattern repeats within bounds, so that a text costs what it is long
 _PART = f"(?P<part>{PARTS_OF_DAY}|[早晚夜](?![点饭餐会宵班自高退场些起安间市场年期]))?"
@@ -115,14 +114,6 @@ _LOOK_ALIKES = (  # words and names that contain a time word
 )
 
 
-def _week(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 上周, 这周末, 下周三晚上."""
-    monday = monday_of(frame.today) + STEPS[match["which"]] * WEEK
-    if match["end"]:
-        return weekend(monday)
-    return day(monday + WEEKDAYS[match["on"]] * DAY, part_of(match)) if match["on"] else days(monday, monday + 6 * DAY)
-
-
 def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 周一到周五."""
     first = open_weekday(WEEKDAYS[match["on"]], frame)
@@ -136,8 +127,8 @@ CHINESE: tuple[Rule, ...] = (
     rule("relative", "今明两?[天日]", lambda _, frame: days(frame.today, frame.today + DAY)),
     rule(
         "relative",
-        f"(?P<which>上上|上|这|本|下下|下)[一1]?个?{_WEEK_WORD}(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?",
-        _week,
+        f"(?P<which>上上|上|这|本|下下|下)[一1]?个?(?P<unit>{_WEEK_WORD})(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?",
+        stepped,
     ),
     rule("habit", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}[到至~—-]{_WEEK_WORD}?(?P<till>[一二三四五六日天])", _weekdays),
     rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", some_weekday),
@@ -171,13 +162,13 @@ CHINESE: tuple[Rule, ...] = (
         "(?<![0-9零一二三四五六七八九十几年])(?P<part>[上下]半年(?!级)|年[初中底末](?![一二三考秋级]))",
         whole_year,
     ),
-    rule("relative", "(?P<which>上上|上|这|本|下下|下)一?个?季度(?!会员|卡)", stepped_quarter),
+    rule("relative", "(?P<which>上上|上|这|本|下下|下)一?个?季度(?!会员|卡)", stepped),
     rule("yearless", "(?:(?<![0-9零一二三四五六七八九十百每几两个])|(?=第))第?(?P<q>[一二三四1-4])季度", quarter),
     rule("open", f"(?<![0-9第#.a-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", numbered_day),
     rule(
         "relative",
         f"{_A_OR_B}{_BEFORE}",
-        lambda match, frame: some(number(match["b"]), number(match["a"]), UNITS[match["unit"]], frame),
+        lambda match, frame: between(number(match["b"]), number(match["a"]))(match, frame),
     ),
     rule("relative", f"{_AMOUNT}{_BEFORE}", ago),
     rule("relative", f"(?:再过)?{_AMOUNT}{_AFTER}", ahead),

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Literal
 
 from ..characters import lazy
 from .numerals import number, worth
 from .time_spans import DAY, WEEK, TimeSpan, day, days, moment, monday_of, month, shifted, weekend, written, year
-from .vocabulary import DAYS, MONTHS, ORDINALS, PARTS, QUARTERS, STEPS, UNITS, WEEKDAYS, YEARS, Unit
+from .vocabulary import DAYS, MONTHS, ORDINALS, PARTS, QUARTERS, STEPS, UNITS, WEEKDAYS, WEEKENDS, YEARS, Unit
 
 Kind = Literal[
     "absolute",  # 2026年3月4日: names its year
@@ -89,9 +90,9 @@ def said(match: re.Match[str], *groups: str) -> str:
     return next((word for group in groups if (word := found.get(group))), "")
 
 
-def part_of(match: re.Match[str], *groups: str) -> str:
+def part_of(match: re.Match[str]) -> str:
     """Return the part of a day, month or year by the name that the spans use; "" if none is said."""
-    word = said(match, *(groups or ("part",)))
+    word = said(match, "part")
     return PARTS.get(word, word)
 
 
@@ -161,7 +162,7 @@ def some_weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(open_weekday(WEEKDAYS[match["on"]], frame), part_of(match))
 
 
-def some_weekend(_match: re.Match[str] | None, frame: TimeFrame) -> TimeSpan:
+def some_weekend(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Return the weekend that the frame's lean means; raise ValueError if it may be the one that has begun."""
     monday, is_ahead = monday_of(frame.today), frame.lean == "ahead"
     if frame.today.weekday() < _SATURDAY:
@@ -188,7 +189,7 @@ def date_or_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
         last, further = shifted(first, 1) - DAY, (count - 1) * DAY
         return days(first, min(first + further, last)) if end == "头" else days(max(last - further, first), last)
     if not numbered:
-        return month(month_said(match, frame), part_of(match, "part", "third"))
+        return month(month_said(match, frame), part_of(match))
     if said(match, "which"):
         first = month_said(match, frame).replace(day=number(numbered))
     else:
@@ -217,10 +218,33 @@ def quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return year(dated(year_of(match, frame), 3 * index - 2, 1, frame).year, QUARTERS[index - 1])
 
 
-def stepped_quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 上季度, next quarter."""
-    first = shifted(frame.today.replace(day=1), 3 * STEPS[match["which"]])
-    return year(first.year, QUARTERS[(first.month - 1) // 3])
+def stepped(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 上周三晚上, 这周末, last month, next quarter, next friday, last march, la semaine derniere.
+
+    "last friday" is the latest one before today, a month's name is never the month that has begun, and "last weekend"
+    may be the current one.
+    """
+    step, on, unit = STEPS[said(match, "which") or "last"], said(match, "on"), said(match, "unit")
+    today, monday = frame.today, monday_of(frame.today) + step * WEEK
+    if on and (unit or step >= 0):
+        return day(monday + WEEKDAYS[on] * DAY, part_of(match))
+    if on:
+        return day(today - ((today.weekday() - WEEKDAYS[on] - 1) % 7 + 1) * DAY)
+    if name := said(match, "m"):
+        is_apart = MONTHS[name] >= today.month if step < 0 else MONTHS[name] <= today.month
+        return month(date(today.year + (step if is_apart else 0), MONTHS[name], 1))
+    if said(match, "end") or unit in WEEKENDS:
+        return some_weekend(match, frame) if step < 0 and unit in WEEKENDS else weekend(monday)
+    match UNITS.get(unit):
+        case "week":
+            return days(monday, monday + 6 * DAY)
+        case "month":
+            return month(shifted(today.replace(day=1), step))
+        case "year":
+            return year(today.year + step)
+        case _:
+            first = shifted(today.replace(day=1), 3 * step)
+            return year(first.year, QUARTERS[(first.month - 1) // 3])
 
 
 def weekday_of_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
@@ -258,11 +282,6 @@ def ago(match: re.Match[str], frame: TimeFrame, sign: int = 1) -> TimeSpan:
     return replace(days(when - margin, when + margin), text=f"{when.year}年{when.month}月左右")
 
 
-def ahead(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 三天后, in 2 weeks."""
-    return ago(match, frame, -1)
-
-
 def lately(match: re.Match[str], frame: TimeFrame, sign: int = 1) -> TimeSpan:
     """Read 最近三天, past week, today included; with ``sign`` -1 the same ahead."""
     amount, unit = sign * amount_of(match), UNITS[match["unit"]]
@@ -274,23 +293,23 @@ def lately(match: re.Match[str], frame: TimeFrame, sign: int = 1) -> TimeSpan:
     return days(min(when, frame.today), max(when, frame.today))
 
 
-def coming(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 未来三天, next 2 weeks: today is included."""
-    return lately(match, frame, -1)
+ahead = partial(ago, sign=-1)  # 三天后, in 2 weeks
+coming = partial(lately, sign=-1)  # 未来三天, next 2 weeks: today is included
 
 
 def between(most: int, least: int) -> SpanReader:
-    """Return a reader of 几天前: from ``most`` to ``least`` units ago, or ahead if both are negative."""
-    return lambda match, frame: some(most, least, UNITS[match["unit"]], frame)
+    """Return a reader of 几天前: from ``most`` to ``least`` units ago, or ahead if both are negative; no wording."""
 
+    def read(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+        length = _SPANS[UNITS[match["unit"]]]
+        first, last = sorted((frame.now - most * length, frame.now - least * length))
+        return (
+            TimeSpan(first, last)
+            if UNITS[match["unit"]] in _SHORT
+            else replace(days(first.date(), last.date()), text="")
+        )
 
-def some(most: int, least: int, unit: Unit, frame: TimeFrame) -> TimeSpan:
-    """Return the span from ``most`` to ``least`` units ago, or ahead if both are negative, without a wording."""
-    length = _SPANS[unit]
-    first, last = sorted((frame.now - most * length, frame.now - least * length))
-    if unit in _SHORT:
-        return TimeSpan(first, last)
-    return replace(days(first.date(), last.date()), text="")
+    return read
 
 
 def just_now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:

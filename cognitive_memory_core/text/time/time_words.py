@@ -145,7 +145,9 @@ def _windows(text: str, now: datetime, names: Collection[str]) -> list[TimeSpan]
         (mention, _bounded(time_span, mention, read, now))
         for mention in mentions(text)
         if text[mention.start : mention.stop] not in names
-        if (time_span := _asked(mention, text, now))
+        and mention.kind != "now"
+        and not (mention.kind == "open" and _is_habit(text, mention))
+        and (time_span := mention.at(now))
     ]
     if not asked:
         leans = ((match, _tense(read, match.start(), match.end())) for match in hours_in(read))
@@ -207,13 +209,6 @@ def leaning(text: str) -> Iterator[Mention]:
             depends = mention.kind == "vague" and not _dated_beside(text, found, index)
         if depends:
             yield mention
-
-
-def _asked(mention: Mention, text: str, now: datetime) -> TimeSpan | None:
-    """Return the span of a mention; None if it means the present or a habit."""
-    if mention.kind == "now" or (mention.kind == "open" and _is_habit(text, mention)):
-        return None
-    return mention.at(now)
 
 
 def _bounded(time_span: TimeSpan, mention: Mention, read: str, now: datetime) -> TimeSpan:

@@ -35,7 +35,7 @@ ENGLISH_DAYS = meaning(
 DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3} | ENGLISH_DAYS
 YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
 ENGLISH_STEPS = meaning({-1: "last|previous", 0: "this|current", 1: "next|coming"})
-STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2} | ENGLISH_STEPS
+STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "before last": -2} | ENGLISH_STEPS
 ENGLISH_WEEKDAYS = _numbered("monday tuesday wednesday thursday friday saturday sunday", start=0)
 WEEKDAYS = _numbered("一 二 三 四 五 六 日", start=0) | {"天": 6} | ENGLISH_WEEKDAYS
 MONTHS = _numbered(
@@ -46,6 +46,7 @@ MONTHS = _numbered(
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
 ) | {"sept": 9}
+WEEKENDS = ("weekend", "week-end", "wochenende", "fine settimana", "fin de semana")
 ORDINALS = _numbered("first second third fourth fifth", "1st 2nd 3rd 4th 5th", "q1 q2 q3 q4") | {"last": -1}
 WESTERN_UNITS: dict[str, Unit] = meaning(
     {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 
 from .time_rules import (
     Kind,
@@ -24,14 +23,13 @@ from .time_rules import (
     rule,
     said,
     some_weekday,
-    some_weekend,
-    stepped_quarter,
+    stepped,
     today,
     weekday_of_month,
     whole_year,
     year_of,
 )
-from .time_spans import DAY, WEEK, TimeSpan, day, days, monday_of, month, shifted, weekend, year
+from .time_spans import TimeSpan, day, year
 from .vocabulary import (
     ENGLISH_DAYS,
     ENGLISH_STEPS,
@@ -40,9 +38,6 @@ from .vocabulary import (
     ORDINALS,
     SEASONS,
     SHORT_UNITS,
-    STEPS,
-    UNITS,
-    WEEKDAYS,
     WESTERN_UNITS,
     either,
 )
@@ -68,24 +63,7 @@ _NAMED_QUARTER = (  # not the key, the car, the match and the hamburger
 _NTHS = either(word for word in ORDINALS if word[0] != "q")
 _NTH = f"(?:on )?(?:the )?(?P<count>{_NTHS}) {_WEEKDAY} (?:of|in)"
 _LATIN_UNITS = "semaine|mois|annee|an|week-end|fine settimana|settimana|mese|anno|fin de semana|semana|mes|ano"
-_A_WEEKEND = "weekend|week-end|wochenende|fine settimana|fin de semana"
 _MONTHS_OF_A_YEAR = 12
-
-
-def _stepped(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read last week, next month, la semaine derniere; the last weekend may be the current one."""
-    return _step(match["unit"], STEPS[said(match, "which") or "last"], frame)
-
-
-def _step(unit: str, step: int, frame: TimeFrame) -> TimeSpan:
-    monday = monday_of(frame.today) + step * WEEK
-    if unit in _A_WEEKEND.split("|"):
-        return some_weekend(None, frame) if step < 0 else weekend(monday)
-    if UNITS[unit] == "week":
-        return days(monday, monday + 6 * DAY)
-    if UNITS[unit] == "month":
-        return month(shifted(frame.today.replace(day=1), step))
-    return year(frame.today.year + step)
 
 
 def _season(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
@@ -97,21 +75,6 @@ def _season(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     if which in ("next", "coming"):
         return found if found.start > frame.now else year(named + 1, season)
     return found
-
-
-def _stepped_weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read next friday; last friday is the latest one before today."""
-    index, step = WEEKDAYS[match["on"]], STEPS[match["which"]]
-    if step < 0:
-        return day(frame.today - ((frame.today.weekday() - index - 1) % 7 + 1) * DAY)
-    return day(monday_of(frame.today) + step * WEEK + index * DAY)
-
-
-def _stepped_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read last march, next july: never the month that has begun."""
-    index, step = MONTHS[match["m"]], STEPS[match["which"]]
-    is_apart = index >= frame.today.month if step < 0 else index <= frame.today.month
-    return month(date(frame.today.year + (step if is_apart else 0), index, 1))
 
 
 def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
@@ -152,13 +115,9 @@ WESTERN: tuple[Rule, ...] = (
         counted_day,
     ),
     latin_rule("relative", "(?P<which>last|this) (?P<part>morning|afternoon|evening|night)", counted_day),
-    latin_rule("relative", f"{_STEP} (?P<unit>week|month|year|weekend)", _stepped),
-    latin_rule(
-        "relative",
-        "(?:the )?(?P<unit>week|month|year) before last",
-        lambda match, frame: _step(match["unit"], -2, frame),
-    ),
-    latin_rule("relative", f"{_STEP} quarter", stepped_quarter),
+    latin_rule("relative", f"{_STEP} (?P<unit>week|month|year|weekend)", stepped),
+    latin_rule("relative", "(?:the )?(?P<unit>week|month|year) (?P<which>before last)", stepped),
+    latin_rule("relative", f"{_STEP} quarter", stepped),
     latin_rule("relative", f"(?P<which>last|past|previous|this|next|coming) {_SEASON}", _season),
     latin_rule("absolute", f"(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}})", _season),
     latin_rule(
@@ -168,10 +127,10 @@ WESTERN: tuple[Rule, ...] = (
     ),
     latin_rule("absolute", "(?P<y>20[0-9]{2})[ -]?(?P<q>q[1-4])", quarter),
     latin_rule("yearless", _NAMED_QUARTER, quarter),
-    latin_rule("absolute", f"(?:in )?(?P<third>early|mid|late)[ -]{_MONTH}{_YEAR}", date_or_month),
-    latin_rule("yearless", f"(?:in )?(?P<third>early|mid|late)[ -]{_MONTH}", date_or_month),
-    latin_rule("relative", "(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende)", _stepped),
-    latin_rule("relative", f"(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao])", _stepped),
+    latin_rule("absolute", f"(?:in )?(?P<part>early|mid|late)[ -]{_MONTH}{_YEAR}", date_or_month),
+    latin_rule("yearless", f"(?:in )?(?P<part>early|mid|late)[ -]{_MONTH}", date_or_month),
+    latin_rule("relative", "(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende)", stepped),
+    latin_rule("relative", f"(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao])", stepped),
     latin_rule("absolute", f"{_NTH} {_MONTH}{_YEAR}", weekday_of_month),
     latin_rule("yearless", f"{_NTH} {_MONTH}", weekday_of_month),
     latin_rule("relative", f"{_NTH} {_STEP} month", weekday_of_month),
@@ -181,9 +140,9 @@ WESTERN: tuple[Rule, ...] = (
         weekday_of_month,
     ),
     latin_rule("decoy", f"(?:the )?(?:second|third|fourth|fifth) {_WEEKDAY}"),
-    latin_rule("relative", f"{_STEP} {_WEEKDAY}", _stepped_weekday),
+    latin_rule("relative", f"{_STEP} {_WEEKDAY}", stepped),
     latin_rule("open", f"(?:on )?{_WEEKDAY}", some_weekday),
-    latin_rule("relative", f"{_STEP} {_MONTH}", _stepped_month),
+    latin_rule("relative", f"{_STEP} {_MONTH}", stepped),
     latin_rule("absolute", f"{_DAY} ?(?:of |de )?{_MONTH}{_YEAR}", date_or_month),
     latin_rule("absolute", f"{_MONTH} ?{_DAY}{_YEAR}", date_or_month),
     latin_rule("absolute", f"(?:(?:in|during|since|of|until|by|through) )?{_MONTH}{_YEAR}", date_or_month),
