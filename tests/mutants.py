@@ -88,22 +88,14 @@ MUTANTS = (
     ),
     Mutant(
         "worker: an outage counts as an attempt",
-        (
-            Edit(
-                "delay=again.delay, counted=again.counted)",
-                "delay=again.delay, counted=True)",
-            ),
-        ),
+        (Edit("delay=again.delay, counted=again.counted)", "delay=again.delay, counted=True)"),),
         "tests/promises/test_model_trouble_loses_nothing.py",
         "tests/unit/historian/test_worker.py",
     ),
     Mutant(
         "isolation: a group reads another group",
         (
-            Edit(
-                'return self.kind == "group" and self.place_id == scene.group_id',
-                'return self.kind == "group"',
-            ),
+            Edit('return self.kind == "group" and self.place_id == scene.group_id', 'return self.kind == "group"'),
             Edit(
                 'return "e.scope = ?", (scene.scope.key,)\n    own_words',
                 "return \"e.scope LIKE '%group%'\", ()\n    own_words",
@@ -168,12 +160,7 @@ MUTANTS = (
     ),
     Mutant(
         "erasure: bytes stay until the next purge that never comes",
-        (
-            Edit(
-                "    await database.rewrite()\n    await database.empty_log()\n",
-                "",
-            ),
-        ),
+        (Edit("    await database.rewrite()\n    await database.empty_log()\n", ""),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/unit/store/test_purge.py",
     ),
@@ -191,23 +178,13 @@ MUTANTS = (
     ),
     Mutant(
         "context: a tag in a message stays a tag",
-        (
-            Edit(
-                "    line = one_line(text).translate(_HARMLESS)",
-                "    line = one_line(text)",
-            ),
-        ),
+        (Edit("    line = one_line(text).translate(_HARMLESS)", "    line = one_line(text)"),),
         "tests/promises/test_stored_text_cannot_break_out.py",
         "tests/unit/text/test_prompt_fences.py",
     ),
     Mutant(
         "context: line breaks of a message stay",
-        (
-            Edit(
-                "    line = one_line(text).translate(_HARMLESS)",
-                "    line = text.translate(_HARMLESS)",
-            ),
-        ),
+        (Edit("    line = one_line(text).translate(_HARMLESS)", "    line = text.translate(_HARMLESS)"),),
         "tests/promises/test_stored_text_cannot_break_out.py",
         "tests/unit/text/test_prompt_fences.py",
     ),
@@ -224,23 +201,13 @@ MUTANTS = (
     ),
     Mutant(
         "consent: who opted out is named in events",
-        (
-            Edit(
-                "            return reworded(left or replace(",
-                "            return item or (replace(",
-            ),
-        ),
+        (Edit("            return reworded(left or replace(", "            return item or (replace("),),
         "tests/promises/test_opted_out_person_is_left_out.py",
         "tests/unit/test_consent.py",
     ),
     Mutant(
         "consent: lines said incognito reach the historian",
-        (
-            Edit(
-                " and not self.is_incognito(line.scene, line.sent_at)",
-                "",
-            ),
-        ),
+        (Edit(" and not self.is_incognito(line.scene, line.sent_at)", ""),),
         "tests/promises/test_what_is_not_recorded.py",
         "tests/unit/test_consent.py",
     ),
@@ -252,12 +219,7 @@ MUTANTS = (
     ),
     Mutant(
         "spending: the day's limit is no limit",
-        (
-            Edit(
-                "        return 0 < self._limit <= self._calls\n",
-                "        return False\n",
-            ),
-        ),
+        (Edit("        return 0 < self._limit <= self._calls\n", "        return False\n"),),
         "tests/promises/test_daily_calls_are_a_bound.py",
         "tests/unit/models/test_budget.py",
     ),
@@ -269,23 +231,13 @@ MUTANTS = (
     ),
     Mutant(
         "spending: calls under way are not counted",
-        (
-            Edit(
-                "        under_way[ask.purpose] += 1\n",
-                "        under_way[ask.purpose] += 0\n",
-            ),
-        ),
+        (Edit("        under_way[ask.purpose] += 1\n", "        under_way[ask.purpose] += 0\n"),),
         "tests/promises/test_daily_calls_are_a_bound.py",
         "tests/unit/models/test_budget.py",
     ),
     Mutant(
         "truth: somebody's statement needs no line of theirs",
-        (
-            Edit(
-                "        len(tokens & told) >= LEAST_OWN * len(tokens)\n        and ",
-                "        True or ",
-            ),
-        ),
+        (Edit("        len(tokens & told) >= LEAST_OWN * len(tokens)\n        and ", "        True or "),),
         "tests/promises/test_whose_word.py",
         "tests/unit/historian/test_checks.py",
     ),
@@ -297,12 +249,7 @@ MUTANTS = (
     ),
     Mutant(
         "truth: a line of a profile needs no fact",
-        (
-            Edit(
-                "    if not facts or not said or (",
-                "    if not said or (",
-            ),
-        ),
+        (Edit("    if not facts or not said or (", "    if not said or ("),),
         "tests/promises/test_others_words_stay_out_of_profiles.py",
         "tests/unit/historian/test_model_merger.py",
     ),

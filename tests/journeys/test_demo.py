@@ -46,15 +46,7 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("COGNITIVE_MEMORY__ENABLED=false\nDRIVER=~none\n", "utf-8")
     run = demo(cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
-    for part in (
-        "1. 回放 96 条消息",
-        "2. 记下一轮",
-        "3. 史官",
-        "4. 追问",
-        "5. 搜索",
-        "6. 隔离",
-        "7. 数据都在",
-    ):
+    for part in ("1. 回放 96 条消息", "2. 记下一轮", "3. 史官", "4. 追问", "5. 搜索", "6. 隔离", "7. 数据都在"):
         assert part in run.stdout
     assert "合计泄漏 0 条" in run.stdout
     assert [path.name for path in tmp_path.iterdir()] == [".env"]

@@ -119,12 +119,6 @@ def test_where_it_cannot_be_used_hashing_is(
     assert ("512 MB" in line) == (case == "small machine")
 
 
-def test_hash_is_hashing_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
-    """``local = "hash"`` uses no model and says nothing about it."""
-    assert isinstance(local_embedder(EmbeddingSettings(local="hash"), Path()), HashingEmbedder)
-    assert not caplog.messages
-
-
 @pytest.mark.parametrize("error", [MemoryError(), ImportError("numpy"), zipfile.BadZipFile("CRC"), Exception("x")])
 async def test_what_cannot_be_loaded_is_replaced_once(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     """A model that cannot be loaded is replaced by hashing, with its fingerprint and scale; one line says so."""

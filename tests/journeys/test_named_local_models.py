@@ -24,15 +24,7 @@ from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
 from cognitive_memory_core.models.reranking import LocalReranker
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support.telling import READING, tell
-from tests.support.tiny_models import (
-    EMBEDDER,
-    EMBEDDER_FILE,
-    LENGTH,
-    RERANKER,
-    RERANKER_FILE,
-    write_embedder,
-    write_reranker,
-)
+from tests.support.tiny_models import EMBEDDER, LENGTH, RERANKER, RERANKER_FILE, write_embedder, write_reranker
 
 WANTED = EmbeddingSettings(local=EMBEDDER)
 
@@ -67,14 +59,6 @@ async def test_a_folder_of_ones_own(tmp_path: Path) -> None:
     assert plain.fingerprint != instructed.fingerprint
 
 
-def test_other_files_are_another_model(tmp_path: Path) -> None:
-    """Other weights have another fingerprint, and a copy has the same."""
-    first, copy = write_embedder(tmp_path / "1"), write_embedder(tmp_path / "2")
-    other = write_embedder(tmp_path / "3", seed=2)
-    prints = [fastembed_models.fingerprint(EMBEDDER, path) for path in (first, copy, other)]
-    assert prints[0] == prints[1] != prints[2]
-
-
 @pytest.mark.parametrize(
     ("case", "told"),
     [
@@ -96,25 +80,6 @@ def test_what_is_not_there_is_replaced_by_hashing(
     assert isinstance(local_embedder(WANTED, tmp_path), HashingEmbedder)
     (line,) = caplog.messages
     assert told in line
-
-
-@pytest.mark.parametrize("case", ["broken weights", "another length", "unknown name", "broken tokenizer"])
-async def test_what_cannot_be_loaded_is_replaced_by_hashing(
-    case: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Broken files, vectors of a wrong length and unknown names end in hashing, with one line."""
-    name = "somebody/unknown" if case == "unknown name" else EMBEDDER
-    files = write_embedder(folder(tmp_path, name), length=8 if case == "another length" else LENGTH)
-    if case == "broken weights":
-        (files / EMBEDDER_FILE).write_bytes(b"\x08\x08broken")
-    if case == "broken tokenizer":
-        (files / "tokenizer.json").write_text("{}")
-    embedder = local_embedder(EmbeddingSettings(local=name), tmp_path)
-    assert isinstance(embedder, LocalEmbedder)
-    await embedder.load()
-    assert await embedder.embed_query("茶") == await HashingEmbedder().embed_query("茶")
-    (line,) = caplog.messages
-    assert name in line
 
 
 async def test_a_memory_with_models_of_its_machine(tmp_path: Path) -> None:
@@ -160,22 +125,6 @@ async def test_the_cross_encoder_answers_in_order(tmp_path: Path, caplog: pytest
             await broken.scores("问", ["猫"])
     assert len(caplog.messages) == 1
     broken.close()
-
-
-async def test_a_slow_cross_encoder_is_not_waited_for() -> None:
-    """An answer that takes longer than its time is unavailable, and the reply goes on without it."""
-    going = threading.Event()
-
-    def scores(*_: object) -> list[float]:
-        going.wait(10)
-        return [1.0]
-
-    slow = LocalReranker("slow", lambda: scores, seconds=0.05)
-    await slow.load()
-    with pytest.raises(UnavailableError):
-        await slow.scores("问", ["猫"])
-    going.set()
-    slow.close()
 
 
 class _Hub(BaseHTTPRequestHandler):

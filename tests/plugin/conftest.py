@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from itertools import count
+from pathlib import Path
 
 import nonebot
 import pytest
@@ -16,6 +17,7 @@ from pytest_asyncio import is_async_test
 
 from tests.support.sizes import IS_NIGHTLY
 
+from .console_stage import Console, console, furnished
 from .stage import SUPERUSER, Stage
 
 FOLDER = pytest.StashKey[str]()
@@ -116,3 +118,11 @@ def log() -> Iterator[list[str]]:
     sink = nonebot.logger.add(lambda line: lines.append(str(line)), format="{level} {message}", level="INFO")
     yield lines
     nonebot.logger.remove(sink)
+
+
+@pytest.fixture
+async def shown(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
+    """Serve a console over a furnished memory."""
+    async with console(tmp_path / "data") as one:
+        await furnished(one.memory)
+        yield one

@@ -532,26 +532,6 @@ async def test_a_stretch_that_had_grown_is_stored_once(killed: Killed) -> None:
     assert len(await killed.reborn()) == 2
 
 
-async def test_lines_between_those_of_people_who_opted_out_come_back(killed: Killed) -> None:
-    """Pending lines are found between any number of lines of opted-out people."""
-    gone, lines = core.Scene.group("10001", "2000009", user_name="路人"), []
-    for number in range(1_000):
-        if number % 200 == 0:
-            lines.append(await killed.say(number, f"我喜欢喝第{number}号茶"))
-        else:
-            await killed.say(number, "闲话", gone)
-    await killed.leaves(*lines)
-    await killed.memory.opt_out(gone.user_id)
-    assert len(await killed.reborn()) == 5
-
-
-async def test_lines_of_one_second_come_back(killed: Killed) -> None:
-    """Pending lines are found among hundreds of lines with equal seconds."""
-    lines = [await killed.say(number, f"我喜欢喝第{number}号茶") for number in range(495)]
-    await killed.leaves(*lines[285:300])
-    assert len(await killed.reborn()) == 15
-
-
 async def test_stopping_hands_over_the_rest(world: Callable[..., World]) -> None:
     """When the bot stops, collected lines are handed over before the memory closes."""
     here = world()

@@ -215,23 +215,6 @@ def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> Non
     assert drawn("阿", f"棠{missing}") == drawn("阿", "棠")
 
 
-def test_what_would_be_empty_without_its_signs_is_left_out(app: object) -> None:
-    """The sign of a card is the first that a font has; a label or an item of which no sign can be drawn has no box."""
-    from nonebot_plugin_cognitive_memory.cards.layout import LIGHT, Box, CardLayout, Words
-
-    def drawing(profile: core.Profile) -> tuple[list[str], int]:
-        measure = lambda cluster, size, bold: 0.0 if cluster in "꧁༺" else float(size)  # noqa: E731
-        parts = CardLayout(LIGHT, measure).drawing(a_card(profile)).parts
-        return ["".join(part.clusters) for part in parts if isinstance(part, Words)], sum(
-            isinstance(part, Box) for part in parts
-        )
-
-    plain = drawing(a_profile("- 奶茶 店", "阿棠", ("茶",)))
-    assert plain == drawing(a_profile("- 奶茶 ꧁ 店\n- ༺꧁", "꧁༺阿棠", ("꧁", "茶")))
-    assert plain[0][0] == "阿"
-    assert drawing(a_profile("- 茶", "꧁༺", ()))[0][:2] == ["?", ""]
-
-
 async def seen(stage: Stage, text: str, user: int, group: int | None = None) -> list[Any]:
     """Ask and return the messages that the bot sent."""
     before = len(stage.calls)
@@ -299,14 +282,6 @@ async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) 
     [told] = await seen(stage, "/记忆 侧写 -t", user, group)
     assert "乌龙茶" in told.extract_plain_text()
     assert "写法：/记忆 侧写" in (await seen(stage, "/记忆 侧写 全部", user, group))[0].extract_plain_text()
-
-
-async def test_a_client_that_refuses_pictures_gets_text(stage: Stage, group: int, studio: Any) -> None:
-    """If the client refuses the picture, the same answer arrives as text."""
-    stage.refused_texts.append("base64://")
-    refused, told = await seen(stage, "/记忆 状态", SUPERUSER, group)
-    assert refused[0].type == "image"
-    assert "记忆正在工作" in told.extract_plain_text()
 
 
 @pytest.mark.parametrize("place", ["group", "private"])

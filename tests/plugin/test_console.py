@@ -10,17 +10,9 @@ import httpx
 import pytest
 from nonebug import App
 
-from .console_stage import Console, console, furnished
+from .console_stage import Console
 from .test_loading import run
 from .web import TOKEN
-
-
-@pytest.fixture
-async def shown(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
-    """Serve a console over a furnished memory."""
-    async with console(tmp_path / "data") as one:
-        await furnished(one.memory)
-        yield one
 
 
 @pytest.fixture

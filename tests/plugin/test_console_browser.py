@@ -6,14 +6,13 @@ Pictures for docs/console.md are made by ``console_pictures``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 from nonebug import App
 
 from .chromium import BROWSER, DESKTOP, DRIVER, MISSING, PHONE, TABLET, Browser, browser
-from .console_stage import Console, console, furnished
+from .console_stage import Console, console
 from .web import TOKEN
 
 pytestmark = pytest.mark.skipif(not BROWSER or not DRIVER, reason=MISSING)
@@ -40,14 +39,6 @@ PAGES = {
 VIEWS = tuple((size, dark) for size in (DESKTOP, TABLET, PHONE) for dark in (False, True))
 SIZES = {DESKTOP: "desktop", TABLET: "tablet", PHONE: "phone"}
 EXAMINED = {("desktop", "light"), ("phone", "dark")}  # what is laid out and coloured differently
-
-
-@pytest.fixture
-async def shown(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
-    """Serve a console over a furnished memory."""
-    async with console(tmp_path / "data") as one:
-        await furnished(one.memory)
-        yield one
 
 
 def log_in(page: Browser) -> None:

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
 from nonebug import App
 
 import cognitive_memory_core as core
 from tests.support.model_server import ModelServer, status
 
-from .console_stage import Console, Visitor, console, furnished
-
-
-@pytest.fixture
-async def shown(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
-    """Serve a console over a furnished memory."""
-    async with console(tmp_path / "data") as one:
-        await furnished(one.memory)
-        yield one
+from .console_stage import Console, Visitor, console
 
 
 async def test_what_somebody_changed_meanwhile_is_not_forgotten(shown: Console) -> None:

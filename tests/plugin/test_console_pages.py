@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.figures import Totals
 from tests.support.waiting import until
 
-from .console_stage import Console, console, furnished
+from .console_stage import Console
 
 PAGES = (
     *("/", "/memories", "/question", "/people", "/people/open?id=2000001", "/places", "/places/open?place=group/20001"),
@@ -22,14 +21,6 @@ PAGES = (
     *("/report", "/report?examine=yes", "/prompts", "/records", "/suggestions", "/suggestions?group=20002"),
     "/question?place=group/20001&user_id=2000001&text=部署密钥什么时候换的",
 )
-
-
-@pytest.fixture
-async def shown(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
-    """Serve a console over a furnished memory."""
-    async with console(tmp_path / "data") as one:
-        await furnished(one.memory)
-        yield one
 
 
 async def test_every_page_is_shown_in_both_languages(shown: Console) -> None:

@@ -167,9 +167,7 @@ async def test_each_bridge_reads_what_the_operator_set_for_the_whole_bot(
     assert await lent_by(name)() == (said and core.LentModel(name, *said))
 
 
-async def test_ai_groupmate_lends_its_embedding_and_its_reranking_model_too(
-    loaded: Callable[[Modules], None],
-) -> None:
+async def test_ai_groupmate_lends_its_embedding_and_its_reranking_model_too(loaded: Callable[[Modules], None]) -> None:
     """They come with the chat model, each with an address and a key of its own; without a key neither does."""
     keys = {"embedding_api_key": "sk-e", "rerank_api_key": "sk-r"}
     loaded(groupmate(llm_api_key=KEY, embedding_base_url=URL, rerank_api_url=f"{URL}/rerank", **keys))

@@ -35,11 +35,7 @@ def logged(name: str, *said: object, **fields: Any) -> None:
 def test_a_line_about_a_job(records: list[dict[str, Any]]) -> None:
     """A line about a job has its kind, id and place as fields, and the words by which people find it."""
     logged(
-        "historian.worker",
-        "HistorianWorker job=%s: %s",
-        "j1",
-        "x",
-        **log_fields("job", job_id="j1", place=GROUP.scope),
+        "historian.worker", "HistorianWorker job=%s: %s", "j1", "x", **log_fields("job", job_id="j1", place=GROUP.scope)
     )
     (line,) = records
     assert line["message"] == "[认知记忆] HistorianWorker job=j1: x"

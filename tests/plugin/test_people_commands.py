@@ -401,10 +401,7 @@ def test_statistics_give_the_gist_of_the_report() -> None:
         costs=(PurposeCost("merge", 1, 10, model="small", price=1.5),),
     )
     said = [text for _, text in status.report_remarks(report)]
-    assert said[:2] == [
-        "群 10001 记住的事里，60% 是 小林 一个人说的，请看看",
-        "15 件事还没有被想起过（从 03-01 起计）",
-    ]
+    assert said[:2] == ["群 10001 记住的事里，60% 是 小林 一个人说的，请看看", "15 件事还没有被想起过（从 03-01 起计）"]
     assert "1.50" in said[2]
     assert status.report_remarks(core.QualityReport(report.at, 30)) == []
 

@@ -64,10 +64,7 @@ def test_schemas_are_the_contracts() -> None:
     }
     assert flat == {
         "end": (("memo", "observations", "perspective", "force"), []),
-        "search_events": (
-            ("query", "target_user_id", "target_group_id", "top_k", "time_from", "time_to"),
-            ["query"],
-        ),
+        "search_events": (("query", "target_user_id", "target_group_id", "top_k", "time_from", "time_to"), ["query"]),
         "get_profile": (("entity_type", "entity_id"), ["entity_type", "entity_id"]),
         "search_profiles": (("query", "entity_type", "top_k"), ["query"]),
         "catch_up": (("since",), []),

@@ -16,17 +16,7 @@ from cognitive_memory_core.store.housekeeping import ClockState
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet
-from tests.support.telling import (
-    EXACT,
-    GAMES_DOUSHA,
-    PRIVATE,
-    READING,
-    READING_MILI,
-    a_memory,
-    recalled,
-    say,
-    tell,
-)
+from tests.support.telling import EXACT, GAMES_DOUSHA, PRIVATE, READING, READING_MILI, a_memory, recalled, say, tell
 from tests.support.waiting import PATIENCE, until
 
 MOVING = "我搬去上海了"

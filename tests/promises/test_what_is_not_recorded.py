@@ -11,10 +11,7 @@ from cognitive_memory_core import Message, Scene, Turn
 from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, Version, data_of, open_bot, version_of
 from tests.support.telling import READING, READING_MILI, a_memory, recalled, say
 
-ENV = [
-    f"COGNITIVE_MEMORY__CAPTURE__IGNORE_GROUPS=[{OTHER_GROUP}]",
-    f"COGNITIVE_MEMORY__CAPTURE__IGNORE_USERS=[{MILI}]",
-]
+ENV = [f"COGNITIVE_MEMORY__CAPTURE__IGNORE_GROUPS=[{OTHER_GROUP}]", f"COGNITIVE_MEMORY__CAPTURE__IGNORE_USERS=[{MILI}]"]
 ECHO = """
 from nonebot import on_message, require
 from nonebot.adapters import Event

@@ -37,10 +37,7 @@ PLANTS = [  # the attacker's line, the victim's answer, what the obeying model w
 
 def lines(plant: str, answer: str) -> list[core.Message]:
     """Return the attacker's line and the victim's reply to it."""
-    return [
-        core.Message("m1", ATTACKER, plant, NOON),
-        core.Message("m2", BAITED, answer, NOON, reply_to="m1"),
-    ]
+    return [core.Message("m1", ATTACKER, plant, NOON), core.Message("m2", BAITED, answer, NOON, reply_to="m1")]
 
 
 async def shown(memory: core.CognitiveMemory) -> list[str]:

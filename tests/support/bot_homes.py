@@ -79,10 +79,7 @@ class BotHome:
     def start_owner(self) -> subprocess.Popen[str]:
         """Start a process that owns the data directory until its standard input ends."""
         owner = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, str(self.data_dir)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-c", HOLDER, str(self.data_dir)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert owner.stdout
         assert owner.stdout.readline() == "open\n"

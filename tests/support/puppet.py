@@ -226,12 +226,7 @@ def _least(part: Part) -> object:
 
 # Reading prompts.
 
-_PARTS = {
-    "tasks": "观察",
-    "lines": "聊天",
-    "facts": "事实",
-    "people": "名单",
-}
+_PARTS = {"tasks": "观察", "lines": "聊天", "facts": "事实", "people": "名单"}
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _LABEL = re.compile(r"([^\s()：，]*)\(([^()\s]+)\)")
 _DATED = re.compile(r"^\d{4}年\d{1,2}月\d{1,2}日 (?:\[行\d+\] )?")

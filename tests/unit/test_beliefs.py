@@ -11,18 +11,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from tests.support.beliefs import (
-    CHAT,
-    FRIDAY,
-    LIN,
-    MO,
-    TEA,
-    a_chat,
-    answered,
-    created,
-    greetings,
-    kept,
-)
+from tests.support.beliefs import CHAT, FRIDAY, LIN, MO, TEA, a_chat, answered, created, greetings, kept
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock

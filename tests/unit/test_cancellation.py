@@ -11,26 +11,6 @@ import pytest
 from cognitive_memory_core.tasks import both, in_thread, together
 
 
-async def test_works_run_at_once_and_answer_in_order() -> None:
-    """Tasks run concurrently, and their results are in the order of the tasks."""
-    first, second = asyncio.Event(), asyncio.Event()
-
-    async def leading() -> int:
-        first.set()
-        await second.wait()
-        return 1
-
-    async def following() -> int:
-        await first.wait()
-        second.set()
-        return 2
-
-    assert await together(leading(), following()) == [1, 2]
-    first.clear()
-    second.clear()
-    assert await both(leading(), following()) == (1, 2)
-
-
 async def test_a_failure_is_raised_once_every_work_has_ended() -> None:
     """If one task raises, the others are ended before the caller gets the error."""
     ended = list[str]()

@@ -82,12 +82,7 @@ async def test_a_memory_drained_right_after_opening_learns_on(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("switch", "ends_at"),
-    [
-        ("off", NOON),
-        ("off", NOON - timedelta(1)),
-        ("off", NAIVE),
-        ("on", NOON + timedelta(1)),
-    ],
+    [("off", NOON), ("off", NOON - timedelta(1)), ("off", NAIVE), ("on", NOON + timedelta(1))],
     ids=["now", "past", "naive", "on"],
 )
 async def test_an_end_that_makes_no_sense_changes_nothing(tmp_path: Path, switch: Any, ends_at: datetime) -> None:

@@ -149,12 +149,7 @@ async def test_cancelled_twice_while_closing_the_ledger_is_whole(tmp_path: Path)
     await until_nothing_is_left(tmp_path)
 
 
-OBSTACLES = {
-    "owner.lock": "folder",
-    "ledger.db": "rubbish",
-    "queues": "file",
-    "queues/pending": "file",
-}
+OBSTACLES = {"owner.lock": "folder", "ledger.db": "rubbish", "queues": "file", "queues/pending": "file"}
 
 
 @pytest.mark.parametrize("name", OBSTACLES)

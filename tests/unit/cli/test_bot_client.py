@@ -57,13 +57,7 @@ async def test_the_place_is_sent_with_every_request() -> None:
 
 @pytest.mark.parametrize(
     ("status", "body", "said"),
-    [
-        (401, b"", "令牌"),
-        (404, b"", "MCP"),
-        (500, b"", "500"),
-        (200, b"<html>", "MCP"),
-        (200, b"[]", "MCP"),
-    ],
+    [(401, b"", "令牌"), (404, b"", "MCP"), (500, b"", "500"), (200, b"<html>", "MCP"), (200, b"[]", "MCP")],
 )
 async def test_what_a_bot_refuses(status: int, body: bytes, said: str) -> None:
     """Any other answer is one sentence on what to do, without the token."""

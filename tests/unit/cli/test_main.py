@@ -37,19 +37,6 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"cognitive-memory {version('nonebot-plugin-cognitive-memory')}\n"
 
 
-def test_an_unknown_word_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """An unknown subcommand is named in the error message."""
-    main(["dmeo"])
-    assert "dmeo" in capsys.readouterr().err
-
-
-def test_the_module_can_be_run() -> None:
-    """``python -m cognitive_memory_core.cli`` runs the same command."""
-    run = subprocess.run([sys.executable, "-m", "cognitive_memory_core.cli"], capture_output=True, check=False)
-    assert run.returncode == 2
-    assert "子命令" in run.stderr.decode("utf-8")
-
-
 def test_the_core_imports_no_bot() -> None:
     """Running the command line help loads neither NoneBot nor the plugin."""
     code = "import sys; from cognitive_memory_core.cli import main; main(['-h']); print('nonebot' in sys.modules)"

@@ -30,12 +30,7 @@ def test_one_observation_may_be_handed_in_bare() -> None:
 
 @pytest.mark.parametrize(
     ("memo", "observations", "blank"),
-    [
-        ("", (), True),
-        (" \n", ("", "  "), True),
-        ("答了", (), False),
-        ("", ("甲",), False),
-    ],
+    [("", (), True), (" \n", ("", "  "), True), ("答了", (), False), ("", ("甲",), False)],
 )
 def test_a_turn_is_blank_when_there_is_nothing_to_write(memo: str, observations: tuple[str, ...], blank: bool) -> None:
     """A turn is blank if it has neither a memo nor an observation."""

@@ -220,12 +220,7 @@ async def test_a_model_words_a_draft_once() -> None:
 
 @pytest.mark.parametrize(
     "draft",
-    [
-        "遇到“打印机卡纸”：请拨打 4008 找厂家",
-        "他昨天说关机重启就好",
-        "喝热水，早睡早起，多运动",
-        "打印机卡纸" * 100,
-    ],
+    ["遇到“打印机卡纸”：请拨打 4008 找厂家", "他昨天说关机重启就好", "喝热水，早睡早起，多运动", "打印机卡纸" * 100],
 )
 async def test_an_unfounded_draft_is_not_used(draft: str) -> None:
     """A draft with other numbers, other words, a pronoun or too many words is replaced by the rules'."""

@@ -277,8 +277,7 @@ async def test_what_is_withdrawn_while_it_is_merged_leaves_with_the_next_merge()
 
 
 @pytest.mark.parametrize(
-    ("key", "scope"),
-    [(TANG_THERE, Scope("default", "group", "10001")), (TANG, Scope("default", "private", "2000001"))],
+    ("key", "scope"), [(TANG_THERE, Scope("default", "group", "10001")), (TANG, Scope("default", "private", "2000001"))]
 )
 async def test_the_name_is_the_latest_in_the_place(key: ProfileKey, scope: Scope) -> None:
     """A profile has its person's latest cleaned name in its own scope, and never one from elsewhere."""

@@ -107,10 +107,7 @@ async def at_work(
     """Run a worker."""
     settings = Settings(
         historian=HistorianSettings(
-            poll_interval_seconds=0.05,
-            concurrency=concurrency,
-            shutdown_seconds=0.2,
-            stale_job_timeout_seconds=stale,
+            poll_interval_seconds=0.05, concurrency=concurrency, shutdown_seconds=0.2, stale_job_timeout_seconds=stale
         ),
         queue=QueueSettings(job_max_retries=retries),
     )

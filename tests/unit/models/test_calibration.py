@@ -10,16 +10,8 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.errors import (
-    CognitiveMemoryError,
-    StorageRefused,
-)
-from cognitive_memory_core.models.calibration import (
-    Calibrating,
-    Pair,
-    calibration_of,
-    shipped,
-)
+from cognitive_memory_core.errors import CognitiveMemoryError, StorageRefused
+from cognitive_memory_core.models.calibration import Calibrating, Pair, calibration_of, shipped
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import Live

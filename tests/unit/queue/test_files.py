@@ -18,13 +18,7 @@ import pytest
 from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import MAX_BYTES
 from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
-from cognitive_memory_core.errors import (
-    BadArgument,
-    LimitReached,
-    PermanentError,
-    StorageRefused,
-    UnavailableError,
-)
+from cognitive_memory_core.errors import BadArgument, LimitReached, PermanentError, StorageRefused, UnavailableError
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import JobName, parsed
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue

@@ -158,11 +158,7 @@ async def test_failed_jobs_are_listed_oldest_first(queue: FileQueue, clock: Froz
 
 @pytest.mark.parametrize(
     ("bounds", "scene"),
-    [
-        ({"max_pending": 2}, OTHER_GROUP),
-        ({"max_pending_per_group": 2}, GROUP),
-        ({"max_pending_mb": 0.01}, OTHER_GROUP),
-    ],
+    [({"max_pending": 2}, OTHER_GROUP), ({"max_pending_per_group": 2}, GROUP), ({"max_pending_mb": 0.01}, OTHER_GROUP)],
 )
 async def test_a_full_queue_refuses_and_keeps_what_it_has(make: Make, bounds: dict[str, float], scene: Scene):
     """At each limit the newest job is refused with QueueFull and can be handed in later; waiting jobs stay."""

@@ -79,11 +79,7 @@ async def test_both_legs_are_joined():
 @pytest.mark.parametrize("error", [UnavailableError("away"), TransientError("busy"), PermanentError("bad key")])
 @pytest.mark.parametrize(
     ("part", "left", "word"),
-    [
-        ("embedder", ["tea"], "embedding"),
-        ("vectors", ["tea"], "vectors"),
-        ("words", ["hill", "tea"], "lexical"),
-    ],
+    [("embedder", ["tea"], "embedding"), ("vectors", ["tea"], "vectors"), ("words", ["hill", "tea"], "lexical")],
 )
 async def test_each_leg_may_be_away(part, left, word, error):
     """If one search fails, the other continues, and the missing part is named."""

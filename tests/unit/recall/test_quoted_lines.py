@@ -15,11 +15,7 @@ from tests.support.telling import EXACT, a_memory
 from tests.support.waiting import PATIENCE
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
-SAID = {
-    "nuts": "我对花生过敏，点菜的时候小心",
-    "cat": "我家的猫叫年糕，只吃罐头",
-    "trip": "下个月要去重庆出差",
-}
+SAID = {"nuts": "我对花生过敏，点菜的时候小心", "cat": "我家的猫叫年糕，只吃罐头", "trip": "下个月要去重庆出差"}
 ASKED = {"谁对花生过敏": "nuts", "年糕吃什么": "cat", "谁要去重庆": "trip", "猫叫什么名字": "cat"}
 
 

@@ -24,10 +24,7 @@ RAIN = an_event("昨天下雨了", id="rain", happened_at=NOON)
 FOREIGN = an_event("阿棠(2000001) 喜欢桌游", OTHER_GROUP, id="foreign")
 SAID = "阿棠今天说喜欢什么茶"
 ASKED = Query(
-    SAID,
-    tuple(query_terms(SAID)),
-    people=frozenset({"2000001"}),
-    windows=(Interval(NOON, NOON + timedelta(days=1)),),
+    SAID, tuple(query_terms(SAID)), people=frozenset({"2000001"}), windows=(Interval(NOON, NOON + timedelta(days=1)),)
 )
 DECAY = Decay(14.0, 0.2, 0.1)
 

@@ -210,12 +210,7 @@ def test_what_a_session_speaks_of_is_counted_from_its_beginning() -> None:
 
 @pytest.mark.parametrize(
     ("said", "minutes", "lifts"),
-    [
-        ("谁学陶艺呀", 0, False),
-        ("谁学陶艺呀", 5, False),
-        ("谁学陶艺呀", -0.01, True),
-        ("学校", 0, True),
-    ],
+    [("谁学陶艺呀", 0, False), ("谁学陶艺呀", 5, False), ("谁学陶艺呀", -0.01, True), ("学校", 0, True)],
 )
 def test_a_question_that_was_logged_lends_its_words_to_nobody(said: str, minutes: float, lifts: bool) -> None:
     """A recent message that repeats most of the question is a hit, but does not raise those beside it."""

@@ -45,10 +45,7 @@ async def test_lines_are_counted_by_place_and_by_day(ledger: Ledger) -> None:
     await ledger.log.append([*lines, answer])
     assert await ledger.quality.places(None) == [PlaceQuality(GROUP.scope, 3)]
     weights = [sum(one.weight for one in (*lines[:2], answer)), lines[2].weight]
-    assert await ledger.quality.logged() == [
-        (NOON.date(), 3, weights[0]),
-        (later(days=2).date(), 1, weights[1]),
-    ]
+    assert await ledger.quality.logged() == [(NOON.date(), 3, weights[0]), (later(days=2).date(), 1, weights[1])]
 
 
 async def test_counts_accumulate_by_day(ledger: Ledger) -> None:

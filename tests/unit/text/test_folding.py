@@ -8,11 +8,6 @@ from hypothesis import strategies as st
 from cognitive_memory_core.text.characters import folded
 
 
-def test_spelling() -> None:
-    """Patterns match whatever the width, script, case and accents."""
-    assert folded("上週　後天 ＬＡＳＴ Août ３月") == "上周 后天 last aout 3月"
-
-
 @given(st.text())
 def test_every_character_keeps_its_place(text: str) -> None:
     """Normalising keeps the position of every character."""

@@ -18,15 +18,7 @@ from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.transfer.export_format import HEAD, written
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
-from tests.support.profiles import (
-    GROUP_KEY,
-    KEEP,
-    MILI_THERE,
-    TANG,
-    TANG_THERE,
-    TemporaryProfiles,
-    a_profile,
-)
+from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, TemporaryProfiles, a_profile
 
 AGENTS = replace(TANG_THERE, agent="3889001")
 KEYS = sorted([TANG, TANG_THERE, MILI_THERE, GROUP_KEY, AGENTS, ProfileKey.user("张三/李四")])

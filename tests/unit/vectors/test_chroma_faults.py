@@ -11,15 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from benchmarks.chroma_world import (
-    EVERYTHING,
-    examined,
-    filled,
-    known_rows,
-    opened,
-    patiently,
-    the_child,
-)
+from benchmarks.chroma_world import EVERYTHING, examined, filled, known_rows, opened, patiently, the_child
 from benchmarks.fault_row import Extent
 from benchmarks.faults.rows import run_row
 from cognitive_memory_core.errors import UnavailableError
