@@ -29,7 +29,7 @@ from .ports.clock import Clock
 from .queue.erasure import rows_without, summaries_without
 from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
 from .store.notes import NoteBook
-from .tasks import UNTIL_NUDGED, BackgroundLoop, completed
+from .tasks import WriteLoop
 from .text.names import writable_text
 
 log = logging.getLogger(__name__)
@@ -52,8 +52,8 @@ class EndSummaries:
         self._clock = clock
         self._disk = disk or Disk()
         self._waiting: dict[str, Row] = {}
-        self._writing = asyncio.Lock()
-        self.loop = BackgroundLoop(path.name, self._round, debounce=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
+        self.loop = WriteLoop(path.name, self._write, debounce=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
+        self.flush = self.loop.flush
 
     async def copy(self, memo: Memo) -> None:
         """Queue a memo for the file, which holds one entry per memo id; disk errors are not raised.
@@ -63,14 +63,6 @@ class EndSummaries:
         self._queue_row(_row(memo))
         self.loop.nudge()
 
-    async def flush(self) -> None:
-        """Write all memos that were accepted and not written yet; those that the disk refuses stay queued."""
-        try:
-            await completed(self._write())
-        except StorageRefused as refused:
-            self.loop.trouble.note(refused)
-            self.loop.nudge()  # the loop tries again
-
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
         """Remove memos by id and by place, for every agent, from the file and from every copy in its folder.
 
@@ -78,32 +70,26 @@ class EndSummaries:
         place or the hidden person. Durable on return; raises StorageRefused when the disk refuses. Idempotent. Returns
         the number of changed files.
         """
-        async with self._writing:
+        async with self.loop.turn:
             waiting = rows_without(self._waiting.values(), memo_ids=memo_ids, place=place, hide=hide)
             self._waiting = {str(row["id"]): row for row in cast("list[Row]", waiting)}
             cleaning = partial(summaries_without, memo_ids=memo_ids, place=place, hide=hide)
             return await asyncio.to_thread(self._clean_files, cleaning)
 
-    async def _round(self) -> float:
-        await completed(self._write())
-        return UNTIL_NUDGED
-
     async def _write(self) -> None:
         """Write the queued memos; await it to the end, because its thread goes on if the caller is cancelled."""
-        async with self._writing:
-            batch, self._waiting = self._waiting, {}
-            if not batch:
-                return
-            is_written = False
-            try:
-                await asyncio.to_thread(self._merge, batch)
-                is_written = True
-            finally:
-                if not is_written:
-                    later, self._waiting = self._waiting, {}
-                    for row in (*batch.values(), *later.values()):
-                        self._queue_row(row)
-            self.loop.trouble.end()
+        batch, self._waiting = self._waiting, {}
+        if not batch:
+            return
+        is_written = False
+        try:
+            await asyncio.to_thread(self._merge, batch)
+            is_written = True
+        finally:
+            if not is_written:
+                later, self._waiting = self._waiting, {}
+                for row in (*batch.values(), *later.values()):
+                    self._queue_row(row)
 
     def _queue_row(self, row: Row) -> None:
         self._waiting[str(row["id"])] = row

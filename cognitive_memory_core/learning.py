@@ -80,7 +80,7 @@ class Learning:
         self.historian = BackedHistorian(historian, rules, self.budget)
         self.merger = ModelMerger(chats["merge"], library, live, merging, opened.tally)
         self.chat_breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
-        self.has_own_chat = any(isinstance(one, BudgetedChat) for one in asked.values())
+        self.has_own_chat = any(one.lent is None for one in asked.values())
         self.summariser = ModelSummariser(chats["historian"], library, live)
         if "evolution" in asked:
             self.evolver_model = EvolverModel(chats["evolution"], library, self.summariser.summary)

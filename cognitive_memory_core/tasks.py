@@ -209,6 +209,41 @@ class BackgroundLoop:
         self._skip_waits.clear()
 
 
+class WriteLoop(BackgroundLoop):
+    """Writes what waits after each nudge, one write at a time and each to its end, also if its caller is cancelled."""
+
+    def __init__(
+        self,
+        name: str,
+        write: Callable[[], Coroutine[Any, Any, None]],
+        *,
+        debounce: float = DEBOUNCE,
+        spacing: float = 0.0,
+        longest_pause: float = LONGEST_PAUSE,
+    ) -> None:
+        """Call ``write``, which keeps what it could not write."""
+        super().__init__(name, self._round, debounce=debounce, spacing=spacing, longest_pause=longest_pause)
+        self._write = write
+        self.turn = asyncio.Lock()  # held while it writes
+
+    async def flush(self) -> None:
+        """Write what waits now; if that is refused, the loop tries again."""
+        try:
+            await self._round()
+        except UnavailableError as refused:
+            self.trouble.note(refused)
+            self.nudge()
+
+    async def _round(self) -> float:
+        await completed(self._written())
+        return UNTIL_NUDGED
+
+    async def _written(self) -> None:
+        async with self.turn:
+            await self._write()
+        self.trouble.end()
+
+
 async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> T:
     """Await work in a task of its own, so that a CancelledError from inside the work becomes a TransientError.
 

@@ -33,7 +33,7 @@ from ..queue.format import SEED_ZONE, body_of, job_of
 from ..store.names import Alias
 from ..text.names import clean_name, one_line
 from ..transfer.export_format import HEAD, ExportedRow, row_of, written
-from ..vectors.chroma.other_programs_folder import ForeignFolderUnreadable, foreign_rows, size_of
+from ..vectors.chroma.other_programs_folder import foreign_rows, size_of
 from .layout import DAMAGED, LARGEST_LIST, Layout, rows_of, written_at
 
 MOST_SAID = 100
@@ -173,7 +173,7 @@ class Conversion:
                         self._write_event(words.ROW.format(name=words.CHROMA_FOLDER, number=number), line)
             else:
                 self._leave_out(name, words.CHROMA_NO_ROOM.format(size=size // _MEGABYTE + 1))
-        except (ForeignFolderUnreadable, OSError, shutil.Error):
+        except (OSError, shutil.Error):
             self._leave_out(name, words.CHROMA_UNREADABLE)
         # the most frequent name of each sender, as 带小明(1) is none; the newest of each group, as an empty profile,
         # which an import ignores where the group has one

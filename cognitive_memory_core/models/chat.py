@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from pydantic import SecretStr
@@ -31,7 +32,7 @@ T = TypeVar("T")
 
 async def chats_of(
     settings: Settings, budget: Budget, stack: AsyncExitStack, given: Chat | None, lender: Lender | None = None
-) -> Mapping[ChatRole, BudgetedChat | LentChat]:
+) -> Mapping[ChatRole, BudgetedChat]:
     """Return a chat for each role that has one; roles with equal settings share it and its breaker.
 
     ``given`` is used for all roles instead of the configured models; a role without a model borrows the lender's.
@@ -39,7 +40,7 @@ async def chats_of(
     if given:
         held = CallerChat(given, settings.models.historian.timeout_seconds, budget.meter)
         return dict.fromkeys(ROLES, BudgetedChat(held, Breaker("historian"), budget))
-    made: dict[ChatRole, BudgetedChat | LentChat] = {}
+    made: dict[ChatRole, BudgetedChat] = {}
     for role in ROLES:
         wanted = settings.models.of(role)
         twin = next((chat for other, chat in made.items() if settings.models.of(other) == wanted), None)
@@ -50,52 +51,39 @@ async def chats_of(
             stack.push_async_callback(client.close)
             made[role] = BudgetedChat(OpenAIChat(wanted, client), Breaker(role), budget)
         elif lender and lender.lends_to(wanted):
-            made[role] = LentChat(lender, wanted, role, budget, stack)
+            made[role] = lent_chat(lender, wanted, role, budget, stack)
     return made
 
 
-class LentChat:
-    """Asks the model that is lent at the time of each question; raises NothingLent while there is none.
+def lent_chat(
+    lender: Lender, settings: ModelSettings, role: str, budget: Budget, stack: AsyncExitStack
+) -> BudgetedChat:
+    """Return a chat that asks the model that is lent at the time of each question.
 
-    A changed address, key, name or proxy is checked as one of the settings is, by a new client; a call that runs keeps
-    the former one.
+    It has everything in the settings but address, key and name, which are the lender's. When these or the proxy change,
+    a new client checks them as those of the settings are; a call that runs keeps the former one. The clients are closed
+    with the ``stack``.
     """
+    breaker, turn = Breaker(role), asyncio.Lock()
+    former: tuple[LentModel, Chat] | None = None
 
-    def __init__(
-        self, lender: Lender, settings: ModelSettings, role: str, budget: Budget, stack: AsyncExitStack
-    ) -> None:
-        """Ask with everything in the settings but address, key and name, which are the lender's.
-
-        The clients are closed with the ``stack``.
-        """
-        self.breaker = Breaker(role)
-        self._lender = lender
-        self._settings = settings
-        self._role = role
-        self._budget = budget
-        self._stack = stack
-        self._turn = asyncio.Lock()
-        self._lent: LentModel | None = None
-        self._chat = BudgetedChat(None, self.breaker, budget)
-
-    async def ask(self, ask: Ask[T]) -> T:
-        """Ask the lent model and return its parsed answer; raises as :meth:`.BudgetedChat.ask` does."""
-        lent = await self._lender.model(self._settings)
+    async def lent_now() -> Chat:
+        nonlocal former
+        lent = await lender.model(settings)
         if lent is None:
             raise NothingLent(sentences.models.NO_CHAT_MODEL)
-        async with self._turn:
-            if lent != self._lent:
-                self._chat = await asyncio.to_thread(self._opened, lent)
-                self._lent = lent
-                self.breaker.renew()  # its failures were those of the former model
-        return await self._chat.ask(ask)
+        async with turn:
+            if former is None or lent != former[0]:
+                theirs = {"api_url": lent.api_url, "api_key": SecretStr(lent.api_key), "model_name": lent.model_name}
+                wanted = settings.model_copy(update=theirs)
+                opened = partial(ModelClient, wanted, role, budget.meter, lender=lent.lender, proxy=lent.proxy)
+                client = await asyncio.to_thread(opened)
+                stack.push_async_callback(client.close)
+                former = lent, OpenAIChat(wanted, client)
+                breaker.renew()  # its failures were those of the former model
+            return former[1]
 
-    def _opened(self, lent: LentModel) -> BudgetedChat:
-        theirs = {"api_url": lent.api_url, "api_key": SecretStr(lent.api_key), "model_name": lent.model_name}
-        settings = self._settings.model_copy(update=theirs)
-        client = ModelClient(settings, self._role, self._budget.meter, lender=lent.lender, proxy=lent.proxy)
-        self._stack.push_async_callback(client.close)
-        return BudgetedChat(OpenAIChat(settings, client), self.breaker, self._budget)
+    return BudgetedChat(None, breaker, budget, lent_now)
 
 
 class NoToolCall(BadAnswer):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import date, tzinfo
 from typing import TypeVar
@@ -16,7 +16,7 @@ from ..ports.clock import Clock
 from ..ports.models import Ask, Chat
 from ..settings import Live, Settings
 from ..store.housekeeping import Housekeeping
-from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
+from ..tasks import WriteLoop
 from .breaker import Breaker
 
 LONGEST_PAUSE = 30.0  # seconds between two tries while the accounts are unavailable
@@ -36,8 +36,8 @@ class SpendingMeter:
         self._zone = zone
         self._waiting: dict[tuple[date, str], Spending] = {}
         self._calls: defaultdict[date, Counter[str]] = defaultdict(Counter)  # by purpose
-        self._turn = asyncio.Lock()
-        self.loop = BackgroundLoop("accounts", self._round, debounce=PAUSE, longest_pause=LONGEST_PAUSE)
+        self.loop = WriteLoop("accounts", self._write, debounce=PAUSE, longest_pause=LONGEST_PAUSE)
+        self.flush = self.loop.flush
 
     async def load(self) -> None:
         """Load what was spent today before this process started."""
@@ -74,31 +74,17 @@ class SpendingMeter:
         self._add(self.today, Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
         self.loop.nudge()
 
-    async def flush(self) -> None:
-        """Write all unwritten counts; if the ledger is unavailable, keep them for the next try."""
-        try:
-            await completed(self._write())
-        except UnavailableError as refused:
-            self.loop.trouble.note(refused)
-            self.loop.nudge()  # the loop tries again
-
-    async def _round(self) -> float:
-        await completed(self._write())
-        return UNTIL_NUDGED
-
     async def _write(self) -> None:
         """Write all unwritten counts; must not be cancelled, because the effect of a cancelled write is unknown."""
-        async with self._turn:
-            for day, purpose in list(self._waiting):
-                spending = self._waiting.pop((day, purpose))
-                is_written = False
-                try:
-                    await self._accounts.spend(day, spending)
-                    is_written = True
-                finally:
-                    if not is_written:
-                        self._add(day, spending)
-            self.loop.trouble.end()
+        for day, purpose in list(self._waiting):
+            spending = self._waiting.pop((day, purpose))
+            is_written = False
+            try:
+                await self._accounts.spend(day, spending)
+                is_written = True
+            finally:
+                if not is_written:
+                    self._add(day, spending)
 
     def _add(self, day: date, spending: Spending) -> None:
         so_far = self._waiting.get((day, spending.purpose), Spending(spending.purpose))
@@ -163,15 +149,19 @@ class Budget:
 
 @dataclass(frozen=True)
 class BudgetedChat:
-    """A chat model within the day's calls and behind its breaker; its failures are counted."""
+    """A chat model within the day's calls and behind its breaker; its failures are counted.
+
+    ``lent`` finds the model of each question, and raises NothingLent while there is none.
+    """
 
     chat: Chat | None
     breaker: Breaker
     budget: Budget
+    lent: Callable[[], Awaitable[Chat]] | None = None
 
     async def ask(self, ask: Ask[T]) -> T:
         """Ask the model and return its parsed answer; raises NoModel, without a call, if it may not be called."""
-        chat, under_way = self.chat, self.budget.under_way
+        chat, under_way = await self.lent() if self.lent else self.chat, self.budget.under_way
         if chat is None:
             raise NoModel(sentences.models.NO_CHAT_MODEL)
         if not self.budget.bears(ask.purpose):

@@ -8,8 +8,8 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Coroutine
+from dataclasses import replace
 from datetime import datetime, timezone, tzinfo
 from functools import partial, wraps
 from pathlib import Path
@@ -59,19 +59,6 @@ def awaitable(
     return threaded
 
 
-@dataclass(frozen=True)
-class _CurrentFile:
-    """The bytes of a profile's file and their parsed content."""
-
-    data: bytes
-    file: codec.ProfileFile
-
-    @property
-    def profile(self) -> Profile:
-        """The profile that the file holds."""
-        return self.file.profile
-
-
 class FileProfiles:
     """One current profile per key, with its revisions: files that people can read and edit.
 
@@ -101,7 +88,7 @@ class FileProfiles:
         self._zone = zone
         self._without_gone = without_gone
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
-        self._recent: dict[ProfileLocation, _CurrentFile] = {}
+        self._recent: dict[ProfileLocation, codec.ProfileFile] = {}
 
     def read(self, key: ProfileKey) -> Profile | None:
         """Return the current profile; None if there is none. The file is read each time, and parsed only if it changed.
@@ -301,7 +288,7 @@ class FileProfiles:
         return self._locks[hash(location) % _LOCKS]
 
     def _replace_keeping_revision(
-        self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile
+        self, location: ProfileLocation, current: codec.ProfileFile | None, profile: Profile
     ) -> Profile:
         """Replace the current profile, which becomes a revision first."""
         profile = tidy(profile)
@@ -316,9 +303,9 @@ class FileProfiles:
         self._prune(location)
         return kept
 
-    def _replace(self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile) -> Profile:
+    def _replace(self, location: ProfileLocation, current: codec.ProfileFile | None, profile: Profile) -> Profile:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
-        data = codec.ProfileFile(profile, current.file.others if current else ()).written()
+        data = codec.ProfileFile(profile, current.others if current else ()).written()
         self._create_folder(location.folder, is_first=current is None)
         draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
@@ -357,16 +344,17 @@ class FileProfiles:
     def _prune(self, location: ProfileLocation) -> None:
         """Remove the oldest revisions beyond the limit; after an error, the next call removes what remains."""
         with contextlib.suppress(StorageRefused):
-            names = self._disk.listed(location.history)
-            for name in names:
+            for name in self._disk.listed(location.history):
                 if name.endswith(TEMP):
                     self._disk.remove(location.history / name)
-            for past_id in _revisions_among(names)[self._keep :]:
+            for past_id in self._revision_ids(location)[self._keep :]:
                 self._disk.remove(location.revision(past_id))
 
     def _revision_ids(self, location: ProfileLocation) -> list[str]:
         """Return the ids of the revisions, newest first."""
-        return _revisions_among(self._disk.listed(location.history))
+        names = self._disk.listed(location.history)
+        stems = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
+        return sorted(filter(is_revision_id, stems), reverse=True)
 
     def _revision(self, location: ProfileLocation, past_id: str) -> Revision | None:
         """Read a revision; None if it is gone or unreadable."""
@@ -376,7 +364,7 @@ class FileProfiles:
                 return Revision(past_id, replace(self._read(data, location).profile, version=""))
         return None
 
-    def _current(self, location: ProfileLocation) -> _CurrentFile | None:
+    def _current(self, location: ProfileLocation) -> codec.ProfileFile | None:
         """Read the current profile; an unreadable file is first replaced by its newest readable revision."""
         try:
             return self._read_current(location)
@@ -384,18 +372,18 @@ class FileProfiles:
             with self._locked(location):
                 return self._repaired(location)
 
-    def _read_current(self, location: ProfileLocation) -> _CurrentFile | None:
+    def _read_current(self, location: ProfileLocation) -> codec.ProfileFile | None:
         data, recent = self._bytes(location.file), self._recent.get(location)
         if data is None or (recent and recent.data == data):
             return recent if data is not None else None
-        current = _CurrentFile(data, self._read(data, location))
+        current = self._read(data, location)
         if len(self._recent) >= _RECENT:
             self._recent.clear()
         if len(data) <= _SMALL:  # used while the file has the same bytes
             self._recent[location] = current
         return current
 
-    def _repaired(self, location: ProfileLocation) -> _CurrentFile | None:
+    def _repaired(self, location: ProfileLocation) -> codec.ProfileFile | None:
         """Copy an unreadable file aside and replace it by the newest readable revision, if there is one.
 
         The revision loses what was forgotten since. The copy is named after the file's time; what is no regular file is
@@ -404,7 +392,7 @@ class FileProfiles:
         try:
             return self._read_current(location)  # another thread may have done it
         except PermanentError as damage:
-            past: _CurrentFile | None = None
+            past: codec.ProfileFile | None = None
             for past_id in self._revision_ids(location):
                 with contextlib.suppress(PermanentError):
                     data = self._bytes(location.revision(past_id))
@@ -414,7 +402,7 @@ class FileProfiles:
                     profile = self._without_gone(file.profile)
                     if profile != file.profile:
                         data = codec.ProfileFile(tidy(profile), file.others).written()
-                    past = _CurrentFile(data, self._read(data, location))
+                    past = self._read(data, location)
                     break
             with refusals(location.file):
                 changed_at = self._disk.act("stat", os.lstat, location.file).st_mtime
@@ -450,9 +438,3 @@ class FileProfiles:
                     sentences.storage_errors.PROFILE_UNREADABLE.format(path=path, reason=reason_of(cause))
                 ) from unreadable
             raise
-
-
-def _revisions_among(names: Iterable[str]) -> list[str]:
-    """Return the revision ids among the names in a folder, newest first."""
-    stems = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
-    return sorted(filter(is_revision_id, stems), reverse=True)

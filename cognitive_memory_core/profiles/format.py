@@ -49,10 +49,11 @@ _ODD_LINE_END = re.compile("[\r\x85\u2028\u2029]")
 
 @dataclass(frozen=True)
 class ProfileFile:
-    """The content of a file: a profile, and the other keys of its front matter."""
+    """The content of a file: a profile, the other keys of its front matter, and, if it was read, its bytes."""
 
     profile: Profile
     others: tuple[Pair, ...] = ()
+    data: bytes = b""
 
     @classmethod
     def read(cls, data: bytes, location: ProfileLocation, zone: tzinfo, written_at: datetime) -> ProfileFile:
@@ -86,7 +87,7 @@ class ProfileFile:
             sources=_sources(front),
         )
         known = _front_matter_of(profile)
-        return cls(tidy(profile), tuple(pair for name, pair in front.items() if name not in known))
+        return cls(tidy(profile), tuple(pair for name, pair in front.items() if name not in known), data)
 
     def written(self) -> bytes:
         """Return the file's bytes; raises LimitReached if they would be too large to read back."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from datetime import tzinfo
 
-from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..ports.tally import Tally
 from ..store.quality import QualityLedger
-from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
+from ..tasks import WriteLoop
 
 PAUSE = 60.0  # seconds between writes; a process that is killed loses the counts of up to this long
 MOST_HELD = 50_000  # events whose counts wait; more are not counted while the ledger is unavailable
@@ -33,8 +31,8 @@ class QualityTally(Tally):
         self._zone = zone
         self._counts = Counter[str]()
         self._recalled = Counter[str]()
-        self._turn = asyncio.Lock()
-        self.loop = BackgroundLoop("tallies", self._round, debounce=PAUSE)
+        self.loop = WriteLoop("tallies", self._write, debounce=PAUSE)
+        self.flush = self.loop.flush
 
     def count(self, name: str, times: int = 1) -> None:
         """Add ``times`` to the counter of this name."""
@@ -51,33 +49,20 @@ class QualityTally(Tally):
         """Count one read of this kind in the latency class of its duration."""
         self.count(f"{TOOK}{read}:{bound_of(seconds)}")
 
-    async def flush(self) -> None:
-        """Write the counts; if the ledger is unavailable, keep them for the next flush."""
-        try:
-            await completed(self._write())
-        except UnavailableError as refused:
-            self.loop.trouble.note(refused)
-
-    async def _round(self) -> float:
-        await completed(self._write())
-        return UNTIL_NUDGED
-
     async def _write(self) -> None:
-        async with self._turn:
-            counts, self._counts = self._counts, Counter[str]()
-            recalled, self._recalled = self._recalled, Counter[str]()
-            if not counts and not recalled:
-                return
-            now = self._clock.now()
-            is_written = False
-            try:
-                await self._ledger.tally(now.astimezone(self._zone).date(), counts, recalled, now)
-                is_written = True
-            finally:
-                if not is_written:
-                    self._counts.update(counts)
-                    self._recalled.update(recalled)
-            self.loop.trouble.end()
+        counts, self._counts = self._counts, Counter[str]()
+        recalled, self._recalled = self._recalled, Counter[str]()
+        if not counts and not recalled:
+            return
+        now = self._clock.now()
+        is_written = False
+        try:
+            await self._ledger.tally(now.astimezone(self._zone).date(), counts, recalled, now)
+            is_written = True
+        finally:
+            if not is_written:
+                self._counts.update(counts)
+                self._recalled.update(recalled)
 
 
 def bound_of(seconds: float) -> int:

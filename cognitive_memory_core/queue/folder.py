@@ -32,7 +32,7 @@ from ..domain.turn import FailedJob, Job, QueueCounts
 from ..errors import PermanentError, StorageRefused
 from . import erasure
 from . import format as codec
-from .format import INSTANT_WIDTH, LATEST, SUFFIX, JobName, is_job_id, microseconds, moment, parsed
+from .format import INSTANT_WIDTH, JOB_ID, LATEST, SUFFIX, JobName, microseconds, moment, parsed
 
 log = logging.getLogger(__name__)
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
@@ -445,7 +445,7 @@ class JobFolder:
         name = parsed(found.name)
         if name is None:
             instant, stem = min(_last_written(found), microseconds(now)), found.name.removesuffix(SUFFIX)
-            job_id = stem if is_job_id(stem) else derived_id("file", stem)
+            job_id = stem if JOB_ID.fullmatch(stem) else derived_id("file", stem)
             if self.find(job_id) is not None:
                 job_id = derived_id("file", folder, found.name, instant)
             name = JobName(instant, job_id, 0)

@@ -28,7 +28,7 @@ INSTANT_WIDTH = 17  # sixteen digits and a hyphen
 LATEST = 9_000_000_000_000_000  # microseconds, the year 2255: later values are invalid
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
-_JOB_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+JOB_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")  # valid in a file name on every system
 _OURS = re.compile(r"([0-9]{16})-([0-9A-Za-z_-]{1,64})\.(0|[1-9][0-9]{0,5})\.json")
 
 
@@ -49,11 +49,6 @@ def parsed(name: str) -> JobName | None:
     if match is None or int(match[1]) > LATEST:
         return None
     return JobName(int(match[1]), match[2], int(match[3]))
-
-
-def is_job_id(text: str) -> bool:
-    """Return whether a job id is valid in a file name on every system."""
-    return _JOB_ID.fullmatch(text) is not None
 
 
 def microseconds(instant: datetime) -> int:

@@ -26,7 +26,7 @@ from ..tasks import KeyedLock, completed, in_thread, is_out_of_threads, seen
 from . import erasure
 from . import format as codec
 from .folder import ON_DISK, PENDING, JobEntry, JobFolder, JobState
-from .format import JobName, is_job_id
+from .format import JOB_ID, JobName
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -138,7 +138,7 @@ class FileQueue:
         if self.knows(job.id):
             return
         data = codec.encoded(job)
-        if not is_job_id(job.id):
+        if not JOB_ID.fullmatch(job.id):
             raise BadArgument(sentences.caller.BAD_ID.format(what="job id", value=job.id))
         self._check_bounds(job.scope, len(data))
         name = JobName(self._jobs.next_instant(self._clock.now()), job.id, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -15,10 +16,6 @@ LONGEST_ROW = 1_000_000  # bytes
 COPY = "chroma"
 
 
-class ForeignFolderUnreadable(Exception):
-    """The process ended before it had read the whole folder."""
-
-
 def size_of(folder: Path) -> int:
     """Return the total size in bytes of a folder's regular files; links are not followed."""
     places = (Path(inner) / name for inner, _, names in os.walk(folder) for name in names)
@@ -28,7 +25,7 @@ def size_of(folder: Path) -> int:
 def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
     """Copy the folder into ``scratch`` and yield its events as JSON lines; a line that is too long is yielded as b"".
 
-    Raises ForeignFolderUnreadable after yielding what could be read, OSError or shutil.Error if copying fails.
+    Raises OSError after yielding what could be read if that is not all, OSError or shutil.Error if copying fails.
     """
     copy = scratch / COPY
     shutil.copytree(folder, copy, ignore=_skipped_entries, copy_function=shutil.copyfile)
@@ -50,7 +47,7 @@ def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
                 pass  # too long: walked over
             yield line if is_whole else b""
         if process.wait():
-            raise ForeignFolderUnreadable
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(folder))
     finally:
         process.kill()
         process.wait()

@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, LentModel, Message, ModelSettings, Settings, Turn
-from cognitive_memory_core.models.chat import LentChat
+from cognitive_memory_core.models.chat import lent_chat
 from cognitive_memory_core.models.lent import Lender
 from cognitive_memory_core.models.spending import Budget
 from cognitive_memory_core.settings import Live
@@ -301,7 +301,7 @@ async def test_an_answer_on_its_way_is_not_cut_off(server: ModelServer) -> None:
     server.chat = [slowly(0.5, tool_call(GOOD)), tool_call(GOOD)]
     budget = Budget(cast("Any", meter), Live(Settings(daily_calls=0)))
     stack = AsyncExitStack()
-    chat = LentChat(Lender(companion.lend, is_new=True), ModelSettings(), "historian", budget, stack)
+    chat = lent_chat(Lender(companion.lend, is_new=True), ModelSettings(), "historian", budget, stack)
     first = asyncio.ensure_future(chat.ask(ASK))
     await server.is_asked(1)
     companion.model = replace(companion.model, model_name="other-model")
