@@ -8,7 +8,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -57,7 +57,7 @@ async def backed_up(
 
 def _draft_path(path: Path) -> Path:
     """Return the path of a new draft: inside an existing target (its parent may be another disk), else beside it."""
-    with _refusals(path):
+    with copy_refusals(path):
         try:
             if path.is_symlink() or (path.exists() and any(path.iterdir())):
                 raise BadArgument(sentences.caller.BACKUP_NOT_EMPTY.format(path=path))
@@ -68,13 +68,13 @@ def _draft_path(path: Path) -> Path:
 
 
 def _begin(draft: Path) -> None:
-    with _refusals(draft):
+    with copy_refusals(draft):
         draft.mkdir(mode=0o700)
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
     """Rename a complete draft to its target; into an existing directory move its files one by one, the ledger last."""
-    with _refusals(path):
+    with copy_refusals(path):
         if draft.parent == path:
             for inner in sorted(draft.iterdir(), key=lambda one: one.name == LEDGER):
                 inner.rename(path / inner.name)
@@ -85,7 +85,8 @@ def _put_in_place(draft: Path, path: Path) -> None:
 
 
 @contextmanager
-def _refusals(path: Path) -> Generator[None, None, None]:
+def copy_refusals(path: Path) -> Generator[None, None, None]:
+    """Raise StorageRefused for an error of the disk to which a copy is written."""
     try:
         yield
     except OSError as refused:
@@ -95,24 +96,19 @@ def _refusals(path: Path) -> Generator[None, None, None]:
 
 
 def _copy_small(data_dir: Path, path: Path, names: Sequence[str]) -> None:
-    with _refusals(path):
-        for source in _small_files(data_dir, names):
-            target = path / source.relative_to(data_dir)
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with suppress(Vanished):  # removed since it was listed
-                Disk().copy(source, target)
+    with copy_refusals(path):
+        listed = [one for name in names for one in (data_dir / name, *sorted((data_dir / name).rglob("*")))]
+        for source in listed:
+            if source.is_file() and not source.is_symlink() and source.suffix != TEMP:
+                target = path / source.relative_to(data_dir)
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with suppress(Vanished):  # removed since it was listed
+                    Disk().copy(source, target)
         within = {inner for inner in path.rglob("*") if inner.is_dir()}
         for folder in within:
             folder.chmod(0o700)
         for folder in {path, *within}:
             Disk().sync_folder(folder)
-
-
-def _small_files(data_dir: Path, names: Sequence[str]) -> Iterator[Path]:
-    for name in names:
-        place = data_dir / name
-        found = sorted(place.rglob("*")) if place.is_dir() else [place]
-        yield from (one for one in found if one.is_file() and not one.is_symlink() and one.suffix != TEMP)
 
 
 _DRAFT = ".cognitive-memory-{}.part"
@@ -151,8 +147,16 @@ def is_within(path: Path, folder: Path) -> bool:
 
     Folders are compared by device and inode: a link to the folder, or its name in other case, is recognised.
     """
-    own = _identity(folder.resolve())
-    return own is not None and any(_identity(one) == own for one in (path, *path.parents))
+
+    def identity(one: Path) -> tuple[int, int] | None:
+        try:
+            state = one.stat()
+        except (OSError, ValueError):
+            return None
+        return state.st_dev, state.st_ino
+
+    own = identity(folder.resolve())
+    return own is not None and any(identity(one) == own for one in (path, *path.parents))
 
 
 def draft_in(folder: Path) -> Path:
@@ -181,11 +185,3 @@ def _absolute(path: Path) -> Path:
         raise BadArgument(
             sentences.caller.UNREADABLE_FILE.format(path=path, reason=type(unusable).__name__)
         ) from unusable
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        state = path.stat()
-    except (OSError, ValueError):
-        return None
-    return state.st_dev, state.st_ino

@@ -11,12 +11,12 @@ import codecs
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone, tzinfo
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from .. import sentences
 from ..domain.ids import checked_id, derived_id
@@ -37,9 +37,8 @@ ID_LENGTH = 100  # characters; of a longer id the hash is kept
 _Fields = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Said:
-    """One line of a file, as the file tells it. ``reason``: why it is no message of a person; "" if it is one."""
+class Said(NamedTuple):
+    """One line of a file, as the file tells it."""
 
     sender_id: str = ""
     name: str = ""
@@ -48,7 +47,9 @@ class Said:
     id: str = ""
     number: str = ""
     reply_to: str = ""
-    reason: str = ""
+
+
+Read = Said | str  # or the reason why a line is no message of a person
 
 
 @dataclass
@@ -72,7 +73,24 @@ class ChatFile:
     def __post_init__(self) -> None:
         """Find the format; raise BadArgument for a file that cannot be read or has none of the known formats."""
         with _readable(self.path):
-            self._read = self._format()
+            if self.path.is_dir():
+                self.path /= MANIFEST
+            with self.path.open("rb") as file:
+                head = file.read(HEAD).removeprefix(codecs.BOM_UTF8)
+            self.size = self.path.stat().st_size
+        first = head.lstrip().partition(b"\n")[0]
+        if is_head(first):
+            raise BadArgument(sentences.backfill.IS_AN_EXPORT.format(path=self.path))
+        self._read = read_text
+        if b'"chunked-jsonl"' in head:
+            self._read = read_chunks
+        elif head.lstrip().startswith(b"{"):
+            self._read = read_json
+            with suppress(ValueError, RecursionError):  # else the first line is no object, but the start of one
+                if isinstance(json.loads(first), dict) and b'"messages"' not in first:
+                    self._read = read_json_lines
+        elif not any(_HEADER.search(head.decode(encoding, "replace")) for encoding in ("utf-8", "gb18030")):
+            raise BadArgument(sentences.backfill.UNKNOWN_FORMAT.format(path=self.path))
 
     def messages(self) -> Iterator[Message | str]:
         """Yield a message for each line of the file, or the reason why a line is left out, as in ``Backfill.left_out``.
@@ -81,7 +99,7 @@ class ChatFile:
         """
         with _readable(self.path):
             for said in self._read(self):
-                yield said.reason or self._message(said)
+                yield said if isinstance(said, str) else self._message(said)
 
     def _message(self, said: Said) -> Message | str:
         place = self.place
@@ -95,7 +113,7 @@ class ChatFile:
             return "command"
         try:
             return Message(
-                _file_id(said.id) if said.id else self._made_id(said),
+                _file_id(said.id) if said.id else self._made_id(said, said.sent_at),
                 replace(place, user_id=said.sender_id, user_name=clean_name(said.name)),
                 said.text,
                 said.sent_at,
@@ -105,32 +123,15 @@ class ChatFile:
         except MistakeError:
             return "unreadable"
 
-    def _made_id(self, said: Said) -> str:
+    def _made_id(self, said: Said, sent_at: datetime) -> str:
         """Make an id from place, sender, second and text, and how often that came in this second."""
-        second = int(said.sent_at.timestamp()) if said.sent_at else 0
+        second = int(sent_at.timestamp())
         if second != self._second:
             self._second = second
             self._times.clear()
         line_id = derived_id("file", self.place.scope.key, said.sender_id, second, said.text)
         self._times[line_id] += 1
         return f"file-{line_id}-{self._times[line_id]}"
-
-    def _format(self) -> Callable[[ChatFile], Iterator[Said]]:
-        if self.path.is_dir():
-            self.path /= MANIFEST
-        with self.path.open("rb") as file:
-            head = file.read(HEAD).removeprefix(codecs.BOM_UTF8)
-        self.size = self.path.stat().st_size
-        first = head.lstrip().partition(b"\n")[0]
-        if is_head(first):
-            raise BadArgument(sentences.backfill.IS_AN_EXPORT.format(path=self.path))
-        if b'"chunked-jsonl"' in head:
-            return read_chunks
-        if head.lstrip().startswith(b"{"):
-            return read_json_lines if _is_object(first) and b'"messages"' not in first else read_json
-        if _HEADER.search(head.decode("utf-8", "replace")) or _HEADER.search(head.decode("gb18030", "replace")):
-            return read_text
-        raise BadArgument(sentences.backfill.UNKNOWN_FORMAT.format(path=self.path))
 
 
 @contextmanager
@@ -143,12 +144,16 @@ def _readable(path: Path) -> Generator[None, None, None]:
         raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason)) from refused
 
 
-def read_chunks(file: ChatFile) -> Iterator[Said]:
+def read_chunks(file: ChatFile) -> Iterator[Read]:
     """Read QQChatExporter's JSON Lines in chunks, which its manifest lists."""
+    folder, listed = file.path.parent.resolve(), list[Path]()
     try:
-        manifest = json.loads(file.path.read_bytes()[:LONGEST_VALUE])
-        listed = [_chunk_path(file.path.parent, chunk) for chunk in manifest["chunked"]["chunks"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as bad:
+        for chunk in json.loads(file.path.read_bytes()[:LONGEST_VALUE])["chunked"]["chunks"]:
+            named = chunk.get("relativePath") or chunk.get("file") or f"chunks/{chunk['fileName']}"
+            listed.append((folder / str(named)).resolve())
+        if not all(path.is_relative_to(folder) for path in listed):  # leads out of the folder
+            raise BadArgument(sentences.backfill.UNKNOWN_FORMAT.format(path=file.path))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as bad:
         raise BadArgument(sentences.backfill.UNKNOWN_FORMAT.format(path=file.path)) from bad
     file.size = sum(chunk.stat().st_size for chunk in listed)
     for chunk in listed:
@@ -156,16 +161,7 @@ def read_chunks(file: ChatFile) -> Iterator[Said]:
             yield from map(_of_json_line, _lines(file, opened))
 
 
-def _chunk_path(folder: Path, chunk: _Fields) -> Path:
-    """Return where a chunk lies; raise ValueError for a path that leads out of the folder."""
-    named = chunk.get("relativePath") or chunk.get("file") or f"chunks/{chunk['fileName']}"
-    path = (folder / str(named)).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise ValueError(named)
-    return path
-
-
-def read_json_lines(file: ChatFile) -> Iterator[Said]:
+def read_json_lines(file: ChatFile) -> Iterator[Read]:
     """Read one JSON object a line: of ChatLab, after its header and its members, or a plain message."""
     with file.path.open("rb") as opened:
         for line in _lines(file, opened):
@@ -173,16 +169,31 @@ def read_json_lines(file: ChatFile) -> Iterator[Said]:
                 yield said
 
 
-def read_json(file: ChatFile) -> Iterator[Said]:
+def read_json(file: ChatFile) -> Iterator[Read]:
     """Read the array ``messages`` of one JSON object: of QQChatExporter or ChatLab."""
     with file.path.open("rb") as opened:
-        yield from map(_of_fields, _array(file, opened, "messages"))
+        stream = _Json(file, opened)
+        stream.expect("{")
+        while stream.value() != "messages":
+            stream.expect(":")
+            stream.value()
+            stream.expect(",")
+        stream.expect(":")
+        stream.expect("[")
+        while stream.peek() != "]":  # what stands after the array is not read
+            yield _of_fields(stream.value())
+            if stream.peek() != "]":
+                stream.expect(",")
 
 
-def read_text(file: ChatFile) -> Iterator[Said]:
+def read_text(file: ChatFile) -> Iterator[Read]:
     """Read the text that QQ exports: time, name and number in one line, then what was said in the next ones."""
     with file.path.open("rb") as opened:
-        encoding = "utf-8" if _is_utf8(opened.read(HEAD)) else "gb18030"
+        encoding = "utf-8"
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(opened.read(HEAD))
+        except UnicodeDecodeError:
+            encoding = "gb18030"
         opened.seek(0)
         head: re.Match[str] | None = None
         said: list[str] = []
@@ -203,14 +214,13 @@ def read_text(file: ChatFile) -> Iterator[Said]:
 _HEADER = re.compile(
     r"^(\d{4}-\d\d?-\d\d? \d\d?:\d\d:\d\d) (.{0,200}?)(?:\((\d{5,20})\)|<[^<>]{1,200}>)?[ \r]*$", re.MULTILINE
 )
-_NO_MESSAGE = Said(reason="header")
-_UNREADABLE = Said(reason="unreadable")
+_NO_MESSAGE, _UNREADABLE = "header", "unreadable"
 _PREFIXES = re.compile(r"^(?:【[^】]*】\s*)+")  # titles, which QQ puts before a name
 _MARKERS = re.compile(r"\[(图片|文件|视频|语音|转发消息|表情)[:：]?[^\[\]]{0,300}\]")
 _RECALLED, _SYSTEM = 81, 80  # types of ChatLab
 
 
-def _of_header(head: re.Match[str], said: list[str], zone: tzinfo) -> Said:
+def _of_header(head: re.Match[str], said: list[str], zone: tzinfo) -> Read:
     try:
         at = datetime.strptime(head[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=zone)
     except ValueError:
@@ -218,14 +228,14 @@ def _of_header(head: re.Match[str], said: list[str], zone: tzinfo) -> Said:
     return Said(head[3] or "", _PREFIXES.sub("", head[2]), "\n".join(said).strip(), at)
 
 
-def _of_json_line(line: bytes) -> Said:
+def _of_json_line(line: bytes) -> Read:
     try:
         return _of_fields(json.loads(line))
     except (ValueError, RecursionError):
         return _UNREADABLE
 
 
-def _of_fields(fields: object) -> Said:
+def _of_fields(fields: object) -> Read:
     """Read a message of QQChatExporter, whose sender is an object, or of ChatLab, whose sender is an id."""
     if not isinstance(fields, dict):
         return _UNREADABLE
@@ -236,14 +246,15 @@ def _of_fields(fields: object) -> Said:
     return read(message)
 
 
-def _of_exporter(message: _Fields) -> Said:
+def _of_exporter(message: _Fields) -> Read:
     sender, content, raw = (_object(message.get(key)) for key in ("sender", "content", "rawMessage"))
     if message.get("recalled") or message.get("isRecalled"):
-        return Said(reason="withdrawn")
+        return "withdrawn"
     if message.get("system") or message.get("isSystemMessage") or message.get("type") == "system":
-        return Said(reason="system")
+        return "system"
     elements = content.get("elements")
-    replies = [_object(_object(one).get("data")) for one in _listed(elements) if _object(one).get("type") == "reply"]
+    parts = [_object(one) for one in cast("list[object]", elements)] if isinstance(elements, list) else []
+    replies = [_object(part.get("data")) for part in parts if part.get("type") == "reply"]
     reply = replies[0] if replies else _object(content.get("reply"))
     text = _MARKERS.sub(lambda found: f"[{found[1]}]", _text(content.get("text")).replace("[回复消息]", ""))
     return Said(
@@ -257,10 +268,10 @@ def _of_exporter(message: _Fields) -> Said:
     )
 
 
-def _of_chatlab(message: _Fields) -> Said:
+def _of_chatlab(message: _Fields) -> Read:
     kind = message.get("type", 0)
     if kind in (_RECALLED, _SYSTEM):
-        return Said(reason="withdrawn" if kind == _RECALLED else "system")
+        return "withdrawn" if kind == _RECALLED else "system"
     return Said(
         _text(message.get("sender")),
         _text(message.get("groupNickname") or message.get("accountName")),
@@ -293,25 +304,6 @@ def _lines(file: ChatFile, opened: BinaryIO) -> Iterator[bytes]:
             file.position += len(rest)
             line = rest
         yield line.rstrip(b"\r\n") if is_whole else b""
-
-
-def _array(file: ChatFile, opened: BinaryIO, wanted: str) -> Iterator[object]:
-    """Yield the items of one array of a JSON object, one at a time; what stands after it is not read."""
-    stream = _Json(file, opened)
-    stream.expect("{")
-    while (key := stream.value()) != wanted or not isinstance(key, str):
-        stream.expect(":")
-        stream.value()
-        stream.expect(",")
-    stream.expect(":")
-    stream.expect("[")
-    if stream.peek() == "]":
-        return
-    while True:
-        yield stream.value()
-        if stream.peek() == "]":
-            return
-        stream.expect(",")
 
 
 class _Json:
@@ -373,27 +365,8 @@ def _file_id(value: str) -> str:
     return f"file-{derived_id(value)}"
 
 
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _is_utf8(head: bytes) -> bool:
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _object(value: object) -> _Fields:
     return cast("_Fields", value) if isinstance(value, dict) else {}
-
-
-def _listed(value: object) -> Iterable[object]:
-    return cast("list[object]", value) if isinstance(value, list) else ()
 
 
 def _text(value: object) -> str:

@@ -180,7 +180,17 @@ def _consent(line: _Line) -> OptOut | Shared | PlacedRow:
 def _profile(line: _Line) -> Profile:
     known = {name: value for name, value in line.items() if name != "version"}
     empty = {"name": "", "tags": (), "summary": ""}
-    return _checked(_PROFILE.validate_python({**empty, **known, "key": _key(line)}))
+    agent = checked_id(line.get("agent", DEFAULT_AGENT), "agent")
+    match line.get("entity_type"):
+        case "user":
+            key = ProfileKey.user(line.get("user_id", ""), agent)
+        case "member":
+            key = ProfileKey.member(line.get("group_id", ""), line.get("user_id", ""), agent)
+        case "group":
+            key = ProfileKey.group(line.get("group_id", ""), agent)
+        case other:
+            raise BadArgument(sentences.caller.bad_value("entity_type", other, " user、member 或 group"))
+    return _checked(_PROFILE.validate_python({**empty, **known, "key": key}))
 
 
 def _revision(line: _Line) -> Revision:
@@ -199,19 +209,6 @@ _READ: Mapping[str, Callable[[_Line], ExportedRow]] = {
     **{kind.__name__.lower(): partial(_placed, kind) for kind in (Memo, Pin, Alias, Belief, Change)},
     "decision": partial(_placed, SuggestionDecision),
 }
-
-
-def _key(line: _Line) -> ProfileKey:
-    agent = checked_id(line.get("agent", DEFAULT_AGENT), "agent")
-    match line.get("entity_type"):
-        case "user":
-            return ProfileKey.user(line.get("user_id", ""), agent)
-        case "member":
-            return ProfileKey.member(line.get("group_id", ""), line.get("user_id", ""), agent)
-        case "group":
-            return ProfileKey.group(line.get("group_id", ""), agent)
-        case other:
-            raise BadArgument(sentences.caller.bad_value("entity_type", other, " user、member 或 group"))
 
 
 def _place(kind: object, place_id: Any, agent: Any) -> Scope:

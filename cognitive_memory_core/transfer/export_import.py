@@ -7,7 +7,6 @@ import codecs
 import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +17,9 @@ from pydantic import ValidationError
 from .. import sentences
 from ..disk import Disk
 from ..domain.message import Message
-from ..domain.profile import Profile, ProfileKey, Revision
+from ..domain.profile import Profile, Revision
 from ..domain.scope import Scope
-from ..errors import BadArgument, MistakeError, StorageRefused
+from ..errors import BadArgument, MistakeError
 from ..ports.vectors import EmbeddedEvent
 from ..profiles.files import FileProfiles, Overtaken
 from ..store.archive import Archive, place_of
@@ -28,7 +27,7 @@ from ..store.consent import OptOut
 from ..store.names import Alias
 from ..tasks import completed
 from ..text.names import clean_name
-from .backup import draft_in, refuse_special, removed
+from .backup import copy_refusals, draft_in, refuse_special, removed
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
 
 log = logging.getLogger(__name__)
@@ -63,45 +62,26 @@ async def exported(
             if place in (None, place_of(row)):
                 yield row
         for key in await profiles.keys():
-            is_wanted = user_id in (None, key.user_id) and (place is None or _is_of(key, place))
-            if is_wanted and (current := await profiles.find(key)):
+            learned_in = Scope(key.agent, *(("group", key.group_id) if key.group_id else ("private", key.user_id)))
+            if user_id in (None, key.user_id) and place in (None, learned_in) and (current := await profiles.find(key)):
                 yield await edited(current)
                 for one in reversed(await profiles.revisions(key)):
                     yield replace(one, profile=await edited(one.profile))
 
     draft = await asyncio.to_thread(draft_in, path.parent)
     try:
-        count = await _filled(draft, rows())
-        await completed(asyncio.to_thread(_put_in_place, draft, path))
-    except OSError as refused:
-        raise StorageRefused(
-            sentences.storage_errors.COPY_REFUSED.format(path=path, reason=refused.strerror)
-        ) from refused
+        with copy_refusals(path):
+            count, batch = 0, list[ExportedRow]()
+            async for row in rows():
+                count += 1
+                batch.append(row)
+                if len(batch) == BATCH:
+                    await completed(asyncio.to_thread(_append, draft, batch))
+                    batch = []
+            await completed(asyncio.to_thread(_append, draft, batch))
+            await completed(asyncio.to_thread(_put_in_place, draft, path))
     finally:
         await completed(asyncio.to_thread(removed, draft))
-    return count
-
-
-def _is_of(key: ProfileKey, place: Scope) -> bool:
-    """Return whether a profile was learned in a place: a group's, its members', or one's own in a private chat."""
-    of_place = key.group_id if place.kind == "group" else key.user_id * (not key.group_id)
-    return (key.agent, of_place) == (place.agent, place.place_id)
-
-
-async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
-    """Write a draft and close it, also when cancelled: a started write finishes first. Return the number of rows."""
-    count, batch, opened = 0, list[ExportedRow](), ExitStack()
-    try:
-        file = await completed(asyncio.to_thread(_private_file, draft, opened))
-        async for row in rows:
-            count += 1
-            batch.append(row)
-            if len(batch) == BATCH:
-                await completed(asyncio.to_thread(_write, file, batch))
-                batch = []
-        await completed(asyncio.to_thread(_write, file, batch))
-    finally:
-        await completed(asyncio.to_thread(opened.close))
     return count
 
 
@@ -117,17 +97,19 @@ async def imported(
     An existing profile is never overwritten. Skipped are profiles for which ``is_excluded`` returns True, and those of
     people whose opt-out is on an earlier line of the same export. People are listed afterwards by the names told.
     """
-    count, left_out = 0, set[str]()
+    count, number, left_out = 0, 1, set[str]()
+
+    def is_wanted(row: Profile | Revision) -> bool:
+        profile = row.profile if isinstance(row, Revision) else row
+        return not (profile.key.user_id in left_out or is_excluded(profile))
+
     try:
         with await asyncio.to_thread(_opened, path) as file:
-            number = 1
-            while lines := await asyncio.to_thread(_next_lines, file):
-                read = await asyncio.to_thread(_rows, lines, number)
+            while (batch := await asyncio.to_thread(_next_rows, file, number))[1] > number:
+                read, number = batch
                 rows = [row for row in read if not isinstance(row, Profile | Revision)]
-                number += len(lines)
                 left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
-                told = [row for row in read if isinstance(row, Profile | Revision)]
-                wanted = [row for row in told if not _is_left_out(row, left_out, is_excluded)]
+                wanted = [row for row in read if isinstance(row, Profile | Revision) and is_wanted(row)]
                 count += await archive.import_rows(rows, _told_names([*rows, *wanted]))
                 count += await _absorbed(wanted, profiles)
     except OSError as unreadable:
@@ -176,20 +158,11 @@ async def _absorbed(rows: Sequence[Profile | Revision], profiles: FileProfiles) 
     return count
 
 
-def _is_left_out(row: Profile | Revision, left_out: set[str], is_excluded: IsExcluded) -> bool:
-    profile = row.profile if isinstance(row, Revision) else row
-    return profile.key.user_id in left_out or is_excluded(profile)
-
-
-def _write(file: BinaryIO, rows: Sequence[ExportedRow]) -> None:
-    file.write(b"".join(written(row) + b"\n" for row in rows))
-
-
-def _private_file(path: Path, opened: ExitStack) -> BinaryIO:
-    """Create a file readable by its owner alone, because it will hold private chats."""
-    file = opened.enter_context(os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"))
-    file.write(HEAD + b"\n")
-    return file
+def _append(draft: Path, rows: Sequence[ExportedRow]) -> None:
+    """Append rows to a file readable by its owner alone, because it holds private chats."""
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
+        lines = [written(row) for row in rows]
+        file.write(b"".join(line + b"\n" for line in (lines if file.tell() else [HEAD, *lines])))
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
@@ -211,29 +184,21 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-def _next_lines(file: BinaryIO) -> list[bytes]:
-    lines: list[bytes] = []
-    size = 0
-    while len(lines) < BATCH and size < BATCH_BYTES and (line := file.readline(LONGEST_LINE)):
+def _next_rows(file: BinaryIO, number: int) -> tuple[list[ExportedRow], int]:
+    """Read a batch of lines behind the one with this number; return their rows, and the number of the last line."""
+    rows: list[ExportedRow] = []
+    last, size = number + BATCH, 0
+    while number < last and size < BATCH_BYTES and (line := file.readline(LONGEST_LINE)):
         while not line.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
             line = b"\n" if rest.endswith(b"\n") else rest  # too long: walked over, kept as a bad line
-        lines.append(line)
+        number += 1
         size += len(line)
-    return lines
-
-
-def _rows(lines: Sequence[bytes], before: int) -> list[ExportedRow]:
-    rows: list[ExportedRow] = []
-    for number, line in enumerate(lines, before + 1):
         try:
             rows.append(row_of(line))
         except (ValueError, MistakeError, OverflowError) as bad:
-            log.warning("%s", sentences.log.LINE_LEFT_OUT.format(number=number, reason=_reason(bad)))
-    return rows
-
-
-def _reason(bad: Exception) -> str:
-    if isinstance(bad, ValidationError):
-        first = bad.errors(include_input=False, include_url=False)[0]
-        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return str(bad)
+            reason = str(bad)
+            if isinstance(bad, ValidationError):
+                first = bad.errors(include_input=False, include_url=False)[0]
+                reason = f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+            log.warning("%s", sentences.log.LINE_LEFT_OUT.format(number=number, reason=reason))
+    return rows, number
