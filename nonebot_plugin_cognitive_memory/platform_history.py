@@ -63,11 +63,6 @@ def by_id(line: Line) -> Mapping[str, object]:
     return {"message_id": line["message_id"]}
 
 
-def by_either(line: Line) -> Mapping[str, object]:
-    """Ask an end that is not known: by the number where a line has one that is not its id, and by the id."""
-    return {**by_seq_of_id(line), **by_id(line), "message_seq": line_number(line) or line["message_id"]}
-
-
 _LIGHT = {"disable_get_url": True, "parse_mult_msg": False}  # no addresses of files, no contents of forwarded chats
 DIALECTS = {  # by the beginning of the name that the end gives itself
     "napcat": Dialect(100, by_seq_of_id, _LIGHT),
@@ -76,7 +71,11 @@ DIALECTS = {  # by the beginning of the name that the end gives itself
     "lagrange": Dialect(20, by_id, {}),
     "snowluma": Dialect(20, by_id, {}),
 }
-UNKNOWN = Dialect(20, by_either, _LIGHT)
+UNKNOWN = Dialect(  # asks by the number where a line has one that is not its id, and by the id
+    20,
+    lambda line: {**by_seq_of_id(line), **by_id(line), "message_seq": line_number(line) or line["message_id"]},
+    _LIGHT,
+)
 
 
 async def history_pages(bot: Bot, scene: core.Scene, most: int) -> AsyncIterator[list[Line]]:

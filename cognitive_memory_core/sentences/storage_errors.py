@@ -62,10 +62,13 @@ def ledger_lost(path: object, traces: str, copies: str, mark: str) -> str:
 
 
 LEDGER_TOO_NEW = (
-    "账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要{release}更新的版本："
+    "账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要 {release} 或更新的版本："
     "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
 )
-OR_RELEASE = " {release} 或"
+LEDGER_OF_UNKNOWN_RELEASE = (
+    "账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要更新的版本："
+    "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
+)
 ROWS_DAMAGED = (
     "账本有 {count} 处坏了（{first}）：其余照常，坏的可能找不到、读不出或变了样。"
     "请停下机器人，复制整个数据目录，再从备份恢复"

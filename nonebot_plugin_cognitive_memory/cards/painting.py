@@ -88,7 +88,13 @@ def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
     pen = ImageDraw.Draw(image)
     for part in drawing.parts:
         if isinstance(part, Box):
-            _paint_box(image, part)
+            width, height = max(round(part.width), 1), max(round(part.height), 1)
+            filling = Image.new("RGB", (width, height), part.colour)
+            if part.to:
+                steps = Image.linear_gradient("L").rotate(90).resize((width, height))
+                filling = Image.composite(Image.new("RGB", steps.size, part.to), filling, steps)
+            mask = _mask(width, height, part.radius, part.corners)
+            image.paste(filling, (round(part.x), round(part.y)), mask)
         else:
             _paint_words(image, pen, part, typefaces)
     file = io.BytesIO()
@@ -120,15 +126,6 @@ def _kind(cluster: str, words: Words, typefaces: Typefaces) -> Font | str | None
     if is_emoji(cluster) and typefaces.tile(cluster, words.size):
         return "emoji"
     return typefaces.glyphs_of(cluster, words.size, words.bold)[0]
-
-
-def _paint_box(image: Image.Image, box: Box) -> None:
-    width, height = max(round(box.width), 1), max(round(box.height), 1)
-    filling = Image.new("RGB", (width, height), box.colour)
-    if box.to:
-        steps = Image.linear_gradient("L").rotate(90).resize((width, height))
-        filling = Image.composite(Image.new("RGB", steps.size, box.to), filling, steps)
-    image.paste(filling, (round(box.x), round(box.y)), _mask(width, height, box.radius, box.corners))
 
 
 def _mask(width: int, height: int, radius: float, corners: Sequence[bool]) -> Image.Image:

@@ -25,7 +25,7 @@ from ..scene import find_scene
 from ..throttled_log import complain
 from .authority import objection, superuser_objection
 from .pacing import CommandRate, to_confirm
-from .sending import is_shown, send_long
+from .sending import picture, send_long
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -79,7 +79,7 @@ async def reply(bot: Bot, event: Event) -> None:
         result = replies.commands.NOBODY
     elif command is None:
         like = nearest(text)
-        result = replies.usage.nearest(like) if like else replies.commands.UNKNOWN_SUBCOMMAND
+        result = replies.usage.usage(like, is_guess=True) if like else replies.commands.UNKNOWN_SUBCOMMAND
     else:
         result = await _answered(bot, event, scene, command)
     await say(bot, event, result)
@@ -133,14 +133,20 @@ async def say(bot: Bot, event: Event, result: Answer) -> None:
 
     A reply that the platform refuses is logged, not raised.
     """
+    text, card = (result, None) if isinstance(result, str) else result
     with unrecorded():
+        is_shown = False
         try:
-            text, card = (result, None) if isinstance(result, str) else result
-            if card is None or not await is_shown(bot, event, *card):
-                if len(text) > REPLY_LENGTH:
-                    await send_long(bot, event, text)
-                else:
-                    await bot.send(event, spoken(bot, text))
+            if card and (drawn := await picture(bot, *card)) is not None:
+                await bot.send(event, drawn)
+                is_shown = True
+        except AdapterException as refused:
+            complain(replies.log.PICTURE_REFUSED.format(reason=type(refused).__name__))
+        try:
+            if not is_shown and len(text) > REPLY_LENGTH:
+                await send_long(bot, event, text)
+            elif not is_shown:
+                await bot.send(event, spoken(bot, text))
         except AdapterException as refused:
             complain(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
             return

@@ -14,7 +14,6 @@ from .. import replies
 from ..config import setup
 from ..message_text import spoken
 from ..onebot import v11, v12
-from ..throttled_log import complain
 
 if TYPE_CHECKING:
     from ..cards import Studio
@@ -29,18 +28,6 @@ def studio() -> Studio:
     from ..cards import Studio  # noqa: PLC0415  # cards load with the first one
 
     return Studio(setup.data_dir / FONTS if setup.data_dir else None)
-
-
-async def is_shown(bot: Bot, event: Event, *card: Any) -> bool:
-    """Draw a card and send it; return False if it could not be drawn or the client refused it."""
-    try:
-        drawn = await picture(bot, *card)
-        if drawn is not None:
-            await bot.send(event, drawn)
-    except AdapterException as refused:
-        complain(replies.log.PICTURE_REFUSED.format(reason=type(refused).__name__))
-        return False
-    return drawn is not None
 
 
 async def picture(bot: Bot, name: str, *given: Any) -> Any:

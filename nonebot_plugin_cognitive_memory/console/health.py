@@ -137,30 +137,24 @@ async def examine(visit: Visit) -> Response:
 
 
 async def _examined(visit: Visit) -> Found:
-    async with visit.context.examining:
-        found = await _findings(visit)
-    order = list(TONES)
-    found.sort(key=lambda one: order.index(one["level"]))
-    return {"findings": [(TONES[one["level"]], one["what"], one["advice"]) for one in found]}
-
-
-async def _findings(visit: Visit) -> list[dict[str, str]]:
-    """Run the command line's doctor as a process, which reads .env anew; [] if it cannot, or takes too long."""
+    """Run the command line's doctor as a process, which reads .env anew; nothing if it cannot, or takes too long."""
     directory = [] if visit.context.data_dir is None else ["--data", str(visit.context.data_dir)]
     files = ["--env", str(ENV_FILES[0])] if len(ENV_FILES) == 1 and ENV_FILES[0].is_file() else []
     command = (sys.executable, "-m", f"{core.__name__}.cli", "doctor", "--json", *directory, *files)
-    nowhere = asyncio.subprocess.DEVNULL
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=nowhere, stdout=asyncio.subprocess.PIPE, stderr=nowhere
-    )
-    try:
-        said, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
-        return json.loads(said)["findings"]
-    except (asyncio.TimeoutError, ValueError, KeyError):
-        return []
-    finally:
-        if process.returncode is None:
-            process.kill()
+    nowhere, found, order = asyncio.subprocess.DEVNULL, list[dict[str, str]](), list(TONES)
+    async with visit.context.examining:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=nowhere, stdout=asyncio.subprocess.PIPE, stderr=nowhere
+        )
+        try:
+            said, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
+            found = sorted(json.loads(said)["findings"], key=lambda one: order.index(one["level"]))
+        except (asyncio.TimeoutError, ValueError, KeyError):
+            pass
+        finally:
+            if process.returncode is None:
+                process.kill()
+    return {"findings": [(TONES[one["level"]], one["what"], one["advice"]) for one in found]}
 
 
 async def records(visit: Visit) -> Response:

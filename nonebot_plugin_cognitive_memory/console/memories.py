@@ -118,7 +118,7 @@ async def opened(visit: Visit) -> Response:
 async def _shown(visit: Visit, event: core.Event, typed: str | None = None, *, is_refused: bool = False) -> Response:
     """Show an event; ``is_refused``: a change was, because the event was changed meanwhile; ``typed`` its text."""
     scene, listings = visit.scene(), visit.memory.listings
-    people = await _named(visit, [one for one in (event.sender_id, *event.subjects) if one])
+    about = filter(None, dict.fromkeys((event.sender_id, *event.subjects)))
     return await visit.show(
         "memory.html",
         status=409 if is_refused else 200,
@@ -128,7 +128,7 @@ async def _shown(visit: Visit, event: core.Event, typed: str | None = None, *, i
         names=await visit.names_of((event.scope,)),
         talk=await listings.talk(scene, event, AROUND),
         wordings=await listings.wordings(scene, event),
-        people=people,
+        people=[await listings.person(scene, user_id) for user_id in about],
         recalled=await listings.recalled(scene, event.id),
     )
 
@@ -224,11 +224,6 @@ def _window(visit: Visit) -> core.Interval | None:
     earliest = datetime(1970, 1, 1, tzinfo=timezone.utc)
     latest = datetime.now(timezone.utc) + timedelta(days=3_660)
     return core.Interval(start or earliest, stop or latest)
-
-
-async def _named(visit: Visit, user_ids: Sequence[str]) -> list[core.PersonEntry]:
-    listings = visit.memory.listings
-    return [await listings.person(visit.scene(), user_id) for user_id in dict.fromkeys(user_ids)]
 
 
 PAGES = (

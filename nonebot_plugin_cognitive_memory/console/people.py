@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from starlette.responses import Response
@@ -16,40 +15,13 @@ from ..replies.markdown import plain_lines
 from .charts import days_of, graph
 from .pages import minute
 from .today import calendar_of
-from .visit import PAGE, Changed, Visit
+from .visit import PAGE, Changed, Found, Visit
 
 FACTS = 100
 LIMIT = 40  # characters of a time limit that are quoted
 WEEKS = 26  # of a calendar
 ANSWERING, ANSWERS = 4_000, 200  # lines that are looked at, and pairs of people
 SWITCHES = ("on", "off", "record_only", "recall_only")
-
-
-@dataclass(frozen=True)
-class PastVersion:
-    """A past version of a profile, when another replaced it, and its lines compared with the present version's."""
-
-    revision: core.Revision
-    until: datetime | None
-    lines: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class ProfileView:
-    """A profile with its lines, the sources of its facts and its past versions, with what each rollback would change.
-
-    Of a line: its kind, its text, the text by which it is edited ("" if it rests on memories), and its facts.
-
-    ``place`` and ``place_name`` are the group of a member's profile; None and "" for other profiles.
-    """
-
-    key: str
-    profile: core.Profile
-    lines: Sequence[tuple[str, str, str, Sequence[core.ProfileSource]]]
-    sources: Sequence[core.ProfileSource]
-    revisions: Sequence[PastVersion]
-    place: core.Scope | None = None
-    place_name: str = ""
 
 
 async def people(visit: Visit) -> Response:
@@ -68,7 +40,7 @@ async def person(visit: Visit) -> Response:
     own = [profile for profile in profiles if profile.key.user_id == user_id]
     worn = await listings.seen_names(scene, user_id)
     events = await listings.events(scene, core.EventListing(user_id=user_id), 10, 0)
-    days = days_of(await listings.said_at(scene, user_id, _calendar_begin(visit)), visit.zone)
+    days = days_of(await listings.said_at(scene, user_id, visit.now - timedelta(weeks=WEEKS)), visit.zone)
     return await visit.show(
         "person.html",
         person=entry,
@@ -198,10 +170,6 @@ async def change_pin(visit: Visit) -> Response:
     return visit.go("/places/open", notice=visit.words("people.done"), place=visit.sent("place"))
 
 
-def _calendar_begin(visit: Visit) -> datetime:
-    return visit.now - timedelta(weeks=WEEKS)
-
-
 async def switch(visit: Visit) -> Response:
     """Set the switch of a place, until an instant if one is given; this replaces the former switch."""
     scope, wanted, said = visit.place(visit.sent("place")), visit.sent("switch"), visit.sent("until").strip()
@@ -235,17 +203,22 @@ async def _entry(visit: Visit, scope: core.Scope) -> core.PlaceEntry:
     return found[0] if found else core.PlaceEntry(scope)
 
 
-async def _profile_view(visit: Visit, profile: core.Profile) -> ProfileView:
+async def _profile_view(visit: Visit, profile: core.Profile) -> Found:
+    """Return a profile with its lines, its facts' sources, and its past versions with what each rollback would change.
+
+    Of a line: its kind, its text, the text by which it is edited ("" if it rests on memories), and its facts.
+    ``place`` and ``place_name`` are the group of a member's profile; None and "" for other profiles.
+    """
     scene, key = visit.scene(), profile.key
     revisions = await visit.memory.profile_revisions(scene, key)
     place = core.Scope(key.agent, "group", key.group_id) if key.entity_type == "member" else None
     sources = await visit.memory.listings.sources(scene, key, FACTS, 0)
     stored = await visit.memory.get_profile(scene, key.entity_type, "/".join(filter(None, (key.group_id, key.user_id))))
     events = stored.sources if stored else {}
-    return ProfileView(
-        f"{key.entity_type}/{key.group_id}/{key.user_id}",
-        profile,
-        [
+    return {
+        "key": f"{key.entity_type}/{key.group_id}/{key.user_id}",
+        "profile": profile,
+        "lines": [
             (
                 *(kind, line, "" if told in events or kind == "heading" else told),
                 [one for one in sources if one.event_id in events.get(told, ())],
@@ -254,11 +227,14 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> ProfileView:
             for told in (written.strip("-*+• \t"),)
             for kind, line in plain_lines(written)
         ],
-        sources,
-        [PastVersion(one, _replaced_at(one), changed_lines(profile, one.profile)) for one in revisions],
-        place,
-        (await visit.names_of((place,)))[place] if place else "",
-    )
+        "sources": sources,
+        "revisions": [
+            {"revision": one, "until": _replaced_at(one), "lines": changed_lines(profile, one.profile)}
+            for one in revisions
+        ],
+        "place": place,
+        "place_name": (await visit.names_of((place,)))[place] if place else "",
+    }
 
 
 def _replaced_at(revision: core.Revision) -> datetime | None:
@@ -272,12 +248,9 @@ def _replaced_at(revision: core.Revision) -> datetime | None:
 def changed_lines(old: core.Profile, new: core.Profile) -> list[tuple[str, str]]:
     """Return the lines of both versions in order, each as ("same", "gone" or "new", line)."""
     marks = {"  ": "same", "- ": "gone", "+ ": "new"}
-    told = difflib.ndiff(_lines(old), _lines(new))
+    before, after = ([" · ".join(one.tags), *one.summary.splitlines()] for one in (old, new))
+    told = difflib.ndiff(before, after)
     return [(marks[line[:2]], line[2:]) for line in told if line[:2] in marks]
-
-
-def _lines(profile: core.Profile) -> list[str]:
-    return [" · ".join(profile.tags), *profile.summary.splitlines()]
 
 
 def _key(visit: Visit, text: str) -> core.ProfileKey | None:

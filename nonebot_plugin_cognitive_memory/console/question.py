@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -53,7 +53,8 @@ async def question(visit: Visit) -> Response:
     place = visit.place(visit.asked("place"))
     asker = await visit.person("user_id")
     scene_there = visit.scene_of_person(place, asker) if visit.asked("text") else None
-    weights, event_id = _weights(visit), visit.asked("event")
+    defaults, event_id = _in_force(visit.settings), visit.asked("event")
+    weights = {slider.key: slider.read(visit.asked(slider.key), defaults[slider.key]) for slider in SLIDERS}
     expected = await visit.memory.listings.event(visit.scene(), event_id) if event_id else None
     return await visit.show_found(
         "question.html",
@@ -62,7 +63,7 @@ async def question(visit: Visit) -> Response:
         people=await visit.memory.listings.people(visit.scene(), "", FEW, 0),
         sliders=SLIDERS,
         weights=weights,
-        defaults=_in_force(visit.settings),
+        defaults=defaults,
         needs_person=bool(visit.asked("text")) and scene_there is None,
         asker=asker,
         expected=expected,
@@ -76,19 +77,17 @@ async def _answer(
     """Return the explained context as values for the template; empty without a scene."""
     if scene_there is None:
         return {"explained": None}
-    settings = _with(visit.settings, weights)
+    whole = {"auto_top_k", "context_token_budget"}
+    given = {key: int(value) if key in whole else value for key, value in weights.items()}
+    query = visit.settings.query.model_copy(update=given)
+    settings = visit.settings.model_copy(update={"query": query})  # nothing is stored
     explained = await visit.memory.explain(scene_there, visit.asked("text")[:MOST_TEXT], settings=settings)
     return {
         "explained": explained,
         "candidates": explained.candidates[:SHOWN],
         "lines": explained.lines[:SHOWN],
-        "wanted": _verdict(scene_there, explained, expected) if expected else None,
+        "wanted": {"event": expected, "key": _verdict(scene_there, explained, expected)} if expected else None,
     }
-
-
-def _weights(visit: Visit) -> dict[str, float]:
-    given = _in_force(visit.settings)
-    return {slider.key: slider.read(visit.asked(slider.key), given[slider.key]) for slider in SLIDERS}
 
 
 def _in_force(settings: core.Settings) -> dict[str, float]:
@@ -97,38 +96,14 @@ def _in_force(settings: core.Settings) -> dict[str, float]:
     return {slider.key: float(values[slider.key]) for slider in SLIDERS}
 
 
-def _with(settings: core.Settings, weights: Mapping[str, float]) -> core.Settings:
-    """Return the settings with these weights in place of the present ones; nothing is stored."""
-    whole = {"auto_top_k", "context_token_budget"}
-    given = {key: int(value) if key in whole else value for key, value in weights.items()}
-    return settings.model_copy(update={"query": settings.query.model_copy(update=given)})
-
-
-@dataclass(frozen=True)
-class RecallReason:
-    """Why an expected event was recalled or not: ``key`` names the sentence; the candidate, if the event was one."""
-
-    event: core.Event
-    key: str
-    candidate: core.Candidate | None = None
-
-
-def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> RecallReason:
-    """Return why the search did or did not recall an event."""
-    candidate = _among(explained.candidates, event.id)
+def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> str:
+    """Return the key of the sentence that says why the search did or did not recall an event."""
+    candidate = next((one for one in explained.candidates if one.event.id == event.id), None)
     if candidate is not None:
-        return RecallReason(
-            event, "question.was_found" if candidate.rank else f"cut.{candidate.cut or 'diversity'}", candidate
-        )
+        return "question.was_found" if candidate.rank else f"cut.{candidate.cut or 'diversity'}"
     if event.retired_at:
-        return RecallReason(event, "question.is_retired")
-    if not event.readable_by(scene):
-        return RecallReason(event, "question.is_elsewhere")
-    return RecallReason(event, "question.was_no_candidate")
-
-
-def _among(candidates: Sequence[core.Candidate], event_id: str) -> core.Candidate | None:
-    return next((one for one in candidates if one.event.id == event_id), None)
+        return "question.is_retired"
+    return "question.was_no_candidate" if event.readable_by(scene) else "question.is_elsewhere"
 
 
 async def missed(visit: Visit) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -42,31 +42,25 @@ class Records:
         """Keep a record of loguru's; called for each line that :func:`is_own` admits."""
         record = message.record
         text = QUOTED.sub(lambda found: f"{found[1]}…{len(found[2])}{found[3]}", record["message"])
-        given = {key.removeprefix(FIELDS): str(value)[:64] for key, value in record["extra"].items() if _is_ours(key)}
+        given = {
+            key.removeprefix(FIELDS): str(value)[:64]
+            for key, value in record["extra"].items()
+            if key.startswith(FIELDS)
+        }
         self._kept.append(Record(record["time"], record["level"].name, text.removeprefix(KEYWORD).strip(), given))
 
     def newest(self, settings: core.Settings) -> Sequence[Record]:
         """Return the records, the newest first, without any secret of the settings."""
-        secrets = [one for one in _secrets(settings) if one]
-        return [
-            Record(one.at, one.level, _without(one.text, secrets), one.fields) for one in reversed(tuple(self._kept))
-        ]
+        secrets, kept = [one for one in _secrets(settings) if one], list(self._kept)[::-1]
+        for secret in secrets:
+            kept = [replace(one, text=one.text.replace(secret, "…")) for one in kept]
+        return kept
 
 
 def is_own(record: Mapping[str, Any]) -> bool:
     """Return whether this plugin or its core wrote a record of loguru's."""
     room = (record["name"] or "").partition(".")[0]
     return room in (PLUGIN, core.__name__) and record["message"].startswith(KEYWORD)
-
-
-def _is_ours(key: str) -> bool:
-    return key.startswith(FIELDS)
-
-
-def _without(text: str, secrets: Sequence[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "…")
-    return text
 
 
 def _secrets(group: BaseModel) -> Iterator[str]:

@@ -6,11 +6,11 @@ import asyncio
 import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import cognitive_memory_core as core
 
@@ -147,11 +147,8 @@ class Transfers:
         for folder in folders:
             await asyncio.to_thread(folder.cleanup)
 
-    def _begin(self, transfer: Transfer, work: Callable[[], Awaitable[int | None]]) -> None:
-        async def run() -> int | None:
-            return await work()
-
-        transfer.task = asyncio.create_task(run())
+    def _begin(self, transfer: Transfer, work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
+        transfer.task = asyncio.create_task(work())
         self.latest[transfer.kind] = transfer
 
     async def discard_old(self, memory: core.CognitiveMemory) -> None:

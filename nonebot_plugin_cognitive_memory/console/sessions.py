@@ -5,10 +5,11 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
+
+from ..bounded_maps import Lasting, Newest
 
 Clock = Callable[[], float]
 LIFETIME = 12 * 3600.0  # seconds after which a session ends
@@ -53,15 +54,13 @@ class Sessions:
     def __init__(self, clock: Clock = time.monotonic) -> None:
         """Start without a session; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
-        self._open: OrderedDict[bytes, Session] = OrderedDict()
+        self._open: Newest[bytes, Session] = Newest(MOST_SESSIONS)
 
     def open(self) -> str:
         """Open a session and return its cookie; over :data:`MOST_SESSIONS` the one used longest ago ends."""
         cookie = secrets.token_urlsafe(32)
         now = self._clock()
         self._open[_digest(cookie)] = Session(now, now)
-        while len(self._open) > MOST_SESSIONS:
-            self._open.popitem(last=False)
         return cookie
 
     def find(self, cookie: str) -> Session | None:
@@ -87,8 +86,7 @@ class LoginCodes:
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         """Start without a code; ``clock`` returns seconds of a monotonic clock."""
-        self._clock = clock
-        self._issued: OrderedDict[bytes, float] = OrderedDict()
+        self._issued: Lasting[bytes, bool] = Lasting(CODE_SECONDS, MOST_CODES, clock)
 
     def issue(self) -> str:
         """Return a new random login code; only its digest is kept, for the newest :data:`MOST_CODES` codes.
@@ -96,15 +94,15 @@ class LoginCodes:
         Earlier codes stay valid.
         """
         code = "".join(secrets.choice(_SIGNS) for _ in range(_CODE_LENGTH))
-        self._issued[_digest(code)] = self._clock()
-        while len(self._issued) > MOST_CODES:
-            self._issued.popitem(last=False)
+        self._issued.put(_digest(code), True)  # a value
         return code
 
     def redeem(self, code: str) -> bool:
         """Return whether a code is valid, and make it invalid: it opens one session only."""
-        issued_at = self._issued.pop(_digest(code.strip().upper()), None)
-        return issued_at is not None and self._clock() - issued_at <= CODE_SECONDS
+        digest = _digest(code.strip().upper())
+        is_valid = self._issued.find(digest) is not None
+        self._issued.drop(digest)
+        return is_valid
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from starlette.responses import Response
-
-import cognitive_memory_core as core
 
 from .visit import Found, Visit
 
 MOST_SHOWN = 20
 EVIDENCE = 5  # experiences of a suggestion that are quoted, the newest
 DECISIONS = ("accept", "dismiss")
-
-
-@dataclass(frozen=True)
-class SuggestionView:
-    """A suggestion with the newest of its events, and the people who spoke of them."""
-
-    suggestion: core.Suggestion
-    evidence: Sequence[core.Event]
-    people: Sequence[core.PersonEntry]
 
 
 async def suggestions(visit: Visit) -> Response:
@@ -33,16 +19,17 @@ async def suggestions(visit: Visit) -> Response:
 
 
 async def _open(visit: Visit, group_id: str) -> Found:
-    """Return the open suggestions for the page as values of the template; none if no group is chosen."""
+    """Return the open suggestions, each with the newest of its events and the people who spoke of them.
+
+    None if no group is chosen.
+    """
     found = await visit.memory.suggestions(visit.scene(group_id)) if group_id else []
-    return {"rows": [await _with_evidence(visit, one) for one in found[:MOST_SHOWN]], "total": len(found)}
-
-
-async def _with_evidence(visit: Visit, suggestion: core.Suggestion) -> SuggestionView:
-    listings, scene = visit.memory.listings, visit.scene()
-    evidence = [await listings.event(scene, event_id) for event_id in suggestion.event_ids[: -EVIDENCE - 1 : -1]]
-    people = [await listings.person(scene, user_id) for user_id in suggestion.people]
-    return SuggestionView(suggestion, evidence, people)
+    listings, scene, rows = visit.memory.listings, visit.scene(), list[Found]()
+    for one in found[:MOST_SHOWN]:
+        evidence = [await listings.event(scene, event_id) for event_id in one.event_ids[: -EVIDENCE - 1 : -1]]
+        people = [await listings.person(scene, user_id) for user_id in one.people]
+        rows.append({"suggestion": one, "evidence": evidence, "people": people})
+    return {"rows": rows, "total": len(found)}
 
 
 async def decide(visit: Visit) -> Response:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from .charts import Calendar, calendar
+from .charts import Drawn, calendar
 from .health import remarks_on
 from .visit import Found, Visit
 
@@ -43,7 +43,7 @@ async def _rest(visit: Visit) -> Found:
     }
 
 
-def calendar_of(visit: Visit, days: Mapping[date, int], *, place: str, user_id: str, weeks: int = 53) -> Calendar:
+def calendar_of(visit: Visit, days: Mapping[date, int], *, place: str, user_id: str, weeks: int = 53) -> Drawn:
     """Return a calendar whose days lead to the lines of that day, in a place or of a person."""
     path: Callable[[date], str] = lambda day: visit.address("/lines", day=day.isoformat(), place=place, user_id=user_id)  # noqa: E731  # with its type
     until = max(days, default=visit.now.date())

@@ -88,17 +88,9 @@ def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
     return "\n".join(parts)
 
 
-def usage(command: Command) -> str:
-    """Return the usage of a subcommand."""
-    return f"写法：{_usage(command)}"
-
-
-def nearest(command: Command) -> str:
-    """Return the answer to an unknown subcommand, with the usage of the one that is most like it."""
-    return f"没有这个子命令，最像的是 {_usage(command)}"
-
-
-def _usage(command: Command) -> str:
+def usage(command: Command, *, is_guess: bool = False) -> str:
+    """Return the usage of a subcommand; ``is_guess``: of the one that is most like an unknown one."""
     plain = f"/记忆 {command.words[0]}"
     as_text = f"；只要文字：{plain} -t" if command.takes == AS_TEXT else ""
-    return _USAGE.get(command.name, plain + as_text)
+    lead = "没有这个子命令，最像的是 " if is_guess else "写法："
+    return lead + _USAGE.get(command.name, plain + as_text)

@@ -85,8 +85,9 @@ def _refuse_newer(path: Path, stamp: Stamp, known: int) -> None:
     if stamp.version > known:
         parts = (stamp.release >> 16, stamp.release >> 8 & 0xFF, stamp.release & 0xFF)
         words, is_known = sentences.storage_errors, 0 < stamp.release < 1 << 24
-        release = words.OR_RELEASE.format(release=".".join(map(str, parts))) if is_known else ""
-        too_new = words.LEDGER_TOO_NEW.format(path=path, found=stamp.version, known=known, release=release)
+        sentence = words.LEDGER_TOO_NEW if is_known else words.LEDGER_OF_UNKNOWN_RELEASE
+        release = ".".join(map(str, parts))
+        too_new = sentence.format(path=path, found=stamp.version, known=known, release=release)
         raise UnavailableError(too_new)
 
 
