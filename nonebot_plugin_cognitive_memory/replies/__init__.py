@@ -1,17 +1,18 @@
 """Every sentence of the plugin that a person or a model can see, in Chinese: a module for each reader.
 
-* ``label``: who looks for a plugin
+* ``metadata``: who looks for a plugin
 * ``log``, ``bridges``: who reads the log
 * ``tools``: the model that calls the tools
-* ``commands``, ``usage``, ``memories``, ``looking_back``, ``status``, ``beliefs``, ``suggestions``, ``quality``: who
-  types ``/memory``
+* ``commands``, ``usage``, ``memories``, ``looking_back``, ``status``, ``beliefs``: who types ``/memory``
 * ``backfill``: who takes in what was said before
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
-* ``agents``: agents that speak MCP, and who reads the log about them
-* ``http``, ``http_guide``: who uses the HTTP interface, and who reads its document
+* ``http``, ``http_guide``: who uses the HTTP interface or MCP, and who reads its document
 * ``metrics``: who watches the bot from outside
-* ``console``: who opens the console; ``console_zh`` and ``console_en``: who reads its pages, in Chinese and in English
+* ``console``: who opens the console; ``console_zh`` and ``console_en``: who reads its pages, in Chinese and in English;
+  ``core_en``: who reads there in English what the core says
+
+``markdown`` reads the Markdown of profiles, which QQ does not render.
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function is used only where
 the sentence depends on more than the values that it shows.
