@@ -29,7 +29,7 @@ from ..tasks import BackgroundLoop, ErrorState, completed, latest
 from ..text.names import clean_name, described
 from ..text.statements.withdrawn_claims import WithdrawnClaim
 from .page import Page
-from .slots import Slots
+from .worker import Slots
 
 FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
 PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one
@@ -113,20 +113,38 @@ class EntityMerge:
         if self.is_left_out(key):
             return
         old = await self.store.find(key)
-        found = await self.ledger.database.read(self._read, key, old)
-        if any(fact.is_withdrawn for fact in found.facts):
-            await self._withdraw(key, old, found.facts)
+        facts, told, people = await self.ledger.database.read(self._read, key, old)
+        if any(fact.is_withdrawn for fact in facts):
+            await self._withdraw(key, old, facts)
             old = await self.store.find(key)
-            found = await self.ledger.database.read(self._read, key, old)
-        if found.facts:
-            await self._add(key, old, found, on_last_call)
+            facts, told, people = await self.ledger.database.read(self._read, key, old)
+        if not facts:
+            return
+        is_group, settings = key.entity_type == "group", self.settings.current
+        known = next((clean_name(person.name) for person in people), "") if not is_group else ""
+        name = known or clean_name(self.name_of(key)) or (old.name if old else "")
+        page, now = Page(old, is_group=is_group), self.clock.now().astimezone(settings.zone)
+        standing = {one.event_id: one for one in told}
+        by_line = [[standing[one] for one in ids if one in standing] for ids in page.sources.values()]
+        person, members = Person(key.group_id if is_group else key.user_id, name), people if is_group else ()
+        given = MergeInput(person, facts, [one for one in by_line if one], members, is_group=is_group)
+        merged = await self.merger.merge(given, now)
+        if self.is_left_out(key):  # the person may have opted out during the model call
+            return
+        page.take(merged)
+        days = {one.event_id: one.happened_at.astimezone(settings.zone).date().isoformat() for one in (*told, *facts)}
+        page.shrink(settings.profile.max_chars, days)
+        on_last_call()
+        await completed(self._keep(key, self._changed(old or Profile(key, "", (), "", now), page, name, facts), facts))
 
-    def _read(self, connection: Snapshot, key: ProfileKey, old: Profile | None) -> _Waiting:
+    def _read(
+        self, connection: Snapshot, key: ProfileKey, old: Profile | None
+    ) -> tuple[Sequence[Fact], Sequence[Fact], Sequence[Person]]:
         """Read the waiting facts, those that the profile's lines rest on, and the people of a group, or the person."""
         at_once = min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
         kind, place_id = ("group", key.group_id) if key.group_id else ("private", key.user_id)
         of_person = [key.user_id] if key.user_id else []
-        return _Waiting(
+        return (
             FactBook.facts(connection, key, at_once),
             FactBook.told(connection, key, {one for ids in old.sources.values() for one in ids} if old else ()),
             NameBook.people(connection, Scope(key.agent, kind, place_id), of_person),
@@ -146,34 +164,14 @@ class EntityMerge:
         again = {one for ids in old.sources.values() for one in ids} - standing
         return await completed(self._keep(key, self._changed(old, page, "", gone), gone, again))
 
-    async def _add(
-        self, key: ProfileKey, old: Profile | None, found: _Waiting, on_last_call: Callable[[], None]
-    ) -> None:
-        """Merge new facts into a profile."""
-        facts, is_group, settings = found.facts, key.entity_type == "group", self.settings.current
-        known = next((clean_name(person.name) for person in found.people), "") if not is_group else ""
-        name = known or clean_name(self.name_of(key)) or (old.name if old else "")
-        page, now = Page(old, is_group=is_group), self.clock.now().astimezone(settings.zone)
-        standing = {one.event_id: one for one in found.told}
-        told = [[standing[one] for one in ids if one in standing] for ids in page.sources.values()]
-        person, people = Person(key.group_id if is_group else key.user_id, name), found.people if is_group else ()
-        given = MergeInput(person, facts, [one for one in told if one], people, is_group=is_group)
-        merged = await self.merger.merge(given, now)
-        if self.is_left_out(key):  # the person may have opted out during the model call
-            return
-        page.take(merged)
-        dated = (*found.told, *facts)
-        days = {one.event_id: one.happened_at.astimezone(settings.zone).date().isoformat() for one in dated}
-        page.shrink(settings.profile.max_chars, days)
-        on_last_call()
-        await completed(self._keep(key, self._changed(old or Profile(key, "", (), "", now), page, name, facts), facts))
-
     def _changed(self, old: Profile, page: Page, name: str, facts: Sequence[Fact]) -> Profile | None:
         """Return the profile with the text of a page; None if it has the same already."""
         profile = replace(old, tags=page.tags, summary=page.text, sources=page.sources)
         if profile == old:
             return None
-        source = _newest_source(facts, old)
+        gone = {fact.event_id for fact in facts if fact.is_withdrawn}
+        known = (*(fact.event_id for fact in reversed(facts)), old.source_event_id)  # the newest event that stands
+        source = next((one for one in known if one not in gone), "")
         return replace(profile, name=name or old.name, updated_at=self.clock.now(), source_event_id=source)
 
     async def _keep(
@@ -191,22 +189,6 @@ class EntityMerge:
         await self.ledger.database.write(record)
         if changed:
             self.on_written()
-
-
-@dataclass(frozen=True)
-class _Waiting:
-    """The facts that wait for a profile, those that its lines rest on, and the people of its place."""
-
-    facts: Sequence[Fact]
-    told: Sequence[Fact]
-    people: Sequence[Person]
-
-
-def _newest_source(facts: Sequence[Fact], old: Profile) -> str:
-    """Return the id of the newest event in a profile that is not withdrawn; "" if there is none."""
-    gone = {fact.event_id for fact in facts if fact.is_withdrawn}
-    known = [old.source_event_id, *(fact.event_id for fact in facts)]
-    return next((one for one in reversed(known) if one not in gone), "")
 
 
 log = logging.getLogger(__name__)
@@ -362,10 +344,13 @@ class ProfileMerging:
             except UnavailableError:
                 raise
             except Exception as error:  # noqa: BLE001  # the loop runner: every error of a merge leads to a pause
-                await self._entity.ledger.facts.fail(key, _described(error), self._entity.clock.now())
+                # an unexpected error is told by its class only, because its text may quote a person
+                said = described(error) if isinstance(error, CognitiveMemoryError) else type(error).__name__
+                await self._entity.ledger.facts.fail(key, said, self._entity.clock.now())
                 fields = log_fields("profile", place=Scope(key.agent, "group", key.group_id) if key.group_id else None)
-                log.warning("historian_profile_merge %s: %s", _described_key(key), _described(error), extra=fields)
-                self.trouble.tell(_described(error), is_logged=True)
+                ids = " ".join(f"{of}={one}" for of, one in (("group", key.group_id), ("user", key.user_id)) if one)
+                log.warning("historian_profile_merge %s %s: %s", key.entity_type, ids, said, extra=fields)
+                self.trouble.tell(said, is_logged=True)
             else:
                 self._pause, self._rests_until = FIRST_PAUSE, 0.0
                 self._unlucky.discard(key)
@@ -374,14 +359,3 @@ class ProfileMerging:
             self._rests_until = self._elapsed() + min(max(self._pause, away.retry_after or 0.0), LONGEST_PAUSE)
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
             self.trouble.note(away)
-
-
-def _described(error: BaseException) -> str:
-    """Describe an error in one line; an unexpected one by its class only, because its text may quote a person."""
-    return described(error) if isinstance(error, CognitiveMemoryError) else type(error).__name__
-
-
-def _described_key(key: ProfileKey) -> str:
-    """Return kind and ids of a profile for the log."""
-    ids = " ".join(f"{what}={value}" for what, value in (("group", key.group_id), ("user", key.user_id)) if value)
-    return f"{key.entity_type} {ids}"

@@ -16,8 +16,7 @@ from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
-from cognitive_memory_core.historian.slots import MAX_STORING
-from cognitive_memory_core.historian.worker import HistorianWorker
+from cognitive_memory_core.historian.worker import MAX_STORING, HistorianWorker
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
 from cognitive_memory_core.store.events import EventLedger
