@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -40,15 +40,6 @@ class TemplateParts:
     instructions: str
     prompt: str
 
-    @classmethod
-    def of(cls, text: str) -> TemplateParts | None:
-        """Split a template; None if it has not exactly one separator with instructions above it."""
-        lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-        at = [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
-        if len(at) != 1 or not "".join(lines[: at[0]]).strip():
-            return None
-        return cls("\n".join(lines[: at[0]]), "\n".join(lines[at[0] + 1 :]))
-
     def filled(self, parts: Mapping[str, str]) -> tuple[str, str]:
         """Return instructions and prompt with the placeholders filled, without empty lines.
 
@@ -64,9 +55,11 @@ def usable(name: str, text: str) -> TemplateParts | str:
     told, known = sentences.settings, frozenset(_PLACEHOLDERS[name])
     if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
         return told.TEMPLATE_UNREADABLE.format(name=name, limit=LONGEST_TEMPLATE)
-    parts = TemplateParts.of(text)
-    if parts is None:
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    at = [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
+    if len(at) != 1 or not "".join(lines[: at[0]]).strip():
         return told.TEMPLATE_WITHOUT_SEPARATOR.format(name=name, separator=SEPARATOR)
+    parts = TemplateParts("\n".join(lines[: at[0]]), "\n".join(lines[at[0] + 1 :]))
     above, below = (list(Template.pattern.finditer(part)) for part in (parts.instructions, parts.prompt))
     if any(found["invalid"] is not None for found in (*above, *below)):
         return told.TEMPLATE_STRAY_DOLLAR.format(name=name)
@@ -155,11 +148,18 @@ class PromptLibrary:
         ``source`` and ``lines`` are the chat around the turn.
         """
         people_list = people_list_of(job_context, lines, (source, *(task.text for task in tasks)))
+        shown: list[str] = []
+        for task in tasks:
+            shown.append(f"{task.number}. {rendering.cut(task.text, rendering.TEXT)}")
+            if task.previous:
+                shown.append(f"  [上次写成] {rendering.cut(task.previous, rendering.TEXT)}")
+            if task.feedback:
+                shown.append(f"  [没有通过，请改正] {rendering.cut(task.feedback, rendering.TEXT)}")
         parts = {
             **_shared_placeholders(job_context, people_list, lines),
             "speaker": people_list.called(job_context.speaker.id),
             "source": block("来源", rendering.source_line(source, lines, job_context.speaker)),
-            "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
+            "tasks": block("观察", "\n".join(shown)),
         }
         given = _contents(people_list, lines, job_context, tuple(task.number for task in tasks))
         parse = partial(statements_in, given=given)
@@ -226,12 +226,21 @@ class PromptLibrary:
 
     def merge(self, given: MergeInput, now: datetime, *, max_chars: int) -> tuple[Ask[ProfileAnswer], list[Fact]]:
         """Build the request for lines of a profile; also return the facts that it shows, in their order."""
-        facts, lines = _shown_facts(given)
+        # the new facts and those of the newest lines, oldest first, with the number of the line that told each
+        lines = sorted(given.told, key=lambda line: max(fact.happened_at for fact in line))
+        by_event, told = {fact.event_id: fact for fact in given.new}, dict[str, int]()
+        for number in range(len(lines), 0, -1):
+            line = lines[number - 1]
+            if len(by_event) + len(line) > rendering.MOST_FACTS:
+                break
+            by_event |= {fact.event_id: fact for fact in line}
+            told |= {fact.event_id: number for fact in line}
+        facts = sorted(by_event.values(), key=lambda fact: fact.happened_at)
         person = Person(defused(given.person.id), defused(clean_name(given.person.name)))
         parts = {
             "time": rendering.moment(now),
             "target": f"群聊 {person.name or '群'}({person.id})" if given.is_group else f"个人 {person.label}",
-            "facts": block("事实", rendering.facts(facts, lines, now.tzinfo, is_group=given.is_group)),
+            "facts": block("事实", rendering.facts(facts, told, now.tzinfo, is_group=given.is_group)),
             "max_chars": str(max_chars),
         }
         form = answers.MERGE_GROUP if given.is_group else answers.MERGE
@@ -244,12 +253,15 @@ def _shared_placeholders(
     job_context: JobContext, people_list: PeopleList, lines: Sequence[Message | str], *, marks_admins: bool = False
 ) -> dict[str, str]:
     """Return the placeholders common to all prompts: time, place, people, known events and chat lines."""
-    when, before = job_context.when, (*job_context.answered, *job_context.earlier)
+    when, before, place = job_context.when, (*job_context.answered, *job_context.earlier), people_list.place
+    today, monday = when.date(), when.date() - timedelta(when.weekday())
+    this, following = (rendering.short_date(day, today) for day in (monday, monday + timedelta(7)))
+    people = (f"{one.label} 又名 {'、'.join(one.aliases)}" for one in people_list.people.values())
     return {
         "time": rendering.moment(when),
-        "calendar": rendering.calendar(when),
-        "place": people_list.called_place,
-        "people": block("名单", rendering.people(people_list)),
+        "calendar": f"本周一{this}，下周一{following}",  # models compute 下周三 badly without them
+        "place": f"群聊 {rendering.shown_name(place.name) or '群'}({defused(place.id)})" if place.id else "私聊",
+        "people": block("名单", "\n".join(one.removesuffix(" 又名 ") for one in people)),
         "neighbours": block("已记住", rendering.neighbours(job_context.neighbours, people_list, when.tzinfo)),
         "lines": block("聊天", rendering.numbered_lines(lines, people_list, when, before, marks_admins=marks_admins)),
     }
@@ -259,28 +271,7 @@ def _contents(
     people_list: PeopleList, lines: Sequence[Message | str], job_context: JobContext, tasks: tuple[int, ...] = ()
 ) -> AskContents:
     """Return what an answer may name: also the ids of speakers who are not in the list of people."""
-    ids = people_list.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
+    senders = {line.sender_id for line in lines if isinstance(line, Message)}
+    listed = {person.id for person in (*people_list.people.values(), people_list.place)}
+    ids = (listed | senders) - {""}
     return AskContents(tasks, len(lines), min(len(job_context.neighbours), rendering.MOST_NEIGHBOURS), ids)
-
-
-def _shown(task: Task) -> str:
-    """Render an observation, with the rejected attempt and its faults if there was one."""
-    lines = [f"{task.number}. {rendering.cut(task.text, rendering.TEXT)}"]
-    if task.previous:
-        lines.append(f"  [上次写成] {rendering.cut(task.previous, rendering.TEXT)}")
-    if task.feedback:
-        lines.append(f"  [没有通过，请改正] {rendering.cut(task.feedback, rendering.TEXT)}")
-    return "\n".join(lines)
-
-
-def _shown_facts(given: MergeInput) -> tuple[list[Fact], dict[str, int]]:
-    """Return the new facts and the newest lines' facts, oldest first, and the number of the line that told each."""
-    lines = sorted(given.told, key=lambda line: max(fact.happened_at for fact in line))
-    facts = {fact.event_id: fact for fact in given.new}
-    told: dict[str, int] = {}
-    for line in reversed(lines):
-        if len(facts) + len(line) > rendering.MOST_FACTS:
-            break
-        facts |= {fact.event_id: fact for fact in line}
-        told |= {fact.event_id: lines.index(line) + 1 for fact in line}
-    return sorted(facts.values(), key=lambda fact: fact.happened_at), told

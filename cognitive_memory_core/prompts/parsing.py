@@ -140,12 +140,6 @@ def share_of(value: object, default: float) -> float:
     return 0.0 if math.isnan(number) else min(max(number, 0.0), 1.0)
 
 
-def flag_of(value: object) -> bool | None:
-    """Return True or False, also from words; None if the value is neither."""
-    word = str(value)[:16].strip().casefold() if isinstance(value, str | int | float) else ""
-    return True if word in _YES else False if word in _NO else None
-
-
 def parts_of(value: object) -> Iterable[object]:
     """Return the members of a list, or the parts of a text that lists several things."""
     if isinstance(value, str):
@@ -202,7 +196,9 @@ def triaged_in(text: str, given: AskContents) -> TriageAnswer:
     loaded_answer = loaded(text)
     answer = row_of(loaded_answer)
     rows = [row for row in _rows(loaded_answer) or [] if filled(first_of(row, _TEXTS), LONGEST_TEXT)]
-    should = flag_of(answer.get("should_remember"))
+    flag = answer.get("should_remember")
+    word = str(flag)[:16].strip().casefold() if isinstance(flag, str | int | float) else ""
+    should = True if word in _YES else False if word in _NO else None
     if should is None and not rows:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="should_remember"))
     if should and not rows:
@@ -298,44 +294,36 @@ def proposals_in(text: str) -> Proposals:
             value, end = decoder.raw_decode(said, at)
         except (ValueError, RecursionError):
             line = said[at:].partition("\n")[0]
-            value, end = _repaired(line), at + len(line)
-        found = rows_of(value) or []
-        found = [one for row in found for one in ([row] if "action" in row else _listed_in(row))]
+            value, end = None, at + len(line)
+            if len(line) <= LONGEST_LINE and "}" in line:  # else it was cut off, or is too long to be repaired
+                with suppress(ValueError, RecursionError):
+                    value = repair_json(line.rstrip(",;，； "), return_objects=True, skip_json_loads=True)
+        found: list[Row] = []
+        for row in rows_of(value) or []:
+            lists = () if "action" in row else (cast("object", one) for one in row.values() if isinstance(one, list))
+            found += [row] if "action" in row else (one for listed in lists for one in rows_of(listed) or ())
         rows += found
         unreadable += not found
         at = said.find("{", end)
-    read = [_proposal(row) for row in rows[:MOST_ROWS]]
-    idle = sum(text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold() == NOTHING for row in rows[:MOST_ROWS])
-    kept = tuple(one for one in read if one is not None)
+
+    kept, idle = list[Proposal](), 0
+    for row in rows[:MOST_ROWS]:
+        named = text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold()
+        action = _ACTIONS.get(named)
+        idle += named == NOTHING
+        unreadable += action is None and named != NOTHING
+        if action is not None:
+            proposal = Proposal(
+                action,
+                text_of(first_of(row, ("old_id", "id", "memory_id")), LONGEST_TEXT),
+                text_of(first_of(row, ("statement", "new_statement")), LONGEST_TEXT),
+                text_of(first_of(row, ("change_reason", "reason", "change_summary")), LONGEST_TEXT),
+                numbers_of(row.get("lines"), MOST_CITED),
+                numbers_of(row.get("agreed"), MOST_CITED),
+                numbers_of(row.get("refused"), MOST_CITED),
+                filled_list(row.get("tags"), MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG),
+            )
+            kept.append(proposal)
     if not kept and not idle:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="action"))
-    return Proposals(kept, unreadable + len(read) - len(kept) - idle)
-
-
-def _repaired(line: str) -> object:
-    """Return the value of a line that is no JSON; None for one that was cut off or is too long to be repaired."""
-    if len(line) <= LONGEST_LINE and "}" in line:
-        with suppress(ValueError, RecursionError):
-            return cast("object", repair_json(line.rstrip(",;，； "), return_objects=True, skip_json_loads=True))
-    return None
-
-
-def _listed_in(row: Row) -> list[Row]:
-    lists = (cast("object", member) for member in row.values() if isinstance(member, list))
-    return [one for listed in lists for one in rows_of(listed) or ()]
-
-
-def _proposal(row: Row) -> Proposal | None:
-    action = _ACTIONS.get(text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold())
-    if action is None:
-        return None
-    return Proposal(
-        action,
-        text_of(first_of(row, ("old_id", "id", "memory_id")), LONGEST_TEXT),
-        text_of(first_of(row, ("statement", "new_statement")), LONGEST_TEXT),
-        text_of(first_of(row, ("change_reason", "reason", "change_summary")), LONGEST_TEXT),
-        numbers_of(row.get("lines"), MOST_CITED),
-        numbers_of(row.get("agreed"), MOST_CITED),
-        numbers_of(row.get("refused"), MOST_CITED),
-        filled_list(row.get("tags"), MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG),
-    )
+    return Proposals(tuple(kept), unreadable)

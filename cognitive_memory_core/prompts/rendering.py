@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, tzinfo
 from functools import cached_property
 from itertools import chain
 
@@ -35,44 +35,26 @@ _LOOKED_AT, _HEARD = 1_000, 40_000  # characters searched of one text and of all
 
 @dataclass(frozen=True)
 class PeopleList:
-    """The people of one prompt with their display names; the first is the speaker of the turn."""
+    """The people of one prompt, by id and with the names that it shows; the first is the speaker of the turn."""
 
     place: Person
-    people: tuple[Person, ...]
-
-    @property
-    def ids(self) -> frozenset[str]:
-        """Return every id that an answer may name, including the group's."""
-        return frozenset(person.id for person in (*self.people, self.place) if person.id)
+    people: Mapping[str, Person]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Every name that is shown."""
-        return tuple(name for person in (*self.people, self.place) for name in (person.name, *person.aliases) if name)
-
-    @property
-    def called_place(self) -> str:
-        """Return the group as ``name(id)``, or say that it is a private chat."""
-        return f"群聊 {_shown(self.place.name) or '群'}({defused(self.place.id)})" if self.place.id else "私聊"
+        everyone = (*self.people.values(), self.place)
+        return tuple(name for person in everyone for name in (person.name, *person.aliases) if name)
 
     def called(self, user_id: str, name: str = "") -> str:
         """Return a person as ``name(id)`` by the name that this prompt uses; of an unknown person by ``name``."""
-        known = self._by_id.get(user_id)
+        known = self.people.get(user_id)
         return known.label if known else _displayed(Person(user_id, name)).label
 
     def short(self, user_id: str, name: str = "") -> str:
         """Return a person's name without the id; of an unknown person ``name``, or the id if ``name`` is blank."""
-        known = self._by_id.get(user_id)
-        return (known.name if known else _shown(name)) or defused(user_id)
-
-    def called_then(self, user_id: str, name: str) -> str:
-        """Return :meth:`called`, followed by ``name``, the name at that time, if it differs: other lines may use it."""
-        label, shown_name = self.called(user_id, name), _shown(name)
-        return label if not shown_name or label.startswith(f"{shown_name}(") else f"{label}[当时叫{shown_name}]"
-
-    @cached_property
-    def _by_id(self) -> dict[str, Person]:
-        return {person.id: person for person in self.people}
+        known = self.people.get(user_id)
+        return (known.name if known else shown_name(name)) or defused(user_id)
 
 
 def people_list_of(
@@ -101,20 +83,21 @@ def people_list_of(
     mentioned = [user_id for user_id, forms in signs.items() if not words.isdisjoint(forms)]
     shown = list(dict.fromkeys((job_context.speaker.id, *scenes, *mentioned)))
     others = [user_id for user_id in known if user_id not in shown][: max(fill - len(shown), 0)]
-    people = tuple(_displayed(known[user_id], words) for user_id in (*shown, *others)[:MOST_PEOPLE])
+    people = {user_id: _displayed(known[user_id], words) for user_id in (*shown, *others)[:MOST_PEOPLE]}
     return PeopleList(Person(job_context.place.group_id, clean_name(job_context.place_name)), people)
 
 
 def _displayed(person: Person, heard: frozenset[str] = frozenset()) -> Person:
     """Return a person with names fit for display; the aliases in ``heard`` come first."""
-    name = _shown(person.name)
+    name = shown_name(person.name)
     aliases = sorted(person.aliases[:_ALIASES], key=lambda alias: heard.isdisjoint(callnames(alias)))
-    cleaned = dict.fromkeys(_shown(alias) for alias in aliases)
+    cleaned = dict.fromkeys(shown_name(alias) for alias in aliases)
     kept = [alias for alias in cleaned if alias and alias != name]
     return Person(defused(person.id), name, tuple(kept[:MOST_ALIASES]))
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
+    """Return a name fit for display."""
     return defused(clean_name(name))
 
 
@@ -143,21 +126,9 @@ def moment(when: datetime) -> str:
     return f"{written(when)} 周{_WEEKDAYS[when.weekday()]} {when:%H:%M}（{cut(str(when.tzinfo), 40)}）"
 
 
-def calendar(when: datetime) -> str:
-    """Return the Mondays of this and next week, because models compute 下周三 badly without them."""
-    today = when.date()
-    monday = today - timedelta(today.weekday())
-    return f"本周一{_short(monday, today)}，下周一{_short(monday + timedelta(7), today)}"
-
-
 def block(title: str, content: str) -> str:
     """Put content between tags of this title; "" if there is none."""
     return f"<{title}>\n{content}\n</{title}>" if content else ""
-
-
-def people(people_list: PeopleList) -> str:
-    """List the known people, each with former names."""
-    return "\n".join(f"{one.label} 又名 {'、'.join(one.aliases)}".removesuffix(" 又名 ") for one in people_list.people)
 
 
 def numbered_lines(
@@ -213,13 +184,12 @@ def source_line(source: str, lines: Sequence[Message | str], speaker: Person) ->
 
 def neighbours(events: Sequence[Event], people_list: PeopleList, zone: tzinfo | None) -> str:
     """List the events already remembered, numbered from E1, each as its lines with its day and weekday."""
-
-    def shown(event: Event) -> str:
+    rows: list[str] = []
+    for number, event in enumerate(events[:MOST_NEIGHBOURS], 1):
         day = event.happened_at.astimezone(zone)
-        said = spoken(event, people_list.called, zone, longest=NEIGHBOUR)
-        return f"{written(day)}周{_WEEKDAYS[day.weekday()]} {cut(said, NEIGHBOUR_LINES)}"
-
-    return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events[:MOST_NEIGHBOURS], 1))
+        said = cut(spoken(event, people_list.called, zone, longest=NEIGHBOUR), NEIGHBOUR_LINES)
+        rows.append(f"E{number}. {written(day)}周{_WEEKDAYS[day.weekday()]} {said}")
+    return "\n".join(rows)
 
 
 def beliefs(standing: Iterable[Belief], people_list: PeopleList, zone: tzinfo | None) -> str:
@@ -227,13 +197,12 @@ def beliefs(standing: Iterable[Belief], people_list: PeopleList, zone: tzinfo | 
 
     The voice is who said it first; a belief that an admin wrote has none.
     """
-
-    def shown(one: Belief) -> str:
+    rows: list[str] = []
+    for number, one in enumerate(standing, 1):
         state = f"第{one.version}版 {written(one.updated_at.astimezone(zone))} 强度{one.strength:.1f}"
         whose = f" 据{people_list.called(one.supporters[0])}" if one.supporters else ""
-        return f"[{state}{whose}] {cut(one.statement, TEXT)}"
-
-    return "\n".join(f"B{number}. {shown(one)}" for number, one in enumerate(standing, 1))
+        rows.append(f"B{number}. [{state}{whose}] {cut(one.statement, TEXT)}")
+    return "\n".join(rows)
 
 
 def experiences(events: Iterable[Event], zone: tzinfo) -> str:
@@ -275,9 +244,12 @@ def _said(text: str, limit: int) -> str:
 
 
 def _who(line: Message, people_list: PeopleList) -> str:
+    """Return who said a line, with the name at that time if it differs, because other lines may use it."""
+    name = line.scene.user_name
     if line.is_bot:
-        return f"[机器人]对{people_list.short(line.scene.user_id, line.scene.user_name)}"
-    return people_list.called_then(line.sender_id, line.scene.user_name)
+        return f"[机器人]对{people_list.short(line.scene.user_id, name)}"
+    label, then = people_list.called(line.sender_id, name), shown_name(name)
+    return label if not then or label.startswith(f"{then}(") else f"{label}[当时叫{then}]"
 
 
 def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
@@ -298,9 +270,10 @@ def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
 
 def _clock(sent_at: datetime, when: datetime) -> str:
     local = sent_at.astimezone(when.tzinfo)
-    day = "" if local.date() == when.date() else _short(local.date(), when.date())
+    day = "" if local.date() == when.date() else short_date(local.date(), when.date())
     return f"{day}周{_WEEKDAYS[local.weekday()]} {local:%H:%M}"
 
 
-def _short(day: date, today: date) -> str:
+def short_date(day: date, today: date) -> str:
+    """Return a date, without its year if that is the present one."""
     return f"{day.month}月{day.day}日" if day.year == today.year else written(day)
