@@ -27,11 +27,10 @@ from ..ports.models import Chat
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..store.beliefs import GroupActivity
 from ..store.ledger import Ledger
 from ..tasks import completed
 from ..text.names import clean_name, described
-from .judging import Judgement, JudgingInput, NumberedChat, judged
+from .judging import Judgement, NumberedChat
 
 PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange
 LONGEST_EXCHANGE = 40  # lines of one exchange
@@ -41,31 +40,34 @@ _COMMAND = re.compile(r"\s*(?:[/／]\S|[.!#][A-Za-z]+(?:\s|$))")
 ADMIN_WORTH = 3  # of each line of an admin, beside 1 for each speaker
 
 
-@dataclass(frozen=True)
-class ChosenLines:
-    """The lines to show in full, and the others (``left``), which are summarised; both oldest first."""
+def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> tuple[list[Message], list[Message]]:
+    """Choose at most ``most`` lines in whole exchanges, spread over the days in ``zone``; also return the others.
 
-    shown: tuple[Message, ...]
-    left: tuple[Message, ...] = ()
-
-
-def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
-    """Choose at most ``most`` lines in whole exchanges, spread over the days in ``zone``; drop commands.
-
-    The days take turns with one exchange each; of a day, exchanges with more speakers and lines of admins come first.
+    Commands are dropped. The days take turns with one exchange each; of a day, exchanges with more speakers and lines
+    of admins come first.
     """
     said = [line for line in lines if not _COMMAND.match(line.text)]
     if len(said) <= most:
-        return ChosenLines(tuple(said))
+        return said, []
+
+    def score(exchange: Sequence[Message]) -> float:
+        people = [line for line in exchange if line.sender_id]
+        speakers, admins = len({line.sender_id for line in people}), sum(line.scene.is_admin for line in people)
+        return min(speakers, MOST_PEOPLE) + ADMIN_WORTH * admins
+
     by_day: dict[date, list[list[Message]]] = {}
     for exchange in exchanges(said, min(LONGEST_EXCHANGE, most)):
         by_day.setdefault(exchange[0].sent_at.astimezone(zone).date(), []).append(exchange)
+    days = deque(deque(sorted(of_day, key=score, reverse=True)) for _, of_day in sorted(by_day.items()))
     ids: set[str] = set()
-    for exchange in _in_turns(by_day):
+    while days:
+        of_day = days.popleft()
+        exchange = of_day.popleft()
         if len(ids) + len(exchange) <= most:
             ids.update(line.id for line in exchange)
-    shown = tuple(line for line in said if line.id in ids)
-    return ChosenLines(shown, tuple(line for line in said if line.id not in ids))
+        if of_day:
+            days.append(of_day)
+    return [line for line in said if line.id in ids], [line for line in said if line.id not in ids]
 
 
 def exchanges(lines: Sequence[Message], longest: int = LONGEST_EXCHANGE) -> Iterator[list[Message]]:
@@ -78,21 +80,6 @@ def exchanges(lines: Sequence[Message], longest: int = LONGEST_EXCHANGE) -> Iter
         exchange.append(line)
     if exchange:
         yield exchange
-
-
-def _in_turns(by_day: dict[date, list[list[Message]]]) -> Iterator[list[Message]]:
-    queues = deque(deque(sorted(of_day, key=_exchange_score, reverse=True)) for _, of_day in sorted(by_day.items()))
-    while queues:
-        of_day = queues.popleft()
-        yield of_day.popleft()
-        if of_day:
-            queues.append(of_day)
-
-
-def _exchange_score(exchange: Sequence[Message]) -> float:
-    people = len({line.sender_id for line in exchange if line.sender_id})
-    admins = sum(line.scene.is_admin for line in exchange if line.sender_id)
-    return min(people, MOST_PEOPLE) + ADMIN_WORTH * admins
 
 
 def summary_pieces(lines: Sequence[Message]) -> list[list[Message]]:
@@ -200,19 +187,25 @@ class Evolver:
             log.warning("%s", message, extra=log_fields("beliefs", place=scene.scope))
             return Evolution(message=sentences.evolution.FAILED.format(reason=described(away)))
         edits = await self._with_events(scene, judgement.edits)
+
+        async def store() -> list[BeliefEdit]:
+            stored = await self.ledger.beliefs.commit(edits)
+            await self.ledger.beliefs.note(scene.scope, [line.id for line in given.lines])
+            return stored
+
         async with self._commit:
             if self._erasures != erasures or not self.consent.opted_out <= hidden:
                 return Evolution(message=sentences.evolution.OVERTAKEN)
-            stored = await completed(self._stored(scene.scope, edits, given.lines))
-        judgement.rejected["unreadable"] += unreadable
-        judgement.rejected["changed_meanwhile"] += len(edits) - len(stored)
+            stored = await completed(store())
         self.on_stored()
-        return _result(stored, judgement, given)
-
-    async def _stored(self, scope: Scope, edits: Sequence[BeliefEdit], lines: Sequence[Message]) -> list[BeliefEdit]:
-        stored = await self.ledger.beliefs.commit(edits)
-        await self.ledger.beliefs.note(scope, [line.id for line in lines])
-        return stored
+        counts = judgement.rejected
+        counts["unreadable"] += unreadable
+        counts["changed_meanwhile"] += len(edits) - len(stored)
+        rejected = {reason: count for reason, count in counts.items() if count}
+        changes = tuple(edit.change for edit in stored if edit.change)
+        done = {action: sum(change.action == action for change in changes) for action in ("update", "create", "delete")}
+        said = sentences.evolution.summary(judgement.kept, done, rejected, given.unread)
+        return Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, said, rejected)
 
     async def _run_input(self, scene: Scene, since: datetime) -> _RunInput:
         settings = self.settings.current
@@ -252,40 +245,36 @@ class Evolver:
         return list(kept), unread
 
     async def _ask_and_judge(self, model: EvolverModel, given: _RunInput) -> tuple[Judgement, int]:
-        settings = self.settings.current.evolution
-        choice = await asyncio.to_thread(chosen, given.lines, settings.max_messages, self.settings.current.zone)
-        pieces = summary_pieces(choice.left)
-        remaining = [line for piece in pieces for line in piece]
+        settings, opted_out = self.settings.current.evolution, self.consent.opted_out
+        lines, left = await asyncio.to_thread(chosen, given.lines, settings.max_messages, self.settings.current.zone)
+        remaining = [line for piece in summary_pieces(left) for line in piece]
         earlier = await model.summarise(remaining, SUMMARY_TOKENS) if remaining else ""
+        shown: list[Belief] = []  # without people who opted out
+        for belief in given.beliefs:
+            supporters = tuple(one for one in belief.supporters if one not in opted_out)
+            shown.append(replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters))
         ask = await asyncio.to_thread(
             model.prompts.evolve,
-            list(map(self._as_shown, given.beliefs)),
-            choice.shown,
+            shown,
+            lines,
             given.job_context,
             most=settings.max_beliefs,
             earlier=self.consent.hidden(earlier),
         )
         proposals: Proposals = await model.chat.ask(ask)
-        judging_input = JudgingInput(
+        retired = await self.ledger.beliefs.page(given.job_context.place, "deprecated", MOST_BARRED)
+        judgement = Judgement(
+            secrets.token_hex(8),
             given.beliefs,
-            NumberedChat(choice.shown, given.job_context.people),
+            NumberedChat(lines, given.job_context.people),
             given.job_context,
             ask.prompt,
             self.clock.now(),
             settings.max_beliefs,
-            barred=await self._barred(given.job_context.place),
+            barred=frozenset(belief.key for belief in retired.beliefs if belief.is_barred),
         )
-        judgement = await asyncio.to_thread(judged, proposals.rows, judging_input, secrets.token_hex(8))
+        await asyncio.to_thread(judgement.take, proposals.rows)
         return judgement, proposals.unreadable
-
-    def _as_shown(self, belief: Belief) -> Belief:
-        """Return a belief without people who opted out."""
-        supporters = tuple(one for one in belief.supporters if one not in self.consent.opted_out)
-        return replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters)
-
-    async def _barred(self, scope: Scope) -> frozenset[str]:
-        page = await self.ledger.beliefs.page(scope, "deprecated", MOST_BARRED)
-        return frozenset(belief.key for belief in page.beliefs if belief.is_barred)
 
     async def _with_events(self, scene: Scene, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
         """Return the edits, with the ids of the events that were made from their supporting messages."""
@@ -297,14 +286,6 @@ class Evolver:
             ids = tuple(sorted(event.id for event in events))
             linked.append(replace(edit, belief=replace(edit.belief, event_ids=ids)) if ids else edit)
         return linked
-
-
-def _result(stored: Sequence[BeliefEdit], judgement: Judgement, given: _RunInput) -> Evolution:
-    changes = tuple(edit.change for edit in stored if edit.change)
-    done = {action: sum(change.action == action for change in changes) for action in ("update", "create", "delete")}
-    rejected = {reason: count for reason, count in judgement.rejected.items() if count}
-    said = sentences.evolution.summary(judgement.kept, done, rejected, given.unread)
-    return Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, said, rejected)
 
 
 OLDEST_LINE = timedelta(days=14)  # unread lines older than that are left out
@@ -342,16 +323,13 @@ class EvolutionRounds:
                     break
                 if number:
                     await self.sleep(max(within, 0.0) / len(due))
-                done += await self._evolved(activity)
+                scope, oldest = activity.scope, self.evolver.clock.now() - OLDEST_LINE
+                group = Scene.operator(scope.agent, group_id=scope.place_id)
+                try:
+                    evolution = await self.evolver.evolve(group, max(activity.since, oldest))
+                except AlreadyEvolving:
+                    continue
+                done += 1
+                said = sentences.log.EVOLVED.format(message=evolution.message)
+                log.info("%s", said, extra=log_fields("beliefs", place=scope))
             return done
-
-    async def _evolved(self, activity: GroupActivity) -> bool:
-        scope = activity.scope
-        since = max(activity.since, self.evolver.clock.now() - OLDEST_LINE)
-        try:
-            evolution = await self.evolver.evolve(Scene.operator(scope.agent, group_id=scope.place_id), since)
-        except AlreadyEvolving:
-            return False
-        said = sentences.log.EVOLVED.format(message=evolution.message)
-        log.info("%s", said, extra=log_fields("beliefs", place=scope))
-        return True

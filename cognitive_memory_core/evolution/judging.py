@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -17,11 +17,7 @@ from ..domain.people import JobContext, Person
 from ..prompts.answers import Proposal
 from ..text.callnames import is_hearsay, members_named
 from ..text.ids import foreign_ids, ids_by_name
-from ..text.names import (
-    clean_name,
-    one_line,
-    plain,
-)
+from ..text.names import clean_name, one_line, plain
 from ..text.statements.figures import Line, strange_figures
 from ..text.statements.lexicon import is_talk, offences
 from ..text.terms import FUNCTION_WORDS, index_terms, telling
@@ -41,14 +37,6 @@ def first_strength(supporters: int) -> float:
 def confirmed(belief: Belief, people: int, now: datetime) -> Belief:
     """Return a belief with more strength, because this number of people confirmed it at ``now``."""
     return replace(belief, strength=1.0 - (1.0 - belief.strength) * (1.0 - RISE) ** people, weighed_at=now)
-
-
-def faded(belief: Belief, now: datetime) -> Belief:
-    """Return a belief, weaker by the time since ``weighed_at``; unchanged within a day or if the clock went back."""
-    passed = now - (belief.weighed_at or belief.updated_at)
-    if passed < NOTICED:
-        return belief
-    return replace(belief, strength=belief.strength * 0.5 ** (passed / HALF_LIFE), weighed_at=now)
 
 
 SHARED = 0.2  # least share of a statement's words in a line on its topic
@@ -119,35 +107,36 @@ class NumberedChat:
         said = [line for line in self.cited(proposal.lines) if self.shares(statement, line.text, of_either=True)]
         if not said:
             return Support()
-        proposed_at, proposer = self._at[said[0].id], said[0].sender_id
+        at, proposer = self._at, said[0].sender_id
         agreed, refused = (
             [
                 line
                 for line in self.cited(numbers)
-                if line.sender_id != proposer and self._at[line.id] > proposed_at and line not in said
+                if line.sender_id != proposer and at[line.id] > at[said[0].id] and line not in said
             ]
             for numbers in (proposal.agreed, proposal.refused)
         )
-        last = {
-            line.sender_id: line.id for line in sorted((*said, *agreed, *refused), key=lambda one: self._at[one.id])
-        }
+        last = {line.sender_id: line.id for line in sorted((*said, *agreed, *refused), key=lambda one: at[one.id])}
         refusing = frozenset(line.sender_id for line in refused if last[line.sender_id] == line.id)
         said = [line for line in said if line.sender_id not in refusing]
-        agreed = self._answering(statement, said, [line for line in agreed if line.sender_id not in refusing])
-        settled = [line for line in (*said, *agreed) if self._is_settled(line)]
-        telling = (line.sender_id for line in settled if self.shares(statement, line.text, of_either=True))
-        people = frozenset(line.sender_id for line in settled)
-        return Support(tuple(said), tuple(agreed), refusing, people, frozenset(telling))
-
-    def _answering(self, statement: str, said: Sequence[Message], agreed: Sequence[Message]) -> list[Message]:
-        """Return those of the agreeing lines that answer: they share a word, reply to a line, or follow it closely."""
-        answered = list(said)
+        answered = list(
+            said
+        )  # an agreeing line shares a word with the statement, replies to a line, or follows closely
         for line in agreed:
             is_reply = line.reply_to is not None and any(line.reply_to == one.id for one in answered)
-            is_near = any(0 < self._at[line.id] - self._at[one.id] <= NEAR for one in answered)
-            if is_reply or is_near or self.shares(statement, line.text, of_either=True):
+            is_near = any(0 < at[line.id] - at[one.id] <= NEAR for one in answered)
+            does_answer = is_reply or is_near or self.shares(statement, line.text, of_either=True)
+            if line.sender_id not in refusing and does_answer:
                 answered.append(line)
-        return [line for line in answered if line not in said]
+        settled = [
+            line
+            for line in answered
+            if (person := self._people.get(line.sender_id)) is not None and person.is_settled(line.sent_at)
+        ]
+        telling = (line.sender_id for line in settled if self.shares(statement, line.text, of_either=True))
+        people = frozenset(line.sender_id for line in settled)
+        agreeing = tuple(line for line in answered if line not in said)
+        return Support(tuple(said), agreeing, refusing, people, frozenset(telling))
 
     def shares(self, statement: str, text: str, *, of_either: bool = False) -> bool:
         """Return whether a text has a share of a statement's words, names apart, and more than single characters.
@@ -165,10 +154,6 @@ class NumberedChat:
             if one.sender_id != line.sender_id and self._at[one.id] < at:
                 echoed |= self._terms(one.text)
         return any(len(term) > 1 for term in (self._terms(line.text) - echoed) & self._terms(statement))
-
-    def _is_settled(self, line: Message) -> bool:
-        person = self._people.get(line.sender_id)
-        return person is not None and person.is_settled(line.sent_at)
 
     def _terms(self, text: str) -> frozenset[str]:
         text = _LABEL.sub(" ", text)
@@ -201,14 +186,16 @@ DELETED = 5  # a run deletes at most one in so many of the active beliefs
 LEAST_WORDS = 4  # characters of a statement
 
 
-@dataclass(frozen=True)
-class JudgingInput:
-    """What proposals are judged by: the active beliefs in the order of the prompt, the chat, the names of people.
+@dataclass
+class Judgement:
+    """The edits of a run, and the number of rejected proposals by reason.
 
-    ``barred`` are the keys of statements that an admin retired. ``given`` is the whole prompt; an id in an answer that
-    is not in the prompt is rejected.
+    Proposals are judged by the active beliefs in the order of the prompt, the chat, and the names of people. ``given``
+    is the whole prompt; an id in an answer that is not in the prompt is rejected. ``most`` beliefs may be active.
+    ``barred`` are the keys of statements that an admin retired.
     """
 
+    run_id: str
     beliefs: Sequence[Belief]
     chat: NumberedChat
     job_context: JobContext
@@ -216,73 +203,54 @@ class JudgingInput:
     now: datetime
     most: int
     barred: Collection[str] = ()
+    kept: int = field(default=0, init=False)
+    edits: list[BeliefEdit] = field(default_factory=list[BeliefEdit], init=False)
+    rejected: Counter[Rejection] = field(default_factory=Counter[Rejection], init=False)
+    _told: set[str] = field(default_factory=set[str], init=False)  # ids of beliefs that a proposal spoke of
+    _standing: dict[str, str] = field(default_factory=dict[str, str], init=False)  # statements by id
+    _deleted: int = field(default=0, init=False)
 
+    def take(self, proposals: Iterable[Proposal]) -> None:
+        """Judge proposals: each leads to an edit or is rejected; a belief without a proposal is kept and fades.
 
-def judged(proposals: Sequence[Proposal], judging_input: JudgingInput, run_id: str) -> Judgement:
-    """Return the edits that a model's proposals lead to, and the rejections; a belief without a proposal is kept.
+        Only the first proposal on a belief counts.
+        """
+        by_label = {f"B{number}": belief for number, belief in enumerate(self.beliefs, 1)}  # of the prompt
+        by_label |= {belief.id: belief for belief in self.beliefs}
+        self._standing = {belief.id: belief.statement for belief in self.beliefs}
+        for proposal in proposals:
+            label = proposal.old_id.strip()
+            belief = by_label.get(label.upper()) or by_label.get(label)
+            if proposal.action == "create":
+                reason = self._create(proposal)
+            elif belief is None:
+                reason = "unknown"
+            elif belief.id in self._told:
+                reason = "duplicate"
+            else:
+                self._told.add(belief.id)
+                change = {"keep": self._keep, "update": self._update, "delete": self._delete}[proposal.action]
+                reason = change(belief, proposal)
+            if reason is not None:
+                self.rejected[reason] += 1
 
-    Only the first proposal on a belief counts.
-    """
-    judgement = Judgement(judging_input, run_id)
-    for proposal in proposals:
-        reason = judgement.take(proposal)
-        if reason is not None:
-            judgement.rejected[reason] += 1
-    judgement.fade()
-    return judgement
-
-
-class Judgement:
-    """The edits of a run, and the number of rejected proposals by reason."""
-
-    def __init__(self, judging_input: JudgingInput, run_id: str) -> None:
-        """Start with no proposal judged."""
-        self.edits: list[BeliefEdit] = []
-        self.rejected = Counter[Rejection]()
-        self.kept = 0
-        self._input = judging_input
-        self._run_id = run_id
-        labels = {f"B{number}": belief for number, belief in enumerate(judging_input.beliefs, 1)}  # of the prompt
-        self._by_label = labels | {belief.id: belief for belief in judging_input.beliefs}
-        self._standing = {belief.id: belief.statement for belief in judging_input.beliefs}
-        self._told: set[str] = set()  # ids of beliefs that a proposal spoke of
-        self._deleted = 0
-
-    def take(self, proposal: Proposal) -> Rejection | None:
-        """Judge one proposal; return why it is rejected, or None if its edit was recorded."""
-        if proposal.action == "create":
-            return self._create(proposal)
-        belief = self._by_label.get(proposal.old_id.strip().upper()) or self._by_label.get(proposal.old_id.strip())
-        if belief is None:
-            return "unknown"
-        if belief.id in self._told:
-            return "duplicate"
-        self._told.add(belief.id)
-        match proposal.action:
-            case "keep":
-                return self._keep(belief, proposal)
-            case "update":
-                return self._update(belief, proposal)
-            case "delete":
-                return self._delete(belief, proposal)
-
-    def fade(self) -> None:
-        """Lower the strength of beliefs that no proposal changed or confirmed."""
         edited = {edit.before.id for edit in self.edits if edit.before}
-        for belief in self._input.beliefs:
-            if belief.id not in edited:
-                self.kept += belief.id not in self._told
-                weaker = faded(belief, self._input.now)
-                if weaker != belief:
-                    self.edits.append(BeliefEdit(weaker, belief))
+        for belief in self.beliefs:
+            passed = self.now - (belief.weighed_at or belief.updated_at)
+            if belief.id in edited:
+                continue
+            self.kept += belief.id not in self._told
+            if passed >= NOTICED:  # never if the clock went back
+                weaker = replace(belief, strength=belief.strength * 0.5 ** (passed / HALF_LIFE), weighed_at=self.now)
+                self.edits.append(BeliefEdit(weaker, belief))
 
     def _keep(self, belief: Belief, proposal: Proposal) -> None:
         self.kept += 1
-        support = self._input.chat.support(belief.statement, proposal)
+        support = self.chat.support(belief.statement, proposal)
         news = [line for line in support.lines if line.id not in belief.message_ids]
         people = dict.fromkeys(line.sender_id for line in news)
         if people and not support.is_refused:
-            after = replace(confirmed(belief, len(people), self._input.now), updated_at=self._input.now)
+            after = replace(confirmed(belief, len(people), self.now), updated_at=self.now)
             self.edits.append(BeliefEdit(_supported(after, news), belief))
 
     def _update(self, belief: Belief, proposal: Proposal) -> Rejection | None:
@@ -292,11 +260,11 @@ class Judgement:
         reason, support = self._supported(statement, proposal, belief)
         if reason:
             return reason
-        now = self._input.now
+        now = self.now
         raised = confirmed(belief, max(len(support.people), 1), now)
         after = replace(
             raised,
-            id=derived_id(belief.chain_id, belief.version + 1, self._run_id),
+            id=derived_id(belief.chain_id, belief.version + 1, self.run_id),
             statement=statement,
             version=belief.version + 1,
             parent_id=belief.id,
@@ -308,22 +276,21 @@ class Judgement:
             supporters=(),
         )
         self._note(_supported(after, support.lines), belief, proposal.reason)
-        self._standing[belief.id] = statement
         return None
 
     def _delete(self, belief: Belief, proposal: Proposal) -> Rejection | None:
-        support = self._input.chat.support(belief.statement, proposal)
+        support = self.chat.support(belief.statement, proposal)
         if not belief.is_asleep and not support.said:
             return "unfounded"
         if not belief.is_asleep and support.is_refused:
             return "contrary"
         if not belief.is_asleep and not support.suffices(self._named(belief.statement)):
             return "alone"
-        if self._deleted >= max(len(self._input.beliefs) // DELETED, 1):
+        if self._deleted >= max(len(self.beliefs) // DELETED, 1):
             return "too_many_deletions"
         self._deleted += 1
-        retired = replace(belief, status="deprecated", updated_at=self._input.now, change_summary=proposal.reason)
-        change = logged("delete", retired, belief, proposal.reason, self._input.now)
+        retired = replace(belief, status="deprecated", updated_at=self.now, change_summary=proposal.reason)
+        change = logged("delete", retired, belief, proposal.reason, self.now)
         self.edits.append(BeliefEdit(retired, belief, change))
         del self._standing[belief.id]
         return None
@@ -333,11 +300,11 @@ class Judgement:
         reason, support = self._supported(statement, proposal, None)
         if reason:
             return reason
-        if len(self._standing) >= self._input.most:
+        if len(self._standing) >= self.most:
             return "too_many"
-        now, scope = self._input.now, self._input.job_context.place
+        now, scope = self.now, self.job_context.place
         belief = Belief(
-            derived_id(self._run_id, duplicate_key(statement)),
+            derived_id(self.run_id, duplicate_key(statement)),
             scope,
             statement,
             tags=proposal.tags,
@@ -348,19 +315,17 @@ class Judgement:
             weighed_at=now,
         )
         self._note(_supported(belief, support.lines), None, proposal.reason)
-        self._standing[belief.id] = statement
         return None
 
     def _note(self, after: Belief, before: Belief | None, reason: str) -> None:
-        action = "create" if before is None else "update"
-        change = logged(action, after, before, reason, self._input.now)
+        change = logged("update" if before else "create", after, before, reason, self.now)
         self.edits.append(BeliefEdit(after, before, change))
+        self._standing[after.id if before is None else before.id] = after.statement
 
     def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
         """Return why a statement must not be stored (None if it may be), and who supports it."""
-        chat, job_context = self._input.chat, self._input.job_context
-        reason = self._fault(statement, before)
-        if reason:
+        chat, job_context = self.chat, self.job_context
+        if reason := self._fault(statement, before):
             return reason, Support()
         support = chat.support(statement, proposal)
         saying = {line.sender_id for line in support.lines if chat.says(line, statement, support.lines)}
@@ -379,37 +344,34 @@ class Judgement:
         lines += [Line(before.statement)] if before else []
         lines.append(Line(job_context.place_name))  # 周五局 is no weekday
         names = [one for one in job_context.names if one != job_context.place_name]
-        has_strange = strange_figures(statement, lines, names)
-        return ("contrary" if has_strange else None), support
-
-    def _named(self, statement: str) -> set[str]:
-        """Return the members whom a statement names: what they say of themselves is not yet the group's word."""
-        return {one for ids in members_named(statement, self._input.job_context.people) for one in ids}
+        return ("contrary" if strange_figures(statement, lines, names) else None), support
 
     def _fault(self, statement: str, before: Belief | None) -> Rejection | None:
         """Return the first fault of a statement, by itself or compared with other beliefs; None if there is none."""
+        people, place = self.job_context.people, self.job_context.place
+        if sum(map(str.isalnum, statement)) < LEAST_WORDS:
+            return "empty"
+        if len(statement) > STATEMENT_LENGTH:
+            return "too_long"
+
+        # a question, or a word such as 我 or 明天
+        is_leaning = any(map(is_talk, offences(statement, names=self.job_context.names)))
+        if is_leaning or statement.endswith(("?", "？")) or any(one.kind == "relative" for one in mentions(statement)):
+            return "unclear"
+
+        ids, written = {person.id for person in people} | {place.place_id}, plain(statement)
+        if any(foreign_ids(written, plain(self.given), ids_by_name(people, written), ids)):
+            return "drift"
+
         key, own = duplicate_key(statement), before.id if before else ""
-        standing = {duplicate_key(text) for one, text in self._standing.items() if one != own}
-        checks: tuple[tuple[Rejection, Callable[[], bool]], ...] = (
-            ("empty", lambda: sum(map(str.isalnum, statement)) < LEAST_WORDS),
-            ("too_long", lambda: len(statement) > STATEMENT_LENGTH),
-            ("unclear", lambda: self._is_unclear(statement)),
-            ("drift", lambda: self._has_foreign_ids(statement)),
-            ("barred", lambda: key in self._input.barred),
-            ("duplicate", lambda: key in standing),
-        )
-        return next((reason for reason, is_wrong in checks if is_wrong()), None)
+        if key in self.barred:
+            return "barred"
+        others = (text for one, text in self._standing.items() if one != own)
+        return "duplicate" if key in map(duplicate_key, others) else None
 
-    def _is_unclear(self, statement: str) -> bool:
-        """Return whether a statement is a question, or has a word such as 我 or 明天."""
-        talk = any(map(is_talk, offences(statement, names=self._input.job_context.names)))
-        return statement.endswith(("?", "？")) or talk or any(one.kind == "relative" for one in mentions(statement))
-
-    def _has_foreign_ids(self, statement: str) -> bool:
-        job_context = self._input.job_context
-        ids = {person.id for person in job_context.people} | {job_context.place.place_id}
-        written = plain(statement)
-        return bool(foreign_ids(written, plain(self._input.given), ids_by_name(job_context.people, written), ids))
+    def _named(self, statement: str) -> set[str]:
+        """Return the members whom a statement names: what they say of themselves is not yet the group's word."""
+        return {one for ids in members_named(statement, self.job_context.people) for one in ids}
 
 
 def _supported(belief: Belief, lines: Sequence[Message]) -> Belief:

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, tzinfo
 from operator import mul
@@ -88,16 +88,11 @@ def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[Re
             groups[best].append(event)
         else:
             groups.append([event])
-    return [RecurringProblem(tuple(group), frozenset(_days(group, zone))) for group in groups]
-
-
-def wanted_occasions(decisions: Iterable[SuggestionDecision]) -> Counter[SuggestionKind]:
-    """Return the occasions that a pattern of each kind needs before it is suggested: more after many dismissals."""
-    surplus = Counter[SuggestionKind]()
-    for decision in decisions:
-        surplus[decision.kind] += -1 if decision.is_accepted else 1
-    kinds: tuple[SuggestionKind, ...] = ("skill", "workflow", "faq")
-    return Counter({kind: LEAST + min(max(surplus[kind], 0) // DISMISSED, MOST_MORE) for kind in kinds})
+    patterns: list[RecurringProblem] = []
+    for group in groups:
+        met = (at for one in group for at in (one.happened_at, one.last_seen_at) if at is not None)
+        patterns.append(RecurringProblem(tuple(group), frozenset(at.astimezone(zone).date() for at in met)))
+    return patterns
 
 
 def open_patterns(
@@ -105,16 +100,24 @@ def open_patterns(
 ) -> list[RecurringProblem]:
     """Return the patterns to suggest now, the most frequent first.
 
-    Left out are patterns that an admin decided on; ``known`` are the events of these ``decisions``.
+    Left out are patterns that an admin decided on; ``known`` are the events of these ``decisions``. The more patterns
+    of a kind were dismissed, the more occasions another one needs.
     """
-    decided = frozenset(one for decision in decisions for one in decision.event_ids)
-    wanted = wanted_occasions(decisions)
-    fresh = [
-        one
-        for one in patterns
-        if one.best.solution and one.occasions >= wanted[one.kind] and not _is_decided(one, decided, known, same)
-    ]
-    return sorted(fresh, key=_weight, reverse=True)
+    decided, surplus = set[str](), Counter[SuggestionKind]()
+    for decision in decisions:
+        decided.update(decision.event_ids)
+        surplus[decision.kind] += -1 if decision.is_accepted else 1
+    fresh: list[RecurringProblem] = []
+    for pattern in patterns:
+        wanted = LEAST + min(max(surplus[pattern.kind], 0) // DISMISSED, MOST_MORE)
+        if pattern.best.solution and pattern.occasions >= wanted:
+            is_decided = any(one.id in decided or any(same(one, old) for old in known) for one in pattern.events)
+            fresh += [] if is_decided else [pattern]
+
+    def weight(one: RecurringProblem) -> tuple[int, int, float]:
+        return one.occasions, sum(event.count for event in one.events), one.events[-1].happened_at.timestamp()
+
+    return sorted(fresh, key=weight, reverse=True)
 
 
 def suggestion_of(scope: Scope, pattern: RecurringProblem, draft: str) -> Suggestion:
@@ -155,23 +158,6 @@ def is_supported(draft: str, pattern: RecurringProblem) -> bool:
         and shared(draft, source) >= LEAST_FOUNDED
         and not offences(draft)
     )
-
-
-def _is_decided(pattern: RecurringProblem, decided: Collection[str], known: Sequence[Event], same: Same) -> bool:
-    if any(one.id in decided for one in pattern.events):
-        return True
-    return any(same(one, old) for one in pattern.events for old in known)
-
-
-def _weight(pattern: RecurringProblem) -> tuple[int, int, float]:
-    return (pattern.occasions, sum(one.count for one in pattern.events), pattern.events[-1].happened_at.timestamp())
-
-
-def _days(events: Iterable[Event], zone: tzinfo) -> Iterable[date]:
-    for event in events:
-        yield event.happened_at.astimezone(zone).date()
-        if event.last_seen_at is not None:
-            yield event.last_seen_at.astimezone(zone).date()
 
 
 log = logging.getLogger(__name__)
@@ -232,7 +218,8 @@ class Suggesting:
         decisions = await self.decisions.decisions(scope)
         decided = [one for decision in decisions for one in decision.event_ids]
         known = [one for one in await self.events.fetch(decided) if read_filter.admits(one)]
-        events = await self._visible_events(scene, found)
+        shown = self.access.shown(scene, await self.named(found))  # by present names, without people who opted out
+        events = [one for one in shown if one.pain]
         same = await self._comparison_of(list({one.id: one for one in (*events, *known)}.values()))
         zone = self.settings.current.zone
 
@@ -269,68 +256,53 @@ class Suggesting:
             if suggestion is None:
                 raise UnknownSuggestion(sentences.evolution.UNKNOWN_SUGGESTION)
             by, now = scene.user_id or OPERATOR, self.clock.now()
-            if accept:
-                await self._keep(suggestion, by)
             decision = SuggestionDecision(
                 suggestion.id, suggestion.scope, suggestion.kind, accept, now, by, suggestion.event_ids
             )
+            if accept:
+                events = await self.events.fetch(suggestion.event_ids)
+                messages = dict.fromkeys(message for one in events for message in one.message_ids)
+                belief = Belief(
+                    derived_id("accepted", suggestion.id),
+                    suggestion.scope,
+                    suggestion.draft,
+                    tags=(sentences.evolution.SUGGESTION_KINDS[suggestion.kind],),
+                    strength=first_strength(len(suggestion.people)),
+                    change_summary=sentences.evolution.SUGGESTION_ACCEPTED,
+                    created_at=now,
+                    updated_at=now,
+                    weighed_at=now,
+                    message_ids=tuple(messages),
+                    event_ids=suggestion.event_ids,
+                    supporters=suggestion.people,
+                )
+                change = logged("create", belief, None, sentences.evolution.SUGGESTION_ACCEPTED, now, by=by)
+                await self.beliefs.commit([BeliefEdit(belief, None, change)])  # nothing, if an equal one is active
+                self.on_stored()
             await self.decisions.decide(decision)
-
-    async def _keep(self, suggestion: Suggestion, by: str) -> None:
-        """Store the draft as a belief with its evidence; if an equal belief is active, change nothing."""
-        now = self.clock.now()
-        events = await self.events.fetch(suggestion.event_ids)
-        messages = dict.fromkeys(message for one in events for message in one.message_ids)
-        belief = Belief(
-            derived_id("accepted", suggestion.id),
-            suggestion.scope,
-            suggestion.draft,
-            tags=(sentences.evolution.SUGGESTION_KINDS[suggestion.kind],),
-            strength=first_strength(len(suggestion.people)),
-            change_summary=sentences.evolution.SUGGESTION_ACCEPTED,
-            created_at=now,
-            updated_at=now,
-            weighed_at=now,
-            message_ids=tuple(messages),
-            event_ids=suggestion.event_ids,
-            supporters=suggestion.people,
-        )
-        change = logged("create", belief, None, sentences.evolution.SUGGESTION_ACCEPTED, now, by=by)
-        await self.beliefs.commit([BeliefEdit(belief, None, change)])
-        self.on_stored()
-
-    async def _visible_events(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
-        """Return the events that may be shown, with present names and with people who opted out redacted."""
-        shown = self.access.shown(scene, await self.named(events))
-        return [one for one in shown if one.pain]
 
     async def _comparison_of(self, events: Sequence[Event]) -> Same:
         """Return a function that compares two of these experiences by words, and by vectors if a model is set."""
         readings = {one.id: ProblemReading.of(one.pain, one.solution) for one in events}
-        vectors = await self._vectors(events)
+        vectors = dict[str, Vector]()
+        if events and not is_hashing(self.embedder):
+            with suppress(UnavailableError):
+                found = await self.embedder.embed_documents([one.pain for one in events])
+                vectors = {one.id: vector for one, vector in zip(events, found, strict=True)}
+
+        calibration = self.embedder.calibration
 
         def same(one: Event, other: Event) -> bool:
             mine, theirs = readings[one.id], readings[other.id]
-            return mine.is_same(theirs) or (
-                self._similarity(vectors.get(one.id), vectors.get(other.id)) >= NEAR
-                and not mine.is_of_other_code(theirs)
-            )
+            if mine.is_same(theirs):
+                return True
+            near, nearby = vectors.get(one.id), vectors.get(other.id)
+            if near is None or nearby is None or len(near) != len(nearby):
+                return False
+            is_near = calibration.similarity(sum(map(mul, near, nearby))) >= NEAR
+            return is_near and not mine.is_of_other_code(theirs)
 
         return same
-
-    async def _vectors(self, events: Sequence[Event]) -> dict[str, Vector]:
-        if is_hashing(self.embedder) or not events:
-            return {}
-        try:
-            vectors = await self.embedder.embed_documents([one.pain for one in events])
-        except UnavailableError:
-            return {}
-        return {one.id: vector for one, vector in zip(events, vectors, strict=True)}
-
-    def _similarity(self, one: Vector | None, other: Vector | None) -> float:
-        if one is None or other is None or len(one) != len(other):
-            return 0.0
-        return self.embedder.calibration.similarity(sum(map(mul, one, other)))
 
 
 def _key_of(pattern: RecurringProblem) -> str:

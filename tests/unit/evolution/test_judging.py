@@ -11,7 +11,7 @@ import pytest
 from cognitive_memory_core.domain.belief import ASLEEP, Belief
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.evolution.judging import Judgement, JudgingInput, NumberedChat, judged
+from cognitive_memory_core.evolution.judging import Judgement, NumberedChat
 from cognitive_memory_core.prompts.parsing import proposals_in
 from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_belief, a_chat, answered, created, deleted, kept, updated
 from tests.support.builders import GROUP
@@ -43,8 +43,9 @@ def taken(
     context = JobContext(now, GROUP.scope, "开发组", people[0], people)
     chat = NumberedChat(CHAT if lines is None else lines, people)
     given = "\n".join((*(line.text for line in chat.lines), *(one.label for one in PEOPLE)))
-    judging_input = JudgingInput(beliefs, chat, context, given, now, fields.pop("most", 50), **fields)
-    return judged(proposals_in(answer).rows, judging_input, "run")
+    judgement = Judgement("run", beliefs, chat, context, given, now, fields.pop("most", 50), **fields)
+    judgement.take(proposals_in(answer).rows)
+    return judgement
 
 
 @pytest.mark.parametrize(
