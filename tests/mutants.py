@@ -237,7 +237,12 @@ MUTANTS = (
     ),
     Mutant(
         "truth: somebody's statement needs no line of theirs",
-        (Edit("        len(tokens & told) >= LEAST_OWN * len(tokens)\n        and ", "        True or "),),
+        (
+            Edit(
+                "    is_own = len(tokens & told) >= LEAST_OWN * len(tokens) and bool(tokens and by_them)",
+                "    is_own = True",
+            ),
+        ),
         "tests/promises/test_whose_word.py",
         "tests/unit/historian/test_checks.py",
     ),
