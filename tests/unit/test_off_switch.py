@@ -26,7 +26,7 @@ ROOT = Path(__file__).absolute().parents[2]
 QUIET: dict[str, Any] = {"vector_store": {"backend": "exact"}}
 ON, OFF = core.Settings.model_validate(QUIET), core.Settings.model_validate({**QUIET, "enabled": False})
 OPERATOR = core.Scene.operator()
-KILLS = sized(2, 40)
+KILLS = sized(1, 40)
 ENDLESS = """
 import asyncio, sys
 from datetime import datetime, timezone

@@ -237,8 +237,8 @@ asyncio.run(main())
         assert asyncio.run(events_of(data)) == wanted
         if done.returncode == 0:
             break
-        at += sized(34, 1)
-    assert killed >= 3
+        at += sized(60, 1)
+    assert killed >= 2
 
 
 @pytest.mark.parametrize("at", range(1, 9))
