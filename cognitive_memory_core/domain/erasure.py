@@ -58,11 +58,11 @@ class Tombstones:
 
     def covers_person(self, user_id: str, at: datetime) -> bool:
         """Return whether this person was erased at ``at`` or later, so that what they said at ``at`` must stay out."""
-        return self._covers(self.of_person(user_id), at) if self.marks else False
+        return self._covers("person", user_id, at)
 
     def covers_place(self, scope: Scope, at: datetime) -> bool:
         """Return whether a place was erased at ``at`` or later, so that what was said there at ``at`` must stay out."""
-        return self._covers(self.of_place(scope), at) if self.marks else False
+        return self._covers("place", scope.key, at)
 
     def covers_profile(self, profile: Profile) -> bool:
         """Return whether a profile was last updated before its person, its place or somebody in its text was erased.
@@ -77,20 +77,12 @@ class Tombstones:
         people = {key.user_id, *numbers} - {""}
         return self.covers_place(place, at) or any(self.covers_person(person, at) for person in people)
 
-    def of_person(self, user_id: str) -> str:
-        """Return the hash of a person."""
-        return self.digest("person", user_id)
-
-    def of_place(self, scope: Scope) -> str:
-        """Return the hash of a place."""
-        return self.digest("place", scope.key)
-
-    def _covers(self, digest: str, at: datetime) -> bool:
-        until = self.marks.get(digest)
+    def _covers(self, kind: str, name: str, at: datetime) -> bool:
+        until = self.marks.get(self.digest(kind, name)) if self.marks else None
         return until is not None and at <= until
 
     def digest(self, *parts: str) -> str:
-        """Return the keyed hash of what the parts name together."""
+        """Return the keyed hash of what the parts name together: ("person", id), ("place", key)."""
         identity = "\x1f".join(parts).encode("utf-8", "surrogatepass")
         return hmac.new(self.key, identity, hashlib.sha256).hexdigest()
 

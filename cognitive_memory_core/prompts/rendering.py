@@ -21,7 +21,7 @@ from ..text.callnames import callname, callnames
 from ..text.ids import BARE_ID
 from ..text.names import clean_name, clean_text
 from ..text.safety.prompt_fences import defused
-from ..text.safety.redaction import Vocabulary
+from ..text.safety.redaction import finder
 from ..text.spoken_events import spoken
 from ..text.time.time_spans import written
 from ..text.time.time_words import dated_words
@@ -79,7 +79,7 @@ def people_list_of(
     }
     said = (*(line if isinstance(line, str) else line.text for line in lines), *texts)
     heard = callname("\n".join(text[:_LOOKED_AT] for text in said)[:_HEARD])
-    words = frozenset(Vocabulary(chain.from_iterable(signs.values())).within(heard))
+    words = frozenset(finder(chain.from_iterable(signs.values()))(heard))
     mentioned = [user_id for user_id, forms in signs.items() if not words.isdisjoint(forms)]
     shown = list(dict.fromkeys((job_context.speaker.id, *scenes, *mentioned)))
     others = [user_id for user_id in known if user_id not in shown][: max(fill - len(shown), 0)]

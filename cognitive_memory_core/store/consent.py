@@ -45,7 +45,7 @@ def tombstones_of(connection: Connection) -> Tombstones:
 def record_erasure(connection: Connection, erased: str | Scope, at: datetime) -> None:
     """Record the erasure of a person or a place, and that a purge is due."""
     tombstones = tombstones_of(connection)
-    digest = tombstones.of_place(erased) if isinstance(erased, Scope) else tombstones.of_person(erased)
+    digest = tombstones.digest(*(("place", erased.key) if isinstance(erased, Scope) else ("person", erased)))
     until = micros(covered_until(at, tombstones.marks.get(digest)))
     connection.execute("INSERT OR REPLACE INTO erasures VALUES (?, ?)", (digest, until))
     record_purge_due(connection, at)

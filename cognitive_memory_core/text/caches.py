@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
-
-class Remembering(Protocol):
-    """A cached function, as made by functools."""
-
-    def cache_clear(self) -> None:
-        """Drop all cached results."""
-        ...
-
-
-class Holder(Protocol):
-    """An object that caches texts or names in memory."""
-
-    def clear_caches(self) -> None:
-        """Drop everything cached."""
-        ...
-
-
-R = TypeVar("R", bound=Remembering)
-_functions: list[Remembering] = []
-_holders: WeakSet[Holder] = WeakSet()
+F = TypeVar("F")
+_functions: list[Any] = []
+_holders: WeakSet[Any] = WeakSet()
 _turn = Lock()
 
 
-def cleared_on_erasure(function: R) -> R:
+def cleared_on_erasure(function: F) -> F:
     """Register a cached function whose results :func:`clear_caches` drops; put this decorator above ``lru_cache``."""
     _functions.append(function)
     return function
 
 
-def register_cache(holder: Holder) -> None:
-    """Register an object that :func:`clear_caches` clears; only a weak reference is kept."""
+def register_cache(holder: object) -> None:
+    """Register an object whose method ``clear_caches`` :func:`clear_caches` calls; only a weak reference is kept."""
     with _turn:
         _holders.add(holder)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ... import sentences
 from ..caches import cleared_on_erasure
@@ -18,32 +18,26 @@ _LETTERS = "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # of scripts that put blanks b
 _ANY_ID = r"(?=[A-Za-z_.:@-]{0,64}[0-9])[0-9A-Za-z_.:@-]{1,64}"
 
 
-class Vocabulary:
-    """A set of words whose occurrences in a text are found in a time that hardly depends on their number."""
+Finder = Callable[[str], tuple[str, ...]]
 
-    def __init__(self, words: Iterable[str] = ()) -> None:
-        """Store the words; the index of their lengths is built on first use."""
-        self._words = dict.fromkeys(word for word in words if word)
 
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the words in insertion order."""
-        return iter(self._words)
+def finder(words: Iterable[str]) -> Finder:
+    """Return a function that finds which of the words occur in a text, whose time hardly depends on their number."""
+    known = dict.fromkeys(word for word in words if word)
+    if len(known) <= FEW:
+        return lambda text: tuple(word for word in known if word in text)
+    lengths: dict[str, set[int]] = {}  # by the first two characters
+    for word in known:
+        lengths.setdefault(word[:2], set()).add(len(word))
 
-    def within(self, text: str) -> tuple[str, ...]:
-        """Return the words that occur in a text."""
-        if len(self._words) <= FEW:
-            return tuple(word for word in self._words if word in text)
-        lengths = self._lengths
+    def found(text: str) -> tuple[str, ...]:
         pieces = (text[at : at + length] for at in range(len(text)) for length in lengths.get(text[at : at + 2], ()))
-        return tuple(self._words.keys() & {*pieces, *text})
+        return tuple(known.keys() & {*pieces, *text})
 
-    @cached_property
-    def _lengths(self) -> dict[str, set[int]]:
-        """The lengths of the words by their first two characters."""
-        lengths: dict[str, set[int]] = {}
-        for word in self._words:
-            lengths.setdefault(word[:2], set()).add(len(word))
-        return lengths
+    return found
+
+
+_NOTHING = finder(())
 
 
 @dataclass(frozen=True)
@@ -54,8 +48,8 @@ class Redaction:
     before another person's id: otherwise a chosen name could blank out everybody's sentences.
     """
 
-    ids: Vocabulary = field(default_factory=Vocabulary)
-    names: Vocabulary = field(default_factory=Vocabulary)
+    ids: Finder = _NOTHING
+    names: Finder = _NOTHING
     shared: frozenset[str] = frozenset()
     at_hand: frozenset[str] = frozenset()
 
@@ -65,11 +59,11 @@ class Redaction:
 
         Names in ``shared``, which other people have as well, are hidden only beside an id.
         """
-        return cls(Vocabulary(ids), Vocabulary(name.strip() for name in names), frozenset(map(str.strip, shared)))
+        return cls(finder(ids), finder(name.strip() for name in names), frozenset(map(str.strip, shared)))
 
     def hiding(self, ids: Iterable[str]) -> Redaction:
         """Return a redaction of the same names, with these ids instead of its own."""
-        return replace(self, ids=Vocabulary(ids))
+        return replace(self, ids=finder(ids))
 
     def knowing(self, names: Iterable[str]) -> Redaction:
         """Return a redaction that hides these names, too; meant for a few names that were just seen."""
@@ -77,12 +71,14 @@ class Redaction:
 
     def __call__(self, text: str) -> str:
         """Return the text with ids and names hidden."""
-        ids = self.ids.within(text)
-        names = {*self.names.within(text), *(name for name in self.at_hand if name in text)}
+        ids = self.ids(text)
+        names = {*self.names(text), *(name for name in self.at_hand if name in text)}
         alone = [name for name in names if name not in self.shared and hides_alone(name)]
         if not ids and not alone:
             return text
-        return _pattern(_ordered(ids), _ordered(alone), _ordered(names if ids else ())).sub(_left, text)
+        return _pattern(_ordered(ids), _ordered(alone), _ordered(names if ids else ())).sub(
+            lambda match: match[0] if match["other"] else sentences.stored_text.SOMEBODY, text
+        )
 
 
 def hides_alone(name: str) -> bool:
@@ -95,10 +91,6 @@ def hides_alone(name: str) -> bool:
 def _ordered(words: Iterable[str]) -> tuple[str, ...]:
     """Sort the words by length, longest first, so that no part of a longer name remains."""
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
-
-
-def _left(match: re.Match[str]) -> str:
-    return match[0] if match["other"] else sentences.stored_text.SOMEBODY
 
 
 @cleared_on_erasure

@@ -67,21 +67,13 @@ class TimeFrame:
 SpanReader = Callable[[re.Match[str], TimeFrame], TimeSpan]
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A pattern of one kind of time expression, and how to compute its span.
-
-    ``reading`` may raise ValueError or OverflowError for an impossible date.
-    """
-
-    kind: Kind
-    pattern: re.Pattern[str]
-    reading: SpanReader | None = None
+Rule = tuple[Kind, re.Pattern[str], SpanReader | None]
+# The reader computes the span of a match; it may raise ValueError or OverflowError for an impossible date.
 
 
 def rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
     """Create a rule. Patterns must have bounded repetitions only, so that matching is linear in the text."""
-    return Rule(kind, lazy(pattern), reading)
+    return kind, lazy(pattern), reading
 
 
 def said(match: re.Match[str], *groups: str) -> str:

@@ -16,7 +16,7 @@ from .chinese_time import CHINESE
 from .holidays import HOLIDAYS
 from .hours import hours_in, latest, narrowed
 from .instants import EARLIEST, LATEST
-from .time_rules import Kind, Lean, Rule, TimeFrame
+from .time_rules import Kind, Lean, SpanReader, TimeFrame
 from .time_spans import DAY, WEEK, TimeSpan
 from .western_time import WESTERN
 
@@ -24,7 +24,7 @@ READ = 2_000  # characters of a text that are read
 _RULES = CHINESE + HOLIDAYS + WESTERN
 _TOGETHER = 10  # rules that one expression tests: a text without a time costs a third of testing them one by one
 _GROUPS = [
-    (any_of([one.pattern for one in _RULES[at : at + _TOGETHER]]), range(at, min(at + _TOGETHER, len(_RULES))))
+    (any_of([pattern for _, pattern, _ in _RULES[at : at + _TOGETHER]]), range(at, min(at + _TOGETHER, len(_RULES))))
     for at in range(0, len(_RULES), _TOGETHER)
 ]
 _JOINED = lazy(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
@@ -72,7 +72,7 @@ class Mention:
     stop: int
     kind: Kind
     _match: re.Match[str]
-    _rule: Rule
+    _reading: SpanReader | None
 
     @property
     def text(self) -> str:
@@ -86,10 +86,10 @@ class Mention:
 
     def at(self, now: datetime, lean: Lean = "back") -> TimeSpan | None:
         """Return the span that the expression means at a wall-clock time; None if no such date exists."""
-        if self._rule.reading is None:
+        if self._reading is None:
             return None
         try:
-            return self._rule.reading(self._match, TimeFrame(now, lean))
+            return self._reading(self._match, TimeFrame(now, lean))
         except (ValueError, OverflowError):
             return None
 
@@ -100,14 +100,15 @@ def mentions(text: str) -> tuple[Mention, ...]:
     """Return the time expressions of a text in order; if several begin at one position, only the longest."""
     read = folded(text[:READ])
     orders = [order for group, numbers in _GROUPS if group.search(read) for order in numbers]
-    matches = [(match, order) for order in orders for match in _RULES[order].pattern.finditer(read)]
+    matches = [(match, order) for order in orders for match in _RULES[order][1].finditer(read)]
     matches.sort(key=lambda it: (it[0].start(), -it[0].end(), it[1]))
     found: list[Mention] = []
     at = 0
     for match, order in matches:
         if match.start() >= at:
             at = match.end()
-            found.append(Mention(match.start(), at, _RULES[order].kind, match, _RULES[order]))
+            kind, _, reading = _RULES[order]
+            found.append(Mention(match.start(), at, kind, match, reading))
     return tuple(one for one in found if one.kind != "decoy")
 
 
