@@ -16,7 +16,6 @@ from .domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key
 from .domain.figures import PurgeState
 from .domain.ids import checked_text, derived_id
 from .domain.interval import Interval
-from .domain.message import Message
 from .domain.profile import ProfileKey
 from .domain.read_filter import ReadFilter
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
@@ -27,7 +26,6 @@ from .historian.message_buffer import MessageBuffer
 from .historian.pipeline import group_fact, own_key
 from .historian.upkeep import ClockWatch
 from .ports.clock import Clock
-from .ports.vectors import EmbeddedEvent
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
 from .settings import Live, Settings
@@ -90,10 +88,14 @@ class Purge:
 
     def begin(self, state: PurgeState) -> None:
         """Schedule a purge in the background for when it is due."""
+        seconds = self._seconds_until_allowed(state)
+
+        async def run() -> bool:
+            await asyncio.sleep(seconds)
+            return await self.run_if_due()
+
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(
-                self._run_after(self._seconds_until_allowed(state)), name="purge"
-            )
+            self._task = asyncio.get_running_loop().create_task(run(), name="purge")
 
     async def close(self) -> None:
         """Cancel the background purge; it stays due and runs after the next start."""
@@ -108,39 +110,30 @@ class Purge:
         """
         try:
             async with self._running:
-                return await self._is_due() and await self._has_purged()
+                state = await self._eraser.purge_due()
+                if state.erased_at is None or self._seconds_until_allowed(state):
+                    return False
+                for _ in range(TRIES):
+                    async with self._turn:  # waits for a running erasure, so that the rebuild sees it
+                        erasures = self._erasures
+                    try:
+                        await self._rebuild()
+                    except CognitiveMemoryError:
+                        await self._purge_ledger_only()
+                        raise
+                    async with self._turn:
+                        if erasures == self._erasures:
+                            await self._eraser.purge(self._clock.now(), is_over=True)
+                            caches.clear_caches()  # entries cached by searches that ran during an erasure
+                            return True
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
-            return False
-
-    async def _run_after(self, seconds: float) -> bool:
-        await asyncio.sleep(seconds)
-        return await self.run_if_due()
-
-    async def _is_due(self) -> bool:
-        state = await self._eraser.purge_due()
-        return state.erased_at is not None and not self._seconds_until_allowed(state)
+        return False
 
     def _seconds_until_allowed(self, state: PurgeState) -> float:
         """Return the seconds until a purge is allowed again; a last purge dated in the future is ignored."""
         passed = EVERY if state.purged_at is None else self._clock.now() - state.purged_at
         return (EVERY - passed).total_seconds() if timedelta() <= passed < EVERY else 0.0
-
-    async def _has_purged(self) -> bool:
-        for _ in range(TRIES):
-            async with self._turn:  # waits for a running erasure, so that the rebuild sees it
-                erasures = self._erasures
-            try:
-                await self._rebuild()
-            except CognitiveMemoryError:
-                await self._purge_ledger_only()
-                raise
-            async with self._turn:
-                if erasures == self._erasures:
-                    await self._eraser.purge(self._clock.now(), is_over=True)
-                    caches.clear_caches()  # entries cached by searches that ran during an erasure
-                    return True
-        return False
 
     async def _purge_ledger_only(self) -> None:
         """Purge the ledger alone while the index is unavailable, at most once an hour; a purge of both stays due."""
@@ -213,23 +206,17 @@ class Forgetting:
             async with self.suspended():
                 await self.buffer.erase_place(scope)
                 jobs = await self.queue.erase_place(scope)
-                fed = await self.ledger.facts.keys_with_facts_of(scope)
-                keys = await self._erase_profiles_of(scope, fed)
+                fed = await self.ledger.facts.keys_with_facts_of(scope)  # rebuilt later from facts of other places
+                keys = await self._erase_profiles(self.profiles.erase_place(scope))
+                keys |= await self._erase_profiles(self.profiles.erase(fed))
                 wiped = await self.ledger.eraser.forget_place(scope, self.clock.now())
                 await self.consent.load()
                 await self.mirror.erase(wiped.memo_ids, scope, str)
-                keys |= await self._erase_profiles_of(scope, fed)
+                keys |= await self._erase_profiles(self.profiles.erase_place(scope))
+                keys |= await self._erase_profiles(self.profiles.erase(fed))
                 await self.buffer.erase_place(scope)
             await self.remove_from_index(wiped.event_ids)
         return await self._erasure(wiped, jobs=jobs, profiles=len(keys), reworded=wiped.reworded)
-
-    async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
-        """Remove the profiles of a place and those in ``fed``, which have facts from there; return all their keys.
-
-        Later merges rebuild the profiles of people from their facts of other places.
-        """
-        keys = await self._erase_profiles(self.profiles.erase_place(scope))
-        return keys | await self._erase_profiles(self.profiles.erase(fed))
 
     async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
         keys = await erasing
@@ -244,7 +231,7 @@ class Forgetting:
         known = await self.ledger.names.names_of([user_id])
         waiting = self.buffer.names_of(user_id) | await self.queue.names_of(user_id)
         asking = [scene.user_name] if scene.user_id == user_id else []
-        found = dict.fromkeys((*asking, *names, *known, *sorted(waiting), *await self._names_borne(user_id)))
+        found = dict.fromkeys((*asking, *names, *known, *sorted(waiting), *await self.ledger.names.borne(user_id)))
         used_names = list(found)[:MOST_NAMES]
         shown, now = {clean_name(name) for name in used_names} - {""}, self.clock.now()
         news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]
@@ -252,19 +239,6 @@ class Forgetting:
         shared = frozenset(await self.ledger.names.shared([user_id]))
         theirs = {name for name in used_names if clean_name(name) in shared}
         return Redaction.of({user_id}, {*used_names, *shown}, shared | theirs)
-
-    async def _names_borne(self, user_id: str) -> list[str]:
-        """Return the names that a person has in their own events and messages, latest first."""
-        latest: dict[str, datetime] = {}
-        async for row in self.ledger.archive.rows(user_id=user_id):
-            if isinstance(row, EmbeddedEvent):
-                name, at = row.event.sender_name, row.event.happened_at
-            elif isinstance(row, Message):
-                name, at = row.scene.user_name, row.sent_at
-            else:
-                continue
-            latest[name] = max(at, latest.get(name, at))
-        return sorted(latest, key=lambda name: latest[name], reverse=True)
 
     async def _erasure(self, wiped: ErasedRows, *, jobs: int, profiles: int, reworded: int) -> Erasure:
         copies = await self.ledger.eraser.copies()
@@ -327,9 +301,14 @@ class Forgetting:
 
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
         """Remove from profiles and their revisions what these events state; return the keys of the changed profiles."""
-        corrected = {event.id: await self._active_corrections(event) for event in expired}
+        corrected: dict[str, list[Event]] = {}  # active events that replaced each: with its date, speaker and sources
         events_by_key: dict[ProfileKey, list[Event]] = {}
         for event in expired:
+            alike, dated = (
+                (event.scope, event.sender_id, event.message_ids),
+                await _of_instant(self.ledger.events, event),
+            )
+            corrected[event.id] = [one for one in dated if (one.scope, one.sender_id, one.message_ids) == alike]
             for key in keys_of(event):
                 events_by_key.setdefault(key, []).append(event)
         reword = self.profiles.reword
@@ -338,11 +317,6 @@ class Forgetting:
             for key, events in events_by_key.items()
             if await reword(key, untelling(events, corrected), [event.id for event in events])
         ]
-
-    async def _active_corrections(self, old: Event) -> list[Event]:
-        """Return the active events that replaced this one by corrections: they have its date, speaker and sources."""
-        alike, dated = (old.scope, old.sender_id, old.message_ids), await _of_instant(self.ledger.events, old)
-        return [event for event in dated if (event.scope, event.sender_id, event.message_ids) == alike]
 
 
 def _chat_with(user_id: str) -> Scope:
@@ -379,19 +353,14 @@ class EventCorrecting:
         if duplicate_key(draft.events[0].text) == duplicate_key(old.text):
             return old
         await self.events.commit(draft)
-        return await self._stored(old, draft.events[0])
-
-    async def _stored(self, old: Event, written: Event) -> Event:
-        """Return the corrected event as stored, or the active event with the same words that the ledger kept instead.
-
-        Raises UnknownEvent if the ledger rejected the correction, because the person opted out or was erased meanwhile.
-        """
+        written = draft.events[0]
         found = await self.events.find(written.id)
         if found is not None and found.retired_at is None:
             return found
         left = await self.events.find(old.id)
-        if left is None or left.retired_at is None:
+        if left is None or left.retired_at is None:  # rejected: the person opted out or was erased meanwhile
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        # else the ledger kept an active event with the same words instead
         alike = (written.scope, written.sender_id, duplicate_key(written.text))
         equal = (
             one
@@ -429,18 +398,14 @@ class EventCorrecting:
         """
         if scene.user_id != event.sender_id or scene.kind == "operator":
             return
-        learned_in = _learned_in(event)
+        learned_in = Scene.private(event.user_id, agent=event.agent)
+        if event.request_type != "private":
+            learned_in = Scene.group(event.group_id, event.sender_id, agent=event.agent)
         if set(event.subjects) == {event.sender_id}:
             key = own_key(learned_in, event.sender_id, self.settings.current)
             yield Fact(key, event.id, event.quotes[0].text, event.kind, event.happened_at)
         if event.group_id:
             yield group_fact(learned_in, event)
-
-
-def _learned_in(event: Event) -> Scene:
-    if event.request_type == "private":
-        return Scene.private(event.user_id, agent=event.agent)
-    return Scene.group(event.group_id, event.sender_id, agent=event.agent)
 
 
 def is_own(scene: Scene, event: Event) -> bool:

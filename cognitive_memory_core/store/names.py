@@ -134,6 +134,18 @@ class NameBook(Table):
         return [row[0] for row in rows]
 
     @reads
+    def borne(self, connection: Connection, user_id: str) -> list[str]:
+        """Return all names of a person, in any place, and with their events and lines, latest first."""
+        rows = connection.execute(
+            "SELECT name FROM (SELECT name, last_us AS at_us FROM names WHERE user_id = ?1"
+            " UNION ALL SELECT sender_name, at_us FROM events WHERE sender_id = ?1"
+            " UNION ALL SELECT user_name, at_us FROM messages WHERE sender_id = ?1)"
+            " WHERE trim(name) <> '' GROUP BY name ORDER BY max(at_us) DESC",
+            bound(user_id),
+        )
+        return [row[0] for row in rows]
+
+    @reads
     def shared(self, connection: Connection, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
         """Return those names of these people that another person has in a place where they were seen.
 

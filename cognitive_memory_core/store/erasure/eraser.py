@@ -25,6 +25,7 @@ from ..database.sql import LISTED, listed
 from ..database.table import Table, reads, writes
 from ..facts import FactBook
 from ..messages import note_withdrawn
+from ..names import NameBook
 from ..profiles import OF_KEY, key_values, keys_in
 from ..search import words
 from ..search.corpora import Corpora
@@ -221,8 +222,7 @@ class Eraser(Table):
                 self._corpora.clear_caches()
 
 
-_NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
-_SEEN = (*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id"))
+_SEEN = (("names", "user_id"), *((table, of) for table in ("events", "messages") for of in ("sender_id", "user_id")))
 _PRIVATE = "substr(scope, -length(:private)) = :private"  # a person's private chats with every agent
 _OF_PERSON = {  # which rows are a person's own, or the bot's answers to the person
     "events": "e.sender_id = :person OR (e.user_id = :person AND (e.request_type = 'private' OR e.sender_id = ''))",
@@ -244,17 +244,13 @@ _OF_PLACE = {
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
     consent.record_erasure(connection, user_id, at)
     person = bound(user_id)
-    names = {
-        row[0].strip()
-        for name, table, owner in _NAMED
-        for row in connection.execute(f"SELECT DISTINCT {name} FROM {table} WHERE {owner} = ?", person)
-    }
+    names = {name.strip() for name in NameBook.borne(connection, user_id)}
     places = {  # elsewhere an equal name is taken for somebody else's
         row[0]
         for table, owner in _SEEN
         for row in connection.execute(f"SELECT DISTINCT scope FROM {table} WHERE {owner} = ?", person)
     }
-    rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names - {""})), sorted(places), hide)
+    rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names)), sorted(places), hide)
     values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}", "at": micros(at)}
     deleted = _delete_rows(connection, _OF_PERSON, values)
     connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
