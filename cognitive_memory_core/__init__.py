@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from .models.lent import LentModel
     from .prompts.preview import PromptPreview
     from .quality.rendering import report_figures, report_markdown, report_page
-    from .recall.trace import Candidate, Explanation, LineCandidate
+    from .recall.ranking import Candidate, Explanation, LineCandidate
     from .settings import (
         CaptureSettings,
         EmbeddingSettings,
@@ -211,7 +211,7 @@ __getattr__ = loaded_on_use(
         "domain.figures": "Activity DayCount Spending",
         "prompts.preview": "PromptPreview",
         "quality.rendering": "report_figures report_markdown report_page",
-        "recall.trace": "Candidate Explanation LineCandidate",
+        "recall.ranking": "Candidate Explanation LineCandidate",
         "settings": (
             "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
             "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .domain.scope import Scope
     from .opened import Opened
     from .pins_and_revisions import Pinboard, ProfileHistory
-    from .recall.trace import Explanation
+    from .recall.ranking import Explanation
 
 MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
@@ -121,7 +121,7 @@ class Reads:
 
         ``settings`` replace the present settings for this call only. Nothing is stored.
         """
-        from .recall.trace import Explanation  # noqa: PLC0415  # loaded with an open memory
+        from .recall.ranking import Explanation  # noqa: PLC0415  # loaded with an open memory
 
         if self._open is None or not self._open.access.may_search(scene):
             return Explanation(NOTHING)

@@ -50,7 +50,7 @@ class Message:
         """Who said it; "" for the bot itself."""
         return "" if self.is_bot else self.scene.user_id
 
-    @property
+    @cached_property  # as above
     def key(self) -> LineKey:
         """The line's scope and id."""
         return self.scene.scope, self.id

@@ -42,6 +42,8 @@ from .ranking import (
     LEAST,
     MAX_CANDIDATES,
     MAX_RESULTS,
+    Candidate,
+    LineCandidate,
     Scored,
     above,
     collapsed,
@@ -70,7 +72,6 @@ from .render import (
     quotation_lines,
     with_ids_once,
 )
-from .trace import Candidate, LineCandidate
 
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)

@@ -22,8 +22,8 @@ from ..tasks import is_out_of_threads, seen
 from .deadlines import AWAY, PATIENCE, with_timeout
 from .one_pass import Question, Sources, Steps, newest
 from .query import Query, embedded_text, query_of
+from .ranking import Explanation
 from .render import section_tokens
-from .trace import Explanation
 
 LONG = 300  # characters; a longer query is parsed in a thread
 FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written

@@ -8,6 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.recall.ranking import (
+    Candidate,
     above,
     collapsed,
     diversified,
@@ -19,7 +20,6 @@ from cognitive_memory_core.recall.ranking import (
     weighed,
     widened,
 )
-from cognitive_memory_core.recall.trace import Candidate
 from cognitive_memory_core.settings import Decay
 from cognitive_memory_core.store.search.lines import line_key
 from cognitive_memory_core.text.terms import query_terms

@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.recall.one_pass import Question, Steps
 from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.trace import Candidate
+from cognitive_memory_core.recall.ranking import Candidate
 from cognitive_memory_core.settings import Decay, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
