@@ -153,27 +153,19 @@ class ModelSummariser:
 
     async def summary(self, lines: Sequence[Message], tokens: int) -> str:
         """Summarise a dialogue in about ``tokens`` tokens; raises as :meth:`Chat.ask`, or BadAnswer for unknown ids."""
-        summary = ""
-        pieces = list(_pieces(lines))[-MOST_PIECES:]
+        summary, pieces = "", list(_pieces(lines))[-MOST_PIECES:]
         for piece in pieces:
             room = tokens if piece is pieces[-1] else max(tokens, PASSED_ON)
-            ask = await asyncio.to_thread(
-                self.prompts.compress,
-                piece,
-                self._anchors(piece),
-                max_chars=max(int(room * CHARACTERS), 1),
-                earlier=summary,
-            )
+            last, speakers = piece[-1], [line.scene for line in piece if line.sender_id]
+            speaker, when = (speakers or [last.scene])[0], last.sent_at.astimezone(self.settings.current.zone)
+            asker = Person(speaker.user_id, speaker.user_name)
+            anchors = JobContext(when, last.scene.scope, last.scene.group_name, asker)
+            most = max(int(room * CHARACTERS), 1)
+            ask = await asyncio.to_thread(self.prompts.compress, piece, anchors, max_chars=most, earlier=summary)
             written = await self.chat.ask(ask)
             await asyncio.to_thread(_check_ids, written, piece, ask.prompt)
             summary = written
         return summary
-
-    def _anchors(self, lines: Sequence[Message]) -> JobContext:
-        scene = lines[-1].scene
-        speaker = next((line.scene for line in lines if line.sender_id), scene)
-        when = lines[-1].sent_at.astimezone(self.settings.current.zone)
-        return JobContext(when, scene.scope, scene.group_name, Person(speaker.user_id, speaker.user_name))
 
 
 def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:

@@ -176,7 +176,8 @@ class Question:
                 most = min(max(top_k if lines_only else 2 * top_k, 0), MAX_RESULTS)
                 reach = OF_SEARCH._replace(candidates=max(most, OF_SEARCH.candidates))
                 found = self._found_lines(replace(self.read_filter, kinds=()), most, decay, reach).lines
-                self._surround(found)
+                if found:
+                    self.parts.ledger.corpora.surround(self.connection, found, self.read_filter)
                 said = [*map(_hit, found)]
         self.hits = said
         if not lines_only:
@@ -412,11 +413,6 @@ class Question:
             distinct.setdefault((same_text(one.line.text), one.line.sender_id), one)
         return replace(found, lines=tuple(distinct.values())[:limit])
 
-    def _surround(self, found: Sequence[FoundLine], around: int | None = None) -> None:
-        """Add to lines the ones they reply to and, to the first ``around`` (None: all), those around them."""
-        if found:
-            self.parts.ledger.corpora.surround(self.connection, found, self.read_filter, around)
-
     def _find_quotable(self, ids: Collection[str] | None) -> None:
         """Find lines that answer the question and are not shown by the caller: more than will be quoted.
 
@@ -455,7 +451,8 @@ class Question:
         chosen = [one for one in self.lines.lines if one.line.key not in self._told][:most]
         told = {*self._told, *(one.line.key for one in chosen)}
         self.lines = replace(self.lines, lines=tuple(chosen))
-        self._surround(chosen, FOLLOWED)
+        if chosen:
+            self.parts.ledger.corpora.surround(self.connection, chosen, self.read_filter, FOLLOWED)
         for one in chosen:
             after = list[Message]()
             for line in one.after:

@@ -70,7 +70,7 @@ async def searched(
     def steps() -> Steps[None]:
         with asked._part("lines"):
             asked.lines = asked._found_lines(where, top_k, decay, reach)
-            asked._surround(asked.lines.lines)
+            recall.sources.ledger.corpora.surround(asked.connection, asked.lines.lines, where)
         yield from ()
 
     await recall._answered(asked, steps())
