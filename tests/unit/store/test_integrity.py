@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -110,12 +108,14 @@ async def test_a_row_that_cannot_be_read_stops_no_start(data: Path, damage: str)
         assert "聊了天气" in (await memory.context(fill.PRIVATE, "天气")).text
 
 
-@pytest.mark.parametrize("key", ["veils", "terms", "revision", "erasure_key"])
-async def test_a_value_of_the_ledger_that_damage_took_is_refused_in_a_sentence(data: Path, key: str) -> None:
+TAKEN = {key: f"DELETE FROM meta WHERE key = '{key}'" for key in ("veils", "terms", "revision", "erasure_key")}
+TAKEN["no hexadecimal number"] = "UPDATE meta SET value = 'x' WHERE key = 'erasure_key'"
+
+
+@pytest.mark.parametrize("damage", TAKEN)
+async def test_a_value_of_the_ledger_that_damage_took_is_refused_in_a_sentence(data: Path, damage: str) -> None:
     """Without a value that every ledger keeps, opening or using the memory refuses as for a broken disk."""
-    with closing(sqlite3.connect(data / "ledger.db")) as ledger:
-        ledger.execute("DELETE FROM meta WHERE key = ?", (key,))
-        ledger.commit()
+    changed(TAKEN[damage])(data)
 
     async def used() -> None:
         async with core.CognitiveMemory.open(SETTINGS, data, background=False) as memory:
