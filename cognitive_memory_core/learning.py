@@ -44,7 +44,8 @@ class Learning:
     """The use cases that need more than one read, and their background loops from :meth:`start` to :meth:`stop`.
 
     Both are idempotent. :meth:`open` builds historian, merger and evolver by chat models if they are configured, by
-    rules otherwise and when the daily calls are spent.
+    rules otherwise and when the daily calls are spent. Where one part must react to another's work, a callback connects
+    them there.
     """
 
     summariser: ModelSummariser | None = None
@@ -61,61 +62,36 @@ class Learning:
 
     async def open(self, given: Chat | None) -> None:
         """Build the models and the use cases; ``given`` replaces every configured chat model."""
-        await self._open_models(given)
-        self.compose()
-
-    async def _open_models(self, given: Chat | None) -> None:
         opened, live = self.opened, self.opened.settings
         rules, merging = RuleHistorian(), RuleMerger()
         self.historian, self.merger, self.budget = rules, merging, Budget(opened.meter, live)
         asked = await chats_of(live.current, self.budget, opened.resources, given, opened.lender)
-        if not asked:
-            return
-        library = await asyncio.to_thread(lambda: PromptLibrary(read_templates(opened.data_dir / "prompts", TEMPLATES)))
-        for problem in library.problems:  # the package's own template is used instead
-            log.warning("%s", problem)
-        missing = BudgetedChat(None, Breaker(""), self.budget)
-        chats = {role: asked.get(role, missing) for role in ROLES}
-        historian = ModelHistorian(chats["historian"], chats["triage"], library, live, rules, tally=opened.tally)
-        self.historian = BackedHistorian(historian, rules, self.budget)
-        self.merger = ModelMerger(chats["merge"], library, live, merging, opened.tally)
-        self.chat_breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
-        self.has_own_chat = any(one.lent is None for one in asked.values())
-        self.summariser = ModelSummariser(chats["historian"], library, live)
-        if "evolution" in asked:
-            self.evolver_model = EvolverModel(chats["evolution"], library, self.summariser.summary)
-
-    def compose(self) -> None:
-        """Build the use cases; where one must react to another's work, a callback connects them here."""
-        self._build_indexers()
+        if asked:
+            own = await asyncio.to_thread(read_templates, opened.data_dir / "prompts", TEMPLATES)
+            library = await asyncio.to_thread(PromptLibrary, own)
+            for problem in library.problems:  # the package's own template is used instead
+                log.warning("%s", problem)
+            missing = BudgetedChat(None, Breaker(""), self.budget)
+            chats = {role: asked.get(role, missing) for role in ROLES}
+            historian = ModelHistorian(chats["historian"], chats["triage"], library, live, rules, tally=opened.tally)
+            self.historian = BackedHistorian(historian, rules, self.budget)
+            self.merger = ModelMerger(chats["merge"], library, live, merging, opened.tally)
+            self.chat_breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
+            self.has_own_chat = any(one.lent is None for one in asked.values())
+            self.summariser = ModelSummariser(chats["historian"], library, live)
+            if "evolution" in asked:
+                self.evolver_model = EvolverModel(chats["evolution"], library, self.summariser.summary)
         self._build_historian()
-        self._build_evolution()
-        self._build_forgetting()
-        opened, ledger, live = self.opened, self.opened.ledger, self.opened.settings
-        self.takeover = SummaryTakeover(
-            opened.data_dir, None if live.current.isolate_bots else live.current.agent, self.import_file, opened.disk
-        )
-        self.integrity = IntegrityWatch(ledger.examine)
-        self.reporting = Reporting(
-            ledger, opened.consent, live, opened.clock, opened.queue.counts, self.index_lag, self.lent
-        )
-        opened.intake.on_queued, opened.intake.on_withdrawn = self.worker.nudge, self.merging.nudge
-        opened.intake.on_backfilled = self.backlog.note_lines
-        opened.on_restored = self.profile_indexer.nudge
-        if opened.embedding.local:
-            opened.embedding.local.on_replaced = self._note_embedder
-            self._note_embedder()  # a query may have come before
+        self._build_changes()
 
-    def _build_indexers(self) -> None:
-        opened, ledger, embedder = self.opened, self.opened.ledger, self.opened.embedder
+    def _build_historian(self) -> None:
+        """Build what makes events, profiles and vectors of jobs."""
+        opened, ledger, live = self.opened, self.opened.ledger, self.opened.settings
+        embedder, size = opened.embedder, live.current.models.embedding.batch_size
         on_stored = opened.reconciler.nudge if opened.reconciler else lambda: None
-        size = opened.settings.current.models.embedding.batch_size
         self.indexer = event_indexer(embedder, ledger.vectors, on_stored=on_stored, batch=size)
         self.profile_indexer = ProfileIndexer(opened.profiles, ledger.profiles, embedder)
         self.belief_indexer = belief_indexer(embedder, ledger.beliefs)
-
-    def _build_historian(self) -> None:
-        opened, live, ledger = self.opened, self.opened.settings, self.opened.ledger
         entity = EntityMerge(
             self.merger,
             opened.profiles,
@@ -144,8 +120,15 @@ class Learning:
             counts=opened.queue.counts,
             may_call=lambda: not self.chat_breakers or self.budget.leaves_half,
         )
+        opened.intake.on_queued, opened.intake.on_withdrawn = self.worker.nudge, self.merging.nudge
+        opened.intake.on_backfilled = self.backlog.note_lines
+        opened.on_restored = self.profile_indexer.nudge
+        if opened.embedding.local:
+            opened.embedding.local.on_replaced = self._note_embedder
+            self._note_embedder()  # a query may have come before
 
-    def _build_evolution(self) -> None:
+    def _build_changes(self) -> None:
+        """Build what evolves, forgets, corrects, reports and keeps the ledger in order."""
         opened, live, ledger, clock = self.opened, self.opened.settings, self.opened.ledger, self.opened.clock
         on_stored, model = self.belief_indexer.nudge, self.evolver_model
         self.evolver = Evolver(model, ledger, opened.consent, live, clock, opened.buffer.flush, on_stored)
@@ -162,10 +145,7 @@ class Learning:
             on_stored,
             model,
         )
-
-    def _build_forgetting(self) -> None:
-        opened, live, ledger = self.opened, self.opened.settings, self.opened.ledger
-        self.purge = Purge(ledger.eraser, opened.clock, self._rebuild_afresh)
+        self.purge = Purge(ledger.eraser, clock, self._rebuild_afresh)
         self.forgetting = Forgetting(
             ledger,
             opened.buffer,
@@ -182,6 +162,11 @@ class Learning:
         )
         self.event_correcting = EventCorrecting(ledger.events, opened.consent, live)
         self.upkeep = LogPruning(ledger.log, live, opened.watch.horizon, self._erase_due)
+        self.takeover = SummaryTakeover(
+            opened.data_dir, None if live.current.isolate_bots else live.current.agent, self.import_file, opened.disk
+        )
+        self.integrity = IntegrityWatch(ledger.examine)
+        self.reporting = Reporting(ledger, opened.consent, live, clock, opened.queue.counts, self.index_lag, self.lent)
 
     def _note_embedder(self) -> None:
         """Follow the vectors of the embedder in use: hashing, where a model of this machine could not be loaded."""
@@ -266,7 +251,16 @@ class Learning:
         if not self.opened.settings.current.enabled:
             return is_written
         while not await self._is_idle():
-            self._wake_loops()
+            # wake the loops of the first stage that has work, and no later ones, so that these batch its output
+            self.worker.nudge()
+            if self.worker.is_idle:
+                if not self.backlog.is_idle:
+                    self.backlog.wake_now()
+                self.merging.wake_now()
+                if self.merging.is_idle:
+                    for loop in (self.indexer, self.profile_indexer, self.belief_indexer, self.opened.reconciler):
+                        if loop:
+                            loop.wake_now()
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, LONGEST_POLL)
         await self.opened.meter.flush()
@@ -286,18 +280,6 @@ class Learning:
         except UnavailableError:
             return False
         return True
-
-    def _wake_loops(self) -> None:
-        """Wake the loops of the first stage that has work, and no later ones, so that these batch its output."""
-        self.worker.nudge()
-        if self.worker.is_idle:
-            if not self.backlog.is_idle:
-                self.backlog.wake_now()
-            self.merging.wake_now()
-            if self.merging.is_idle:
-                for loop in (self.indexer, self.profile_indexer, self.belief_indexer, self.opened.reconciler):
-                    if loop:
-                        loop.wake_now()
 
     async def index_lag(self) -> int:
         """Return the number of events that have no vector yet."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 
-from ..domain.message import Message
 from ..domain.turn import QueueCounts
 from ..errors import QueueFull, UnavailableError
 from ..settings import CaptureSettings, Live, Settings
@@ -64,18 +63,21 @@ class Backlog:
         if wait > 0 or counts.pending + counts.processing:
             return max(wait, POLL)
         try:
-            has_more = await self._submit_window(capture)
+            self.is_idle = not await self._submit_window(capture)
         except (QueueFull, UnavailableError):
             return QUIET
-        self.is_idle = not has_more
-        return POLL if has_more else UNTIL_NUDGED
+        return UNTIL_NUDGED if self.is_idle else POLL
 
     async def _submit_window(self, capture: CaptureSettings) -> bool:
-        """Submit the oldest window; return False if no line waits."""
+        """Submit the oldest window, which ends at the first long silence; return False if no line waits."""
         waiting = await self._log.unconsidered(min(capture.consider_every, DIALOGUE_LINES))
         if not waiting:
             return False
-        window = _window(waiting)
+        window = waiting[:1]
+        for seq, line in waiting[1:]:
+            if line.sent_at - window[-1][1].sent_at >= APART:
+                break
+            window.append((seq, line))
         lines = [line for _, line in window]
         scene = lines[-1].scene
         known = await self._intake.learned(scene, [line.id for line in lines])
@@ -85,13 +87,3 @@ class Backlog:
             await self._intake.consider(shown[-1].scene, shown, is_past=True)
         await self._log.note_considered([seq for seq, _ in window])
         return True
-
-
-def _window(waiting: Sequence[tuple[int, Message]]) -> list[tuple[int, Message]]:
-    """Return the lines up to the first long silence."""
-    window = [waiting[0]]
-    for seq, line in waiting[1:]:
-        if line.sent_at - window[-1][1].sent_at >= APART:
-            break
-        window.append((seq, line))
-    return window

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Generator, Hashable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import cast
 
 from .. import sentences
 from ..consent import Consent
@@ -80,18 +81,16 @@ class Admission:
             interval, full = 60.0 / rate, max(self._full_at.get(key, now), now)
             wait = full - now - (burst - 1) * interval
             if wait > interval * 1e-6:  # sums of intervals are not exact
-                self._refuse(said.format(limit=math.ceil(rate), seconds=math.ceil(wait)), now)
+                refusal = said.format(limit=math.ceil(rate), seconds=math.ceil(wait))
+                if now - self._logged_at >= LOG_PAUSE:
+                    self._logged_at = now
+                    log.warning("%s", sentences.log.QUEUE_REFUSED.format(refusal=refusal, count=self.refused + 1))
+                raise QueueFull(refusal)
             full_at[key] = full + interval
         self._full_at |= full_at
         if len(self._full_at) > self._sweep_at:
             self._full_at = {key: full for key, full in self._full_at.items() if full > now}
             self._sweep_at = max(2 * len(self._full_at), MANY)
-
-    def _refuse(self, refusal: str, now: float) -> None:
-        if now - self._logged_at >= LOG_PAUSE:
-            self._logged_at = now
-            log.warning("%s", sentences.log.QUEUE_REFUSED.format(refusal=refusal, count=self.refused + 1))
-        raise QueueFull(refusal)
 
 
 MESSAGE_LENGTH = 4000
@@ -135,7 +134,9 @@ class Intake:
         done = Backfill()
         for first in range(0, len(messages), BACKFILLED_TOGETHER):
             fit, left_out = list[Message](), Counter[str]()
-            for message in map(_checked_message, messages[first : first + BACKFILLED_TOGETHER]):
+            for message in cast("Sequence[object]", messages[first : first + BACKFILLED_TOGETHER]):
+                if not isinstance(message, Message):
+                    raise BadArgument(sentences.caller.bad_value("messages", message, " Message"))
                 text = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
                 if reason := self._kept_out(message) or ("" if text.strip() else "blank"):
                     left_out[reason] += 1
@@ -245,7 +246,11 @@ class Intake:
 
     async def _prepared(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
         """Return the work cleaned, cut and without people who opted out; and whether anything was cut."""
-        cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
+        if isinstance(work, Dialogue):
+            length = sum(len(line.text) for line in work.messages)
+        else:
+            length = len(work.memo) + len(work.source_message) + sum(map(len, work.observations))
+        cleaned = await asyncio.to_thread(_cleaned, work) if length > LARGE else _cleaned(work)
         historian = self.settings.current.historian
         limits = TurnLimits(
             source_message=historian.source_message_max_len,
@@ -264,12 +269,6 @@ class Intake:
         self.on_queued()
 
 
-def _checked_message(value: object) -> Message:
-    if not isinstance(value, Message):
-        raise BadArgument(sentences.caller.bad_value("messages", value, " Message"))
-    return value
-
-
 def _job_id(turn: Turn) -> str:
     if turn.request_id is None:
         return secrets.token_hex(16)
@@ -285,13 +284,6 @@ def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
         observations=tuple(_roughly_cut(text) for text in work.observations[:OBSERVATIONS]),
         source_message=_roughly_cut(work.source_message),
     )
-
-
-def _length(work: Turn | Dialogue) -> int:
-    """Return the number of characters to be cleaned in a turn or dialogue, by which the caller chooses a thread."""
-    if isinstance(work, Dialogue):
-        return sum(len(line.text) for line in work.messages)
-    return len(work.memo) + len(work.source_message) + sum(map(len, work.observations))
 
 
 def _roughly_cut(text: str) -> str:

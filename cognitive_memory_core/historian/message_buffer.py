@@ -55,15 +55,12 @@ class UnwrittenMessages:
             crowded = max(self._places.values(), key=len)
         else:
             return True
-        self._drop_oldest(crowded)
-        return False
-
-    def _drop_oldest(self, lines: deque[_Numbered]) -> None:
-        scope = lines.popleft()[1].scene.scope
-        if not lines:
+        scope = crowded.popleft()[1].scene.scope
+        if not crowded:
             del self._places[scope]
         self._held -= 1
         self.dropped += 1
+        return False
 
     def of(self, scope: Scope) -> list[Message]:
         """Return the messages of a place, oldest first; if several have the same id, the first of them."""
@@ -246,21 +243,17 @@ class MessageBuffer:
         newest, started = self._unwritten.newest, time.monotonic()
         while self._unwritten.has_waited(newest):
             async with self._turn:
-                await self._write_piece(self._unwritten.piece(PIECE))
+                batch, dropped = self._unwritten.piece(PIECE), self._unwritten.dropped
+                if batch:
+                    await self.log.append(batch)
+                    await self._note_names(batch)
+                    self._unwritten.remove(batch)
+                    self.loop.trouble.end()
+                    if self._unwritten.dropped == dropped:
+                        self.crowding.end()
             if self._unwritten.has_waited(newest):
                 await asyncio.sleep(rest * (time.monotonic() - started))
             started = time.monotonic()
-
-    async def _write_piece(self, batch: list[Message]) -> None:
-        if not batch:
-            return
-        dropped = self._unwritten.dropped
-        await self.log.append(batch)
-        await self._note_names(batch)
-        self._unwritten.remove(batch)
-        self.loop.trouble.end()
-        if self._unwritten.dropped == dropped:
-            self.crowding.end()
 
     async def _note_names(self, batch: list[Message]) -> None:
         await self._name_observer.note([(message.scene, message.sent_at) for message in batch if not message.is_bot])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -85,25 +85,29 @@ class NameObserver:
 
         Blank names and placeholders are skipped.
         """
-        seen = [self._waiting.popleft() for _ in range(len(self._waiting))]
         newest: dict[ProfileKey, tuple[str, datetime]] = {}
-        for scene, at in sorted(seen, key=lambda one: one[1]):
-            newest |= {key: (name, at) for key, given in _named(scene) if (name := clean_name(given))}
+        waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        for scene, at in sorted(waiting, key=lambda one: one[1]):
+            person = ProfileKey.user(scene.user_id, scene.agent)
+            if scene.kind == "group":
+                person = ProfileKey.member(scene.group_id, scene.user_id, scene.agent)
+                if group_name := clean_name(scene.group_name):
+                    newest[ProfileKey.group(scene.group_id, scene.agent)] = group_name, at
+            if user_name := clean_name(scene.user_name):
+                newest[person] = user_name, at
         for key, (name, at) in newest.items():
             known, seen_at = self._known.get(key, ("", at))
-            if name != known and at >= seen_at:
-                await self._rename(key, name, at)
-
-    async def _rename(self, key: ProfileKey, name: str, at: datetime) -> None:
-        try:
-            profile = await self._profiles.find(key)
-            if profile and profile.name != name and await self._profiles.rename(key, name):
-                await self._index.take_in(key, self._profiles.read)
-        except CognitiveMemoryError as refused:  # e.g. a file that is being edited or is too long keeps its name
-            self.trouble.note(refused)
-        else:
-            self.trouble.end()
-            _remember(self._known, key, (name, at), self._remembered)
+            if name == known or at < seen_at:
+                continue
+            try:
+                profile = await self._profiles.find(key)
+                if profile and profile.name != name and await self._profiles.rename(key, name):
+                    await self._index.take_in(key, self._profiles.read)
+            except CognitiveMemoryError as refused:  # e.g. a file that is being edited or is too long keeps its name
+                self.trouble.note(refused)
+            else:
+                self.trouble.end()
+                _remember(self._known, key, (name, at), self._remembered)
 
     async def _round(self) -> float:
         await self.flush()
@@ -120,15 +124,6 @@ class NameObserver:
         if key.entity_type == "group":
             return self._groups.get(Scope(key.agent, "group", key.group_id), "")
         return self._people.get((key.agent, key.user_id), "")
-
-
-def _named(scene: Scene) -> Iterator[tuple[ProfileKey, str]]:
-    """Yield the profiles that a scene names, each with its name."""
-    if scene.kind == "group":
-        yield ProfileKey.member(scene.group_id, scene.user_id, scene.agent), scene.user_name
-        yield ProfileKey.group(scene.group_id, scene.agent), scene.group_name
-    else:
-        yield ProfileKey.user(scene.user_id, scene.agent), scene.user_name
 
 
 def _remember(names: OrderedDict[Hashable, T], whose: Hashable, name: T, most: int) -> None:

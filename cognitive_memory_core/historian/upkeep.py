@@ -137,16 +137,14 @@ class ClockWatch:
 
     async def _round(self) -> float:
         has_jumped = self._check_for_jump()
-        if self._may_correct_dates and await self._book.redate_tombstones(self._seen + JUMP / 2, self._seen - SINCE):
-            await (self.on_brought_back or _do_nothing)()
+        # stored dates in the future may be corrected, if a wrong clock wrote them
+        may_correct = self._has_history if self._believed is None else self._believed == self._seen
+        redated = await self._book.redate_tombstones(self._seen + JUMP / 2, self._seen - SINCE) if may_correct else 0
+        if redated and self.on_brought_back:
+            await self.on_brought_back()
         if has_jumped or self._elapsed() - self._kept_at >= KEPT_EVERY:
             await self.keep()
         return POLL
-
-    @property
-    def _may_correct_dates(self) -> bool:
-        """Whether stored dates in the future may be corrected, because a wrong clock wrote them."""
-        return self._has_history if self._believed is None else self._believed == self._seen
 
     def _check_for_jump(self) -> bool:
         """Compare the clock with the monotonic timer, and update the trusted time; return whether the clock jumped."""
@@ -160,20 +158,12 @@ class ClockWatch:
         is_near = self._believed is not None and abs(now - self._believed) <= JUMP
         if is_near or self._steady >= STEADY:
             self._believed = now
-        self._report(now)
-        return has_jumped
-
-    def _report(self, now: datetime) -> None:
         if self._believed is None or self._believed == now:
             self.trouble.end()
         else:
-            self.trouble.tell(
-                sentences.log.CLOCK_HAS_JUMPED.format(days=round((now - self._believed) / timedelta(days=1)))
-            )
-
-
-async def _do_nothing() -> None:
-    pass
+            days = round((now - self._believed) / timedelta(days=1))
+            self.trouble.tell(sentences.log.CLOCK_HAS_JUMPED.format(days=days))
+        return has_jumped
 
 
 AFTER = 20.0  # seconds: a bot that starts has more urgent things to read
