@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -160,19 +160,11 @@ def is_applicable(edit: BeliefEdit, stored: Belief | None, active_keys: Collecti
     before, after = edit.before, edit.belief
     if before is None:
         return stored is None and after.key not in active_keys
-    if stored is None or not stored.is_current or _state(stored) != _state(before):
+    if stored is None or not stored.is_current:
+        return False
+    if any(getattr(stored, name) != getattr(before, name) for name in ("status", "statement", "strength", "is_barred")):
         return False
     return after.status != "active" or after.key not in active_keys
-
-
-def _state(belief: Belief) -> tuple[object, ...]:
-    """Return the fields that must not have changed since an edit was made; the evidence may have."""
-    return belief.status, belief.statement, belief.strength, belief.is_barred
-
-
-def superseded(belief: Belief) -> Belief:
-    """Return a version marked as replaced by a newer one."""
-    return replace(belief, status="deprecated", is_current=False)
 
 
 def without_message(
@@ -220,22 +212,6 @@ def without_changer(change: Change, user_id: str, hide: Callable[[str], str]) ->
         change_reason=hide(change.change_reason),
         changed_by="" if change.changed_by == user_id else change.changed_by,
     )
-
-
-def relinked(chain: Iterable[Belief]) -> list[Belief]:
-    """Return the versions of a chain, each with the one before it as its parent, and only the last one current.
-
-    Used when some versions were erased, or only some were imported. A superseded version that becomes the last one
-    stays inactive.
-    """
-    ordered = sorted(chain, key=lambda one: one.version)
-    linked: list[Belief] = []
-    for number, one in enumerate(ordered):
-        is_last = number == len(ordered) - 1
-        parent_id = ordered[number - 1].id if number else None
-        status: BeliefStatus = one.status if is_last else "deprecated"
-        linked.append(replace(one, parent_id=parent_id, is_current=is_last, status=status))
-    return linked
 
 
 def newest(ids: Sequence[str]) -> tuple[str, ...]:

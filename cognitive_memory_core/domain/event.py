@@ -220,14 +220,6 @@ class Draft:
     corrects: str = ""
 
 
-def is_replaced(old: Event, new: Event) -> bool:
-    """Return whether ``new`` names ``old`` as replaced, has the same place, and is not earlier.
-
-    That the same voice said it, or an admin of a rule, the historian checked before it was stored.
-    """
-    return old.scope == new.scope and new.replaces == old.id and new.happened_at >= old.happened_at
-
-
 def with_absolute_text(stored: Event, again: Event) -> Event:
     """Return the stored event; with the content of ``again``, its repetition, if only ``again`` is absolute."""
     if stored.is_absolute or not again.is_absolute:

@@ -99,15 +99,13 @@ class Profile:
         sources = {new: ids for said, ids in self.sources.items() if (new := change(said))}
         return replace(self, tags=tags, summary=change(self.summary), sources=sources)
 
-    def without_events(self, gone: Collection[str]) -> Profile:
-        """Return the profile without the lines and tags that rest on one of these events, and headings left empty."""
-        return self._without({said for said, ids in self.sources.items() if any(one in gone for one in ids)})
+    def without_events(self, events: Collection[str], *, wholly: bool = False) -> Profile:
+        """Return the profile without the lines and tags that rest on one of these events, and headings left empty.
 
-    def untold(self, told: Collection[str]) -> Profile:
-        """Return the profile without the lines and tags that rest on nothing but these events."""
-        return self._without({said for said, ids in self.sources.items() if all(one in told for one in ids)})
-
-    def _without(self, gone: Collection[str]) -> Profile:
+        With ``wholly`` only those go that rest on nothing else.
+        """
+        rests = all if wholly else any
+        gone = {said for said, ids in self.sources.items() if rests(one in events for one in ids)}
         if not gone:
             return self
         lines: list[str] = []

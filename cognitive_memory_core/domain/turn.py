@@ -84,7 +84,12 @@ class Turn:
             memo=shortened(self.memo, limits.text),
             observations=tuple(shortened(item, limits.text) for item in self.observations[: limits.observations]),
             source_message=shortened(self.source_message, limits.source_message),
-            recent_messages=tuple(shortened_line(line, limits.recent_line) for line in recent),
+            recent_messages=tuple(
+                shortened(line, limits.recent_line)
+                if isinstance(line, str)
+                else replace(line, text=shortened(line.text, limits.recent_line))
+                for line in recent
+            ),
         )
         return cut, cut is not self
 
@@ -113,11 +118,6 @@ class Dialogue:
         """Return the dialogue with each line cut to ``limits.text``, and whether anything was cut."""
         lines = tuple(replace(line, text=shortened(line.text, limits.text)) for line in self.messages)
         return replace(self, messages=lines), lines != self.messages
-
-
-def shortened_line(line: Message | str, limit: int) -> Message | str:
-    """Cut the text of a recent line, a Message or a plain text, to at most ``limit`` characters."""
-    return shortened(line, limit) if isinstance(line, str) else replace(line, text=shortened(line.text, limit))
 
 
 def _text(value: object, what: str) -> str:

@@ -516,7 +516,8 @@ class Question:
         ]
         person, group = (access.profile(scene, one) for one in (profiles.person, profiles.group))
         if group is not None:  # what its shown beliefs say is not said twice
-            group = group.untold({event_id for one in self._beliefs.beliefs for event_id in one.event_ids})
+            told = {event_id for one in self._beliefs.beliefs for event_id in one.event_ids}
+            group = group.without_events(told, wholly=True)
         asker = profile_lines(person, scene.user_name, is_admin=scene.is_admin) if person else ()
         admitted = [*filter(access.present_filter(scene).admits, self.shown)]
         own_pins = [one for one in pins if one.owner_id not in hidden and access.admits(scene, one)]

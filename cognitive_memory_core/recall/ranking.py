@@ -16,7 +16,7 @@ from itertools import chain, islice
 from types import MappingProxyType
 
 from ..domain.context import Context, Hit
-from ..domain.event import Event, duplicate_key, is_replaced
+from ..domain.event import Event, duplicate_key
 from ..domain.interval import Interval
 from ..domain.scope import Scope
 from ..settings import Decay
@@ -287,7 +287,11 @@ def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tup
         successors.setdefault(one.replaces, []).append(one)
     for event in events:
         chain, at = [event], event
-        while found := [one for one in successors.pop(at.id, ()) if is_replaced(at, one) and one not in chain]:
+        while found := [
+            one
+            for one in successors.pop(at.id, ())
+            if one.scope == at.scope and one.happened_at >= at.happened_at and one not in chain
+        ]:
             at = max(found, key=lambda one: one.happened_at)
             chain.insert(0, at)
         shown += chain

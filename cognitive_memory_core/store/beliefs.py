@@ -18,8 +18,6 @@ from ..domain.belief import (
     Listing,
     SuggestionDecision,
     is_applicable,
-    relinked,
-    superseded,
     without_message,
 )
 from ..domain.erasure import Tombstones
@@ -205,7 +203,7 @@ def import_version(connection: Connection, belief: Belief, erased: Tombstones) -
     if is_repeated or any(one.scope != belief.scope for one in BeliefBook.history(connection, belief.chain_id)):
         return False
     connection.execute(BELIEF.insert, BELIEF.values(replace(belief, supporters=left, is_current=False)))
-    _relink(connection, belief.chain_id, {belief.id: belief})
+    _relink(connection, belief.chain_id, belief)
     return True
 
 
@@ -227,7 +225,7 @@ def _is_written(connection: Connection, edit: BeliefEdit, erased: Tombstones) ->
     if is_new and after.message_ids and not left.message_ids:
         return False
     if stored is not None and is_new:
-        reword(connection, superseded(stored))
+        reword(connection, replace(stored, status="deprecated", is_current=False))
     if is_new:
         connection.execute(BELIEF.insert, BELIEF.values(left))
     else:
@@ -237,12 +235,21 @@ def _is_written(connection: Connection, edit: BeliefEdit, erased: Tombstones) ->
     return True
 
 
-def _relink(connection: Connection, chain_id: str, statuses: dict[str, Belief] | None = None) -> None:
-    chain = BeliefBook.history(connection, chain_id)
+def _relink(connection: Connection, chain_id: str, imported: Belief | None = None) -> None:
+    """Give each version of a chain the one before it as its parent, and make only the last one current.
+
+    Needed when some versions were erased, or one was ``imported``, which has its own status if it is the last one. A
+    superseded version that becomes the last one stays inactive.
+    """
+    chain = sorted(BeliefBook.history(connection, chain_id), key=lambda one: one.version)
     connection.execute("UPDATE beliefs SET is_current = 0 WHERE chain_id = ?", bound(chain_id))
-    for belief in relinked([(statuses or {}).get(one.id, one) for one in chain]):
-        supporters = next(one.supporters for one in chain if one.id == belief.id)
-        reword(connection, replace(belief, supporters=supporters))
+    parent_id: str | None = None
+    for one in chain:
+        is_last, told = one is chain[-1], imported if imported and imported.id == one.id else one
+        status = told.status if is_last else "deprecated"
+        linked = replace(told, parent_id=parent_id, is_current=is_last, status=status, supporters=one.supporters)
+        reword(connection, linked)
+        parent_id = one.id
 
 
 @cleared_on_erasure

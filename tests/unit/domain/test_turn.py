@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.turn import Dialogue, Turn, TurnLimits, shortened, shortened_line
+from cognitive_memory_core.domain.turn import Dialogue, Turn, TurnLimits, shortened
 from cognitive_memory_core.errors import BadArgument
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 
@@ -106,7 +106,8 @@ def test_no_recent_lines_means_none() -> None:
 
 def test_a_message_keeps_everything_but_its_length() -> None:
     """A recent message that is too long keeps its id and reply and has its text cut."""
-    line = shortened_line(a_message("长" * 300, id="m-1", reply_to="m-0"), 240)
+    long = a_message("长" * 300, GROUP, id="m-1", reply_to="m-0")
+    (line,) = Turn(GROUP, memo="x", recent_messages=[long]).within(TurnLimits())[0].recent_messages
     assert isinstance(line, Message)
     assert (line.id, line.reply_to, line.text) == ("m-1", "m-0", "长" * 239 + "…")
 

@@ -85,7 +85,8 @@ async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: Tempor
     path = tmp_path / "out.jsonl"
     await exported(ledger, path, profiles=profiles)
     tombstones = Tombstones(b"key")
-    erased = [tombstones.of_person("2000001"), tombstones.of_person("2000005"), tombstones.of_place(GROUP_SCOPE)]
+    people = [tombstones.digest("person", person) for person in ("2000001", "2000005")]
+    erased = [*people, tombstones.digest("place", GROUP_SCOPE.key)]
     tombstones = Tombstones(b"key", dict.fromkeys(erased, NOON))
     other = TemporaryProfiles(KEEP, FrozenClock())
     await transfer.imported(ledger.archive, path, profiles=other, is_excluded=tombstones.covers_profile)
