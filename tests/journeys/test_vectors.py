@@ -98,16 +98,6 @@ async def test_a_troubled_embedding_model_costs_no_memory(tmp_path: Path, bad: B
         await until_not(lambda: _degraded(memory))  # the breaker closes by itself after a while
 
 
-async def test_a_slow_embedding_model_holds_up_no_context(tmp_path: Path) -> None:
-    """With a model that never answers, the context is built by word search and names what is missing."""
-    async with ModelServer() as server, CognitiveMemory.open(with_model(server), tmp_path) as memory:
-        await tell(memory, READING, FACTS[0])
-        server.embeddings = model_server.never
-        context = await memory.context(READING, "谁说起过桂花糕呢")
-        assert "桂花糕" in context.text
-        assert "embedding" in context.degraded
-
-
 async def test_another_model_is_moved_to_by_itself(tmp_path: Path) -> None:
     """After a change of the embedding model no search fails, word search is used, and a new index is built."""
     async with ModelServer() as server:
@@ -125,22 +115,6 @@ async def test_another_model_is_moved_to_by_itself(tmp_path: Path) -> None:
             assert set(answers) == {5}
             status = await memory.status()
             assert (status.index_lag, status.index.generation, status.index.behind) == (0, 2, 0)
-
-
-async def test_few_facts_start_no_process(tmp_path: Path) -> None:
-    """With few events no vector store process starts: search is exact, and the status counts what the index lacks."""
-    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
-        await memory.remember(Turn(READING, observations=FACTS))
-        await until(lambda: _is_behind(memory, 5))
-        assert await _are_found(memory, 5)
-        status = await memory.status()
-        assert (status.index.activity, status.index.generation, status.failing) == ("asleep", 0, ())
-        assert not chroma_children()
-        assert not (tmp_path / "chromadb").exists()
-        assert await memory.drain(PATIENCE)
-        status = await memory.status()
-        assert (status.index.activity, status.index.behind) == ("awake", 0)
-        assert len(chroma_children()) == 1
 
 
 async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> None:

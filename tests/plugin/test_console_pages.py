@@ -383,18 +383,6 @@ async def test_the_settings_page_shows_a_price(shown: Console, monkeypatch: pyte
         assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__PRICE=2/8" in await visitor.look("/settings")
 
 
-async def test_a_case_goes_with_consent_to_its_event(shown: Console) -> None:
-    """A kept case shows nothing that a person said who opted out since, neither in its list nor in the report."""
-    async with shown.visited() as visitor:
-        event_id = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
-        case = {"place": "group/20001", "user_id": "2000003", "text": "爱看什么", "event": event_id}
-        await visitor.act("/question/missed", **case)
-        assert "推理小说" in await visitor.look("/question/cases")
-        await visitor.act("/people/consent", id="2000001", wish="optout")
-        assert "推理小说" not in await visitor.look("/question/cases")
-        assert "推理小说" not in await visitor.look("/report")
-
-
 async def test_an_export_is_not_removed_while_it_is_written(app: App) -> None:
     """While an export is written, neither its folder is removed nor a second one begun."""
     from nonebot_plugin_cognitive_memory.console.running_transfers import Transfers

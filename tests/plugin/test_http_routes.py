@@ -334,38 +334,6 @@ async def test_events_are_listed_searched_and_forgotten(world: World) -> None:
     assert (await world.told("GET", "/events"))["events"] == []
 
 
-async def test_people_places_and_lines_are_listed(world: World) -> None:
-    """People and places are listed by name, and lines by place, person and day, with the event made of each."""
-    import cognitive_memory_core as core
-
-    scene, at = core.Scene.group(GROUP_ID, PERSON, user_name="阿棠", group_name="读书会"), world.clock.now()
-    for number in range(2):
-        await world.memory.observe(core.Message(f"m{number}", scene, f"第 {number} 句", at))
-    said = (await world.told("GET", f"/messages?group_id={GROUP_ID}"))["messages"]
-    assert [one["text"] for one in said] == ["第 1 句", "第 0 句"]
-    assert (await world.told("GET", "/messages?day=9999-12-31"))["messages"] == []
-    assert PERSON in {one["user_id"] for one in (await world.told("GET", "/people?q=阿棠"))["people"]}
-    assert (await world.told("GET", "/people?q=没有这个人"))["people"] == []
-    assert GROUP_ID in {one["group_id"] for one in (await world.told("GET", "/places?q=读书"))["places"]}
-    assert {one["group_id"] for one in said} == {GROUP_ID}
-    [day] = {one["sent_at"][:10] for one in said}
-    again = (await world.told("GET", f"/messages?user_id={said[0]['user_id']}&day={day}&limit=1"))["messages"]
-    assert again[0]["id"] == said[0]["id"]
-    assert (await world.told("GET", f"/messages?group_id={GROUP_ID}&day=2001-01-01"))["messages"] == []
-
-
-async def test_events_are_corrected_and_restored(world: World) -> None:
-    """A corrected event has the new words under a new id; a forgotten one is restored, and an unknown one is none."""
-    new = (await world.told("PUT", f"/events/{EVENT}", json={"text": "阿棠(2000001) 喜欢普洱茶"}))["event"]
-    assert [one["id"] for one in (await world.told("GET", "/events"))["events"]] == [new["id"]]
-    await world.told("DELETE", f"/events/{new['id']}")
-    back = (await world.told("PUT", f"/events/{new['id']}/restore"))["event"]
-    assert (back["id"], back["text"], back["retired_at"]) == (new["id"], "阿棠(2000001) 喜欢普洱茶", None)
-    assert len((await world.told("GET", "/events"))["events"]) == 1
-    for path in ("/events/nobody", "/events/nobody/restore", f"/events/{EVENT}{FOREIGN}/restore"):
-        assert (await world.refused("PUT", path, json={"text": "x"}))[0] == 404
-
-
 async def test_what_was_forgotten_is_not_restored_after_its_time(app: App, tmp_path: Path) -> None:
     """An event forgotten over 30 days ago is unknown to the route that restores."""
     clock = FrozenClock()
@@ -397,33 +365,6 @@ async def test_a_change_of_what_changed_meanwhile_shows_the_present_version(worl
     gone = await world.asking.put(f"/events/{newest['id']}", json={"text": "晚了"})
     assert (gone.status_code, gone.json()["event"]["retired_at"] is None) == (409, False)
     assert (await world.told("GET", "/events"))["events"] == []
-
-
-async def test_profiles_are_restored(world: World) -> None:
-    """A profile and its revisions are shown, and a revision restored, which can be undone."""
-    path = f"/profiles/member/{GROUP_ID}/{PERSON}"
-    profile = (await world.told("GET", path))["profile"]
-    assert "乌龙茶" in profile["summary"]
-    assert profile["sources"] == {}  # it was imported
-    (old,) = (await world.told("GET", f"{path}/revisions"))["revisions"]
-    restored = await world.told("POST", f"{path}/restore", json={"revision_id": old["id"]})
-    assert restored["profile"]["summary"] == "- 喜欢茶"
-    assert len((await world.told("GET", f"{path}/revisions"))["revisions"]) == 2
-    assert (await world.refused("POST", f"{path}/restore", json={"revision_id": "20200101T000000.000000Z"}))[0] == 404
-
-
-async def test_failed_jobs_are_retried(world: World) -> None:
-    """An agent's failed jobs are listed with advice, without what was said, and retried one by one or all."""
-    foreign = await failed_job(world.memory, "another")
-    own = await failed_job(world.memory)
-    (shown,) = (await world.told("GET", "/jobs/failed"))["jobs"]
-    assert (shown["id"], shown["group_id"]) == (own, GROUP_ID)
-    assert shown["advice"]
-    assert "第一件事" not in str(shown)
-    for unknown in (foreign, "nothing"):
-        assert (await world.refused("POST", "/jobs/retry", json={"job_id": unknown}))[0] == 404
-    assert await world.told("POST", "/jobs/retry") == {"success": True, "retried": 1}
-    assert [one.id for one in await world.memory.failed_jobs()] == [foreign]
 
 
 async def test_export_streams_one_agent(world: World) -> None:

@@ -7,7 +7,7 @@ from nonebot import on_message
 
 import cognitive_memory_core as core
 
-from .stage import ANON, Stage, message, new_id, notice, said, twelve_message
+from .stage import ANON, Stage, message, notice, said
 
 NOUNS = [
     core.CognitiveMemory,
@@ -99,16 +99,6 @@ async def test_notices_resolve_too(stage: Stage, group: int) -> None:
     assert chat.met["scene"] == core.Scene.group(str(group), "2000001")
     assert all(chat.ended)
     assert chat.ended
-
-
-async def test_version_twelve_resolves(twelve_stage: Stage) -> None:
-    """The injected types work for OneBot v12."""
-    from .companion import Companion, listening
-
-    user = f"u{new_id()}"
-    with listening(Companion()) as chat:
-        await twelve_stage.hear(twelve_message("早", user))
-    assert chat.met["scene"] == core.Scene.private(user)
 
 
 @pytest.mark.only_v11

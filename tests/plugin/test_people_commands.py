@@ -422,29 +422,6 @@ async def test_figures_for_superusers(stage: Stage, group: int) -> None:
     assert "正在做" in await stage.ask("/记忆 队列", SUPERUSER, group)
 
 
-async def test_figures_name_the_places_that_are_switched(stage: Stage, group: int) -> None:
-    """Statistics name places whose switch is not "on", with its end, and no place once it is on again."""
-    from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.replies import status
-
-    memory, here = get_memory(), core.Scene.group(str(group), str(new_id()))
-    await memory.set_switch(here, "record_only", until=datetime.now(timezone.utc) + timedelta(days=400))
-    switches = await memory.place_switches(core.Scene.operator())
-    ours = [one for one in switches if one.scope == here.scope]
-    assert [one.switch for one in ours] == ["record_only"]
-    with pytest.raises(core.NotPermitted):
-        await memory.place_switches(here)
-    # of all places only the first few are named, and other tests have switched theirs
-    told_of = "\n".join(line for _, line in status.switches_remarks(ours, timezone.utc))
-    assert re.search(rf"群 {group} 只记不用，到 20\d\d-\d\d-\d\d \d\d:\d\d 为止", told_of)
-    for one in switches:
-        await memory.set_switch(core.Scene.operator(group_id=one.scope.place_id), "on")
-    await memory.set_switch(here, "off")
-    assert f"群 {group} 不记也不用" in await stage.ask("/记忆 统计 -t", SUPERUSER, group)
-    await memory.set_switch(here, "on")
-    assert f"群 {group} " not in await stage.ask("/记忆 统计 -t", SUPERUSER, group)
-
-
 async def test_versions_are_listed_and_chosen_by_number(stage: Stage, group: int) -> None:
     """A superuser sees past versions with their dates and brings one back by its number in that list."""
     user = new_id()

@@ -55,16 +55,6 @@ async def test_two_laughs_are_two_in_any_order(both: tuple[Stage, Stage], order:
     assert texts(await logged(group)) == ["哈哈", "哈哈"]
 
 
-async def test_a_slow_connection_adds_nothing(both: tuple[Stage, Stage], group: int) -> None:
-    """Lines that the second account hears long after the first one, and with later times, are no new lines."""
-    said = ["早", "早", "吃了吗", "早"]
-    for number, text in enumerate(said):
-        await both[0].hear(message(text, 2000001, group, time=1_790_000_000 + number * 7))
-    for number, text in enumerate(said):
-        await both[1].hear(message(text, 2000001, group, self_id=OTHER, time=1_790_000_020 + number * 7))
-    assert texts(await logged(group)) == said
-
-
 async def test_the_number_in_the_group_decides(both: tuple[Stage, Stage], group: int) -> None:
     """Where the platform tells a line's number in its group, equal numbers are one line and others are not."""
     await both[0].hear(message("哈哈", 2000001, group, time=1_790_000_000, real_seq="7"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.consent import HANDFUL, Consent
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.scope import PlaceSwitch
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
@@ -86,16 +86,6 @@ async def test_a_namesake_is_not_hidden() -> None:
     consent = Consent(ledger)
     await consent.opt_out("2000001", NOON)
     assert consent.hidden("阿棠(2000001)和阿棠(2000009)，阿棠") == "某位成员和阿棠(2000009)，阿棠"
-
-
-async def test_thousands_who_opted_out_are_hidden() -> None:
-    """Everybody is hidden, even if thousands opted out."""
-    ledger = a_ledger()
-    await asyncio.gather(*[ledger.consent.opt_out(f"20{number:05d}", NOON) for number in range(HANDFUL)])
-    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
-    consent = Consent(ledger)
-    await consent.load()
-    assert consent.hidden("阿棠和2000002") == "某位成员和某位成员"
 
 
 class FullBook:

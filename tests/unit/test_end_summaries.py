@@ -151,17 +151,6 @@ async def test_a_longer_list_of_the_older_mode_is_kept_aside(
     assert len(rows_of(path)) == KEPT
 
 
-async def test_a_list_that_grows_too_long_is_kept_aside_once(mirror: EndSummaries, path: Path):
-    """A list of the older mode that becomes too long is copied once before it is cut."""
-    lay(path, json.dumps([f"旧{number}" for number in range(KEPT - 1)]))
-    for number in range(4):
-        await mirror.copy(a_memo(number))
-        await mirror.flush()
-        assert len(list(path.parent.glob("end_summaries.before-*.json"))) == (number > 0)
-    [aside] = path.parent.glob("end_summaries.before-*.json")
-    assert [row for row in rows_of(aside) if isinstance(row, str)] == [f"旧{number}" for number in range(KEPT - 1)]
-
-
 @pytest.mark.parametrize("at", range(1, 20))
 async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int):
     """If the copy cannot be written, the longer list is not cut."""

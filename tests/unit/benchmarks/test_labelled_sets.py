@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from benchmarks import groupchat, locomo, madial
+from benchmarks import groupchat
 from benchmarks.labelled import ZONE
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=ZONE)
@@ -86,31 +86,3 @@ def test_baselines_read_what_the_asker_may(chat: groupchat.Chat) -> None:
     in_private = replace(in_group, place="p1", scene=core.Scene.private(TANG))
     assert {line.message.id for line in chat.readable(in_group)} == {"m1", "m3", "m5", "m7"}
     assert {line.message.id for line in chat.readable(in_private)} == {"m1", "m2", "m7"}
-
-
-def test_citations_are_read_however_they_are_written(tmp_path: Path) -> None:
-    """Several ids in one text, a stray colon, unknown turns and corrections are parsed into turns."""
-    turns = [{"dia_id": f"D1:{number}", "speaker": "Ann", "text": "hi"} for number in (1, 2, 3)]
-    told = {"session_1": turns, "session_1_date_time": "1:56 pm on 8 May, 2023", "session_2_date_time": "later"}
-    cited = {"a": ["D1:1; D1:2"], "b": ["D:1:3", "D9:9"], "c": ["D1:1"], "d": ["D9:9"]}
-    asked = [{"question": question, "category": 1, "evidence": evidence} for question, evidence in cited.items()]
-    errors = [{"question": "c", "cited_evidence": ["D1:1"], "correct_evidence": ["D1:2", "D1:3"]}]
-    (tmp_path / "errors.json").write_text(json.dumps(errors), "utf-8")
-    path = tmp_path / "locomo.json"
-    path.write_text(json.dumps([{"sample_id": "one", "conversation": told, "qa": asked}]), "utf-8")
-    read = {question.text: set(question.evidence) for question in locomo.read(path)[1]}
-    assert read == {"a": {"D1:1", "D1:2"}, "b": {"D1:3"}, "c": {"D1:2", "D1:3"}}
-
-
-async def test_a_fusion_joins_stored_ranks_with_the_words(tmp_path: Path) -> None:
-    """A text that the encoder ranks low but words find comes first, and duplicates of the data set are kept."""
-    told = {"1": "小雨喜欢乌龙茶", "2": "小雨去爬山", "3": "小雨去游泳", "4": "小雨喜欢乌龙茶"}
-    entries = [{"id": number, "event": text, "user-id": 1, "time": "2024-01-01"} for number, text in told.items()]
-    history = '<BOD>\n<Bart>:"你好"\n<Assistant>:"乌龙茶？"\n <Bart>: "我喜欢喝乌龙茶"\n'
-    dialogue = {"user-id": 1, "history": history, "relevant-id": [4], "rankings": {"any": [2, 3, 1, 4]}}
-    path = tmp_path / "madial.json"
-    path.write_text(json.dumps({"memories": entries, "dialogues": [dialogue]}), "utf-8")
-    asked = (await madial.answered(path))[0]
-    assert asked.dialogue.query == "我喜欢喝乌龙茶"
-    assert {event.id for event, _ in asked.lexical} >= {"1", "4"}
-    assert [event.id for event, _ in asked.lexical[:2]] == ["1", "4"]

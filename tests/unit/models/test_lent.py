@@ -201,16 +201,6 @@ async def test_a_refused_key_waits_for_the_operator_and_is_called_the_companions
         assert not (await memory.status()).refusal
 
 
-async def test_the_days_calls_hold(tmp_path: Path, server: ModelServer, companion: Companion) -> None:
-    """Over ``daily_calls`` the lent model is not asked either."""
-    settings = EXACT.model_copy(update={"daily_calls": 2})
-    async with a_memory(tmp_path, settings, lend=companion.lend) as memory:
-        for day in range(1, 6):
-            await told(memory, day)
-        assert (await memory.status()).is_over_daily_calls
-    assert len(server.asked) == 2
-
-
 @pytest.mark.parametrize(
     ("part", "value"),
     [

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.faults.processes import unreadable
 from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import MAX_BYTES
 from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
@@ -309,22 +310,7 @@ async def test_a_job_in_hand_whose_file_is_removed_can_be_settled(queue: FileQue
         assert queue.counts() == QueueCounts()
 
 
-DEEP = b'{"scene":' * 500 + b"1" + b"}" * 500
-UNREADABLE = {
-    "empty": b"",
-    "binary": bytes(range(256)) * 40,
-    "truncated": codec.encoded(a_job())[:-20],
-    "deep": DEEP,
-    "very deep": b"[" * 100_000,
-    "a list": b"[1, 2]",
-    "a number": b"17",
-    "an empty object": b"{}",
-    "wrong types": b'{"scene": {"kind": "group", "group_id": "10001", "user_id": "1"}, "observations": {"a": 1}}',
-    "a control character in an id": b'{"user_id": "a\\u0007b", "memo": "x"}',
-    "a lone surrogate": b'{"user_id": "1", "memo": "\\ud800"}',
-    "not UTF-8": b'{"user_id": "1", "memo": "\xff\xfe"}',
-    "from the future": codec.encoded(a_job()).replace(b'"schema_version":1', b'"schema_version":9'),
-}
+UNREADABLE = {name: content for name, content in unreadable().items() if content is not None}
 
 
 @pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE.keys())

@@ -256,19 +256,6 @@ async def test_what_is_asked_for_more_is_bounded_and_narrower():
         )
 
 
-async def test_what_was_found_twice_is_one_candidate():
-    """An event found by both the normal and an additional search counts once."""
-    rows = [(an_event(f"什么茶{number}", id=f"e{number}"), 15.0 - number) for number in range(15)]
-    then = replace(rows[0][0], text="阿棠喜欢喝茶", happened_at=NOON - timedelta(days=30))
-    words = Matching([(then, 15.0), *rows[1:]])
-    retriever = a_retriever(words=words, vectors=ListedVectors())
-    once, twice = [await search(retriever, query=replace(ASKED, windows=windows)) for windows in ((), (THEN,))]
-    assert len(words.asked) == 3
-    assert ids(twice)[0] == "e0"
-    known = {hit.event.id: hit.relevance for hit in once.hits}
-    assert [hit.relevance for hit in twice.hits[1:]] == [known[hit.event.id] for hit in twice.hits[1:]]
-
-
 async def test_a_leg_that_fails_on_the_way_keeps_what_it_has():
     """If an additional search fails, the rows found so far are kept and the part is named."""
 
@@ -309,30 +296,6 @@ async def test_a_reranker_is_not_asked_in_vain(settings):
     await search(a_retriever(reranker=judge, **settings))
     await search(a_retriever(reranker=judge, words=ListedWords(), vectors=ListedVectors()))
     assert judge.asked == []
-
-
-async def test_a_reranker_sees_the_best_candidates_each_once():
-    """The reranker gets at most ``top_k * rerank_candidate_multiplier`` texts, including those of the named time."""
-    rows = [(an_event(f"茶{number}", id=f"e{number}"), 9.0 - number) for number in range(12)]
-    twin = (replace(rows[0][0], id="twin"), 8.5)
-    then = (replace(rows[9][0], happened_at=NOON - timedelta(days=30)), 2.0)
-    judge = Judge([0.5] * 4)
-    asked = replace(ASKED, terms=("茶",), windows=(Interval(NOON - timedelta(days=31), NOON - timedelta(days=29)),))
-    words = ListedWords([rows[0], twin, *rows[1:3], then])
-    retriever = a_retriever(words=words, vectors=ListedVectors(), reranker=judge, rerank_candidate_multiplier=2)
-    found = await search(retriever, query=asked, top_k=4)
-    assert judge.asked[0][1] == ["茶9", "茶0", "茶1", "茶2"]
-    assert ids(found)[0] == "e9"
-
-
-async def test_a_reranker_is_asked_about_no_more_than_there_are_candidates():
-    """The two searches together give the reranker only the best of their candidates."""
-    rows = [an_event(f"茶{number}", id=f"e{number}") for number in range(4)]
-    judge = Judge([0.5, 0.5])
-    words, vectors = ListedWords([(row, 3.0) for row in rows[:2]]), ListedVectors((rows[2], 0.1), (rows[3], 0.1))
-    retriever = a_retriever(ListedEvents(*rows), words, vectors, reranker=judge, rerank_candidate_multiplier=2)
-    await search(retriever, query=replace(ASKED, terms=("茶",)), top_k=1)
-    assert judge.asked[0][1] == ["茶0", "茶1"]
 
 
 async def test_whom_the_question_names_comes_first():

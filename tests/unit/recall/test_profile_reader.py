@@ -331,15 +331,6 @@ async def test_an_index_that_is_away_finds_nothing() -> None:
     assert await world.profiles.search(GROUP, "乌龙茶") == []
 
 
-@pytest.mark.parametrize("vector", [(), (1.0,), (float("nan"), 0.0), (float("inf"), 0.0)])
-async def test_a_vector_that_is_none(vector: tuple[float, ...]) -> None:
-    """A profile whose vector is missing, of another length or not finite is judged by its words."""
-    index = ListedIndex(CYCLIST, vectors={OTHER_MEMBER: array("f", vector)})
-    world = await a_world(index=index, embedder=CountingEmbedder())
-    [hit] = await world.profiles.search(GROUP, "自行车")
-    assert hit.score == 1.0
-
-
 async def test_consent_counts_when_the_answer_is_given() -> None:
     """A person who opts out while the question is being embedded is not in the answer."""
     embedder = CountingEmbedder()
@@ -379,14 +370,6 @@ async def test_a_file_that_fails_costs_no_other() -> None:
         (READING_GROUP, TurnProfiles(CLIMBER, None, False)),
     ):
         assert await world.turn(GROUP) == left
-
-
-async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
-    """The profile of an excluded person is neither read nor shown; the group's profile is."""
-    world = await a_world(CLIMBER, THE_GROUP)
-    await world.consent.opt_out("2000001", NOON)
-    assert await world.turn(GROUP) == TurnProfiles(None, THE_GROUP)
-    assert world.store.asked == [READING_GROUP]
 
 
 # Isolation over random histories.
@@ -553,15 +536,6 @@ async def test_what_was_read_before_the_withdrawal_is_not_shown_after_it() -> No
     world.store.may_answer.set()
     assert await asker(world, GROUP) is None
     await reading
-
-
-async def test_a_profile_without_words_is_none() -> None:
-    """A profile without text is not shown."""
-    world = await a_world(a_listed(MEMBER, " \n"), a_listed(READING_GROUP, "", tags=("读书",), name="读书会"))
-    assert await world.profiles.find(GROUP, MEMBER) is None
-    assert await asker(world, GROUP) is None
-    assert await world.profiles.search(GROUP, "阿棠") == []
-    assert await group(world, GROUP) is not None
 
 
 async def test_a_look_at_a_profile_asks_once_what_is_withdrawn() -> None:

@@ -8,7 +8,6 @@ import shutil
 import stat
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Connection
@@ -22,7 +21,7 @@ from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.vectors import VectorRow
 from tests.support.builders import GROUP, a_draft, an_event
-from tests.support.disks import fill, set_read_only, small_disk
+from tests.support.disks import fill, small_disk
 from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with, shown
 
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
@@ -32,19 +31,6 @@ POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="modes of files 
 def path(tmp_path: Path) -> Path:
     """Return the path of a ledger in a new folder."""
     return tmp_path / "memory" / "ledger.db"
-
-
-@pytest.fixture
-def unwritable(tmp_path: Path) -> Iterator[Path]:
-    """Return a folder that cannot be written."""
-    if os.geteuid():
-        tmp_path.chmod(0o500)
-        yield tmp_path
-        tmp_path.chmod(0o700)
-        return
-    with small_disk(tmp_path / "disk", 8) as disk:  # root can write everywhere except on a read-only disk
-        set_read_only(disk, is_read_only=True)
-        yield disk
 
 
 def laid(path: Path, content: bytes) -> None:
@@ -150,23 +136,6 @@ async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
     assert content_of(path) == damaged
     laid(path, whole)
     await (await Ledger.open(path)).close()
-
-
-@POSIX_ONLY
-async def test_a_folder_that_takes_no_writes_is_refused_by_name(unwritable: Path) -> None:
-    """If the folder cannot be written, the error names the path."""
-    for path in (unwritable / "ledger.db", unwritable / "memory" / "ledger.db"):
-        with pytest.raises(StorageRefused, match=r"ledger\.db"):
-            await Ledger.open(path)
-
-
-async def test_a_place_that_cannot_be_a_file_is_refused(tmp_path: Path) -> None:
-    """A folder at the ledger's path, or a file at its folder's path, is refused."""
-    (tmp_path / "ledger.db").mkdir()
-    (tmp_path / "file").write_text("x")
-    for path in (tmp_path / "ledger.db", tmp_path / "file" / "ledger.db"):
-        with pytest.raises(StorageRefused):
-            await Ledger.open(path)
 
 
 async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> None:
