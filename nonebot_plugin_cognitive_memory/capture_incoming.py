@@ -1,4 +1,7 @@
-"""Records messages that people send: no API call per message, and no exception reaches the bot."""
+"""Records messages that people send, and removes those that they withdraw.
+
+There is no API call per message, and no exception reaches the bot.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,10 @@ from .left_places import note_departure, returned
 from .lifecycle import get_memory, lifetime
 from .lines_of_several_accounts import line_copies
 from .message_text import worded
-from .onebot import v12
+from .onebot import v11, v12
 from .platform_names import platform_names
-from .scene import is_captured
+from .scene import agent_of, is_captured, line_id, qq_id, scene_at, text_id
 from .throttled_log import complain
-from .withdrawn_messages import withdraw
 
 
 class _Recording(Rule):
@@ -113,3 +115,31 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
                 considerer.note(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
+
+
+async def withdraw(bot: Bot, event: Event) -> None:
+    """Remove from the memory a message that was withdrawn in the chat, if the event says so; a failure is logged.
+
+    In a group, the scene's person is the bot if the sender's id is invalid.
+    """
+    agent, own_id, withdrawn = agent_of(bot), bot.self_id, getattr(event, "message_id", None)
+    match event:
+        case v11.GroupRecallNoticeEvent(group_id=group, user_id=user):
+            scene = scene_at(agent, qq_id(group), qq_id(user) or own_id)
+        case v11.FriendRecallNoticeEvent(user_id=user):
+            scene = scene_at(agent, "", qq_id(user))
+        case v12.GroupMessageDeleteEvent(group_id=group, user_id=user):
+            scene = scene_at(agent, text_id(group), text_id(user) or own_id)
+        case v12.PrivateMessageDeleteEvent(user_id=user):
+            scene = scene_at(agent, "", text_id(user))
+        case _:
+            scene = None
+    if scene is None:
+        return
+    message_id = line_copies.known_id(scene, line_id(withdrawn))
+    considerer.learned(scene, (message_id,))
+    try:
+        await get_memory().recall_message(scene, message_id)
+    except core.CognitiveMemoryError as refused:
+        if get_memory().is_running:
+            complain(replies.log.NOT_WITHDRAWN.format(reason=refused))

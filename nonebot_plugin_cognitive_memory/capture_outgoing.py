@@ -17,7 +17,6 @@ import cognitive_memory_core as core
 
 from . import heard, replies
 from .announcing import announce
-from .answer_sources import answer_sources
 from .auto_consider import considerer
 from .event_message import find_message, sent_at
 from .lifecycle import get_memory, lifetime
@@ -55,7 +54,7 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
         message = _own_message(bot, data, result, FORWARDED if api in FORWARDING else wording.text, asker)
         if message is not None:
             asked = find_message(bot, event) if event is not None and asker is not None else None
-            answer_sources.sent(message.scene, asked.id if asked else "", message.id)
+            heard.answer_sources.sent(message.scene, asked.id if asked else "", message.id)
         if message is None or not await _may_be_kept(message, wording, asker, event):
             return
         if message.text and is_captured(message.scene):

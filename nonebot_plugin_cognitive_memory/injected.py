@@ -11,8 +11,8 @@ from nonebot.params import Depends
 
 import cognitive_memory_core as core
 
-from .answer_sources import answer_sources
 from .event_message import find_message, plain_text
+from .heard import answer_sources
 from .lifecycle import get_memory
 from .record_end_of_turn import TurnEnd, consider
 from .scene import find_scene, scene_of

@@ -22,12 +22,12 @@ from nonebot.matcher import current_bot, current_event
 import cognitive_memory_core as core
 
 from .. import replies
-from ..answer_sources import answer_sources
 from ..bounded_maps import Lasting
 from ..capture_incoming import observe
 from ..command_table import is_any_command
 from ..config import setup
 from ..event_message import find_message, plain_text
+from ..heard import answer_sources
 from ..lifecycle import get_memory
 from ..record_end_of_turn import TurnEnd, consider
 from ..scene import find_scene

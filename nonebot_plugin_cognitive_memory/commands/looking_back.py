@@ -9,11 +9,11 @@ from datetime import datetime
 import cognitive_memory_core as core
 
 from .. import record_end_of_turn, replies
-from ..answer_sources import answer_sources
 from ..auto_consider import considerer
 from ..bounded_maps import Lasting
 from ..config import setup
 from ..event_message import find_message
+from ..heard import answer_sources
 from ..lifecycle import get_memory
 from .entry import Call
 
