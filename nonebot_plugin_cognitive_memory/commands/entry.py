@@ -79,7 +79,7 @@ async def reply(bot: Bot, event: Event) -> None:
         result = replies.commands.NOBODY
     elif command is None:
         like = nearest(text)
-        result = replies.usage.usage(like, is_guess=True) if like else replies.commands.UNKNOWN_SUBCOMMAND
+        result = replies.usage.usage(like, replies.usage.NEAREST) if like else replies.commands.UNKNOWN_SUBCOMMAND
     else:
         result = await _answered(bot, event, scene, command)
     await say(bot, event, result)

@@ -7,6 +7,7 @@ import cognitive_memory_core as core
 from ..command_table import AS_TEXT, Command
 from . import settings
 
+WRITTEN, NEAREST = "写法：{usage}", "没有这个子命令，最像的是 {usage}"
 _HELP = """\
 认知记忆 · 发 /记忆（或 /memory）加子命令，中文英文写一个就行，例如 /记忆 详情 1
 列表 list [页]：这里记住了什么，新的在前；列表 已忘：你忘掉的，30 天内能恢复
@@ -88,9 +89,8 @@ def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
     return "\n".join(parts)
 
 
-def usage(command: Command, *, is_guess: bool = False) -> str:
-    """Return the usage of a subcommand; ``is_guess``: of the one that is most like an unknown one."""
+def usage(command: Command, sentence: str = WRITTEN) -> str:
+    """Return the usage of a subcommand in a sentence: of the one that was called, or, as NEAREST, of one like it."""
     plain = f"/记忆 {command.words[0]}"
     as_text = f"；只要文字：{plain} -t" if command.takes == AS_TEXT else ""
-    lead = "没有这个子命令，最像的是 " if is_guess else "写法："
-    return lead + _USAGE.get(command.name, plain + as_text)
+    return sentence.format(usage=_USAGE.get(command.name, plain + as_text))
