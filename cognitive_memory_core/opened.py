@@ -208,7 +208,7 @@ class Opened:
                 self.names,
                 self.profile_reader,
                 self.belief_search,
-                self.reconciler,
+                self.reconciler and self.reconciler.nearest,
                 self.reranking.reranker,
             ),
             live,

@@ -13,8 +13,7 @@ from .. import sentences
 from ..domain.event import Fact, duplicate_key
 from ..errors import PermanentError
 from ..models.spending import NoModel
-from ..ports.models import Chat, MergedLine, MergedLines, MergeInput, Merger
-from ..ports.tally import REFUSED, Tally
+from ..ports.models import REFUSED, Chat, MergedLine, MergedLines, MergeInput, Merger, Tally
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -19,6 +19,7 @@ else:  # array("f"): compact, the standard library's, and numpy reads it without
 
 
 T = TypeVar("T")
+REFUSED, RETRIED = "gate:", "retry"  # counts of a Tally: rejected by the gate, with the reason; asked again for that
 HASHING = "hashing-"  # first characters of the fingerprint of the embedder without a model
 LEAST_SPREAD = 0.02  # between the two medians; a smaller spread is noise
 
@@ -72,6 +73,22 @@ class Embedder(Protocol):
 def is_hashing(embedder: Embedder) -> bool:
     """Return whether an embedder's vectors know no more than the words."""
     return embedder.fingerprint.startswith(HASHING)
+
+
+class Tally:
+    """Counters for the quality report; these count nothing.
+
+    Those that count never raise or block; the latest counts may be lost when the process dies.
+    """
+
+    def count(self, name: str, times: int = 1) -> None:
+        """Add ``times`` to the counter of this name."""
+
+    def recalled(self, event_ids: Iterable[str]) -> None:
+        """Count events that were shown, in a context or by a search."""
+
+    def took(self, read: str, seconds: float) -> None:
+        """Count one read of the kind ``read`` by its duration."""
 
 
 class Meter(Protocol):

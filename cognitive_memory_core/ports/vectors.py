@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..domain.event import Event
 from ..domain.read_filter import ReadFilter
 from .models import Vector
+
+Nearest = Callable[[Vector, ReadFilter, int], Awaitable[list[tuple[str, float]]]]
+"""Returns the ids of the admitted events nearest to a unit vector, so many at most, with their cosines, best first.
+
+Raises UnavailableError while the index does not contain all events of the ledger.
+"""
 
 
 @dataclass(frozen=True)
@@ -17,17 +23,6 @@ class EmbeddedEvent:
     event: Event
     fingerprint: str = ""
     vector: Vector | None = None
-
-
-class VectorIndex(Protocol):
-    """Nearest-neighbour search over events, within what a read filter admits."""
-
-    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
-        """Return the ids of the admitted events nearest to a unit vector with their cosines, best first.
-
-        Raises UnavailableError while the index does not contain all events of the ledger.
-        """
-        ...
 
 
 @dataclass(frozen=True)

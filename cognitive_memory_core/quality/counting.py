@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import tzinfo
 
 from ..ports.clock import Clock
-from ..ports.tally import Tally
+from ..ports.models import Tally
 from ..store.quality import QualityLedger
 from ..tasks import WriteLoop
 

@@ -24,7 +24,7 @@ from ..domain.turn import QueueCounts
 from ..models.lent import LentModel
 from ..models.spending import UNMETERED
 from ..ports.clock import Clock
-from ..ports.tally import REFUSED, RETRIED
+from ..ports.models import REFUSED, RETRIED
 from ..settings import Live, Settings
 from ..store.ledger import Ledger
 from .counting import BOUNDS, TOOK

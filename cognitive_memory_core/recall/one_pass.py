@@ -25,7 +25,7 @@ from ..domain.read_filter import NARROWED, ReadFilter
 from ..errors import BadArgument, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Embedder, Reranker, Vector, is_hashing
-from ..ports.vectors import VectorIndex
+from ..ports.vectors import Nearest
 from ..read_access import ReadAccess
 from ..settings import Decay, Settings
 from ..store.database.table import Snapshot, at_once
@@ -118,7 +118,7 @@ class Sources:
     names: CurrentNames
     profiles: ProfileReader | None = None
     beliefs: BeliefSearch | None = None
-    wide: VectorIndex | None = None
+    wide: Nearest | None = None
     reranker: Reranker | None = None
 
 
@@ -318,7 +318,7 @@ class Question:
         found: list[tuple[str, float]] = []
         if wide is not None and exact.is_wide(self.connection, read_filter):
             try:
-                found = yield lambda: wide.nearest(vector, read_filter, limit)
+                found = yield lambda: wide(vector, read_filter, limit)
             except (*AWAY, BadArgument):  # exact search is slower and finds the same
                 found = []
         if len(found) >= limit > 0:  # with fewer, rows may be hidden behind many equal ones

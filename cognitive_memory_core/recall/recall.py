@@ -15,7 +15,7 @@ from ..domain.note import Memo
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..errors import CognitiveMemoryError, UnavailableError
-from ..ports.tally import Tally
+from ..ports.models import Tally
 from ..settings import Live, Settings
 from ..store.database.table import Snapshot
 from ..tasks import is_out_of_threads, seen

@@ -49,7 +49,7 @@ class _GenerationInUse:
 
 
 class IndexReconciler:
-    """A VectorIndex over the generation in use; it answers only while that generation is known to be complete."""
+    """Searches the generation in use, and answers only while that is known to be complete."""
 
     def __init__(
         self,

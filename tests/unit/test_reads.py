@@ -21,7 +21,7 @@ from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.memory import CognitiveMemory
-from cognitive_memory_core.ports.tally import Tally
+from cognitive_memory_core.ports.models import Tally
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.belief_search import BeliefSearch

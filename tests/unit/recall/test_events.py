@@ -413,12 +413,11 @@ async def test_a_wide_index_is_asked_where_there_are_too_many_vectors(wide, foun
     index.is_wide = lambda connection, read_filter: wide
     events = ListedEvents(TEA, HILL)
 
-    class Wide:
-        async def nearest(self, vector, read_filter, limit):
-            return [("hill", 0.9), ("unknown", 0.8), *[("tea", 0.5)] * limit][: limit if found == 5 else found]
+    async def nearest(vector, read_filter, limit):
+        return [("hill", 0.9), ("unknown", 0.8), *[("tea", 0.5)] * limit][: limit if found == 5 else found]
 
     retriever = a_retriever(events, ListedWords(), index)
-    retriever.sources.wide = Wide()
+    retriever.sources.wide = nearest
     hits = ids(await search(retriever))
     assert index.limits == asked
     assert hits == (["hill", "tea"] if not asked else ["tea"])
@@ -431,10 +430,9 @@ async def test_a_wide_index_that_is_away_is_replaced_by_exact_search(error):
     index.is_wide = lambda connection, read_filter: True
     retriever = a_retriever(vectors=index, words=ListedWords())
 
-    class Wide:
-        async def nearest(self, vector, read_filter, limit):
-            raise error
+    async def nearest(vector, read_filter, limit):
+        raise error
 
-    retriever.sources.wide = Wide()
+    retriever.sources.wide = nearest
     found = await search(retriever)
     assert (ids(found), found.degraded) == (["tea"], ())

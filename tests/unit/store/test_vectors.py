@@ -1,4 +1,4 @@
-"""The contracts of VectorLedger and VectorIndex, with exact search."""
+"""The contracts of VectorLedger, with exact search."""
 
 from __future__ import annotations
 
