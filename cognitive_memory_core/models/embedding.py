@@ -67,8 +67,8 @@ async def embedding_of(
     elif wanted.model_name:
         client = await asyncio.to_thread(ModelClient, wanted, "embedding", meter, limit=EMBEDDING_LIMIT, lender=lender)
         stack.push_async_callback(client.close)
-        fingerprint = OpenAIEmbedder(wanted, client).fingerprint
-        inner = OpenAIEmbedder(wanted, client, dimensions=await ledger.vectors.dimensions(fingerprint))
+        inner = OpenAIEmbedder(wanted, client)
+        inner.length = await ledger.vectors.dimensions(inner.fingerprint) or inner.length
     else:
         inner = await asyncio.to_thread(local_embedder, wanted, data_dir)
         if isinstance(inner, LocalEmbedder):
@@ -98,22 +98,13 @@ class OpenAIEmbedder:
     ) -> None:
         """Use a model whose vectors have ``dimensions`` numbers; 0 means the length of its first good answer."""
         self.name = settings.model_name
+        self.fingerprint = instructed(f"{settings.model_name}/{settings.dimensions or 'native'}", settings)
+        self.calibration: Calibration = GUESS  # measured by others
         self._settings = settings
         self._client = client
-        self._length = dimensions or settings.dimensions or 0
+        self.length = dimensions or settings.dimensions or 0
         self._seconds = seconds
         self._query_seconds = query_seconds
-
-    @property
-    def fingerprint(self) -> str:
-        """Return a text that identifies the model, the requested dimensions and the instructions (by their digests)."""
-        model = f"{self._settings.model_name}/{self._settings.dimensions or 'native'}"
-        return instructed(model, self._settings)
-
-    @property
-    def calibration(self) -> Calibration:
-        """Return the default calibration for models, because this model's is not measured here."""
-        return GUESS
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents, in one request."""
@@ -133,8 +124,8 @@ class OpenAIEmbedder:
         if self._settings.dimensions:
             body["dimensions"] = self._settings.dimensions
         answer = await self._client.answer("embedding", "/embeddings", body, seconds)
-        vectors = await asyncio.to_thread(_read, answer, len(texts), self._length)
-        self._length = self._length or len(vectors[0])
+        vectors = await asyncio.to_thread(_read, answer, len(texts), self.length)
+        self.length = self.length or len(vectors[0])
         return vectors
 
 

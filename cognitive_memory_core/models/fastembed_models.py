@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,7 @@ Kind = Literal["embedding", "rerank"]
 FOLDER = "models"  # in the data directory
 LONGEST_TEXT = 500  # characters: 32 texts of 512 tokens each take over a gigabyte
 BATCH = 8
-_ENGINES = {
+_ENGINES: Mapping[Kind, tuple[str, str]] = {
     "embedding": ("fastembed", "TextEmbedding"),
     "rerank": ("fastembed.rerank.cross_encoder", "TextCrossEncoder"),
 }
@@ -58,7 +59,8 @@ def encoder(name: str, folder: Path) -> Callable[[Sequence[str]], Any]:
 
     Raises UnavailableError for a name that fastembed does not know, and what fastembed raises for broken files.
     """
-    length, model = int(_description("embedding", name)["dim"]), _loaded("embedding", name, folder)
+    model, description = _loaded("embedding", name, folder)
+    length = int(description["dim"])
 
     def encode(texts: Sequence[str]) -> Any:
         matrix = np.asarray(list(model.embed(list(texts), batch_size=BATCH)), np.float32)
@@ -75,8 +77,7 @@ def encoder(name: str, folder: Path) -> Callable[[Sequence[str]], Any]:
 
 def cross_encoder(name: str, folder: Path) -> Callable[[str, Sequence[str]], list[float]]:
     """Load a cross-encoder; its function returns a score in [0, 1] per text. Raises as :func:`encoder` does."""
-    _description("rerank", name)
-    model = _loaded("rerank", name, folder)
+    model, _ = _loaded("rerank", name, folder)
 
     def scores(query: str, texts: Sequence[str]) -> list[float]:
         logits = [float(score) for score in model.rerank(query, list(texts), batch_size=BATCH)]
@@ -116,8 +117,9 @@ def downloaded(kind: Kind, name: str, folder: Path) -> None:
 
 def kind_of(name: str) -> Kind:
     """Return what a model is for; raises BadArgument for a name that fastembed does not know."""
-    for kind in ("embedding", "rerank"):
-        if any(name.lower() == str(model["model"]).lower() for model in _engine(kind).list_supported_models()):
+    for kind in _ENGINES:
+        with suppress(UnavailableError):
+            _description(kind, name)
             return kind
     raise BadArgument(sentences.models.UNKNOWN_LOCAL_MODEL.format(name=name))
 
@@ -134,9 +136,10 @@ def _description(kind: Kind, name: str) -> dict[str, Any]:
     raise UnavailableError(sentences.models.UNKNOWN_LOCAL_MODEL.format(name=name))
 
 
-def _loaded(kind: Kind, name: str, folder: Path) -> Any:
+def _loaded(kind: Kind, name: str, folder: Path) -> tuple[Any, dict[str, Any]]:
     """Load for one thread, as two gain nothing, and without an arena, which keeps the memory of the longest texts."""
-    return _engine(kind)(
+    description = _description(kind, name)
+    model = _engine(kind)(
         name,
         threads=1,
         providers=["CPUExecutionProvider"],
@@ -144,3 +147,4 @@ def _loaded(kind: Kind, name: str, folder: Path) -> Any:
         local_files_only=True,
         enable_cpu_mem_arena=False,
     )
+    return model, description

@@ -42,17 +42,9 @@ class HashingEmbedder:
     def __init__(self, dimensions: int = 512) -> None:
         """Make vectors of this many numbers, at least 64."""
         self._dimensions = max(dimensions, 64)
+        self.fingerprint = f"{HASHING}v1-{self._dimensions}"
+        self.calibration = _CALIBRATION  # the medians measured on the pairs of the test suite
         self._cached: dict[str, _Positions] = {}
-
-    @property
-    def fingerprint(self) -> str:
-        """Return a text that names the method, its version and the length of its vectors."""
-        return f"{HASHING}v1-{self._dimensions}"
-
-    @property
-    def calibration(self) -> Calibration:
-        """Return the medians measured on the pairs of the test suite."""
-        return _CALIBRATION
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents."""

@@ -62,7 +62,8 @@ class ChromaStore:
 
         ``fingerprint`` names the embedding model of its vectors, ``dimensions`` their length.
         """
-        await self._swept()
+        while not await self._process.write("sweep"):
+            pass
         begun = Generation(**await self._process.write("begin", fingerprint=fingerprint, dimensions=dimensions))
         self._crashes.pop(begun.number, None)
         self._open_in[begun.number] = self._process.pid
@@ -71,7 +72,8 @@ class ChromaStore:
     async def put_in_use(self, generation: Generation) -> None:
         """Search in this generation from now on, and delete all others."""
         await self._asked(generation, "put_in_use")
-        await self._swept()
+        while not await self._process.write("sweep"):
+            pass
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
         """Write the vectors of events in batches, and remove those of forgotten or replaced (retired) events.
@@ -121,10 +123,6 @@ class ChromaStore:
         await self._process.close()
         while self._opening:  # these may have waiters; they end once the process is gone
             await asyncio.wait(set(self._opening.values()))
-
-    async def _swept(self) -> None:
-        while not await self._process.write("sweep"):
-            pass
 
     async def _asked(self, generation: Generation, name: str, *, is_search: bool = False, **arguments: Any) -> Any:
         """Return the answer to a request about a generation, which a process that was restarted opens first."""
