@@ -163,8 +163,14 @@ class JobFolder:
         changed_at = self._disk.changed_at(folder)
         if changed_at == self._pending_seen:
             return
-        names = [name for name in self._disk.names(folder) if _is_job_file(name) and not self._is_indexed(name)]
-        found = [row for row in (self._disk.find(folder / name) for name in names) if row is not None]
+        found: list[FoundFile] = []
+        for text in filter(_is_job_file, self._disk.names(folder)):
+            entry = self.find(text[INSTANT_WIDTH:].partition(".")[0])  # fast for fifty thousand names
+            is_known = entry is not None and (entry.name == text or parsed(text) is not None)
+            if entry is not None and entry.state is JobState.FAILED:  # somebody may have moved it back by hand
+                is_known = False
+            if not is_known and (row := self._disk.find(folder / text)) is not None:
+                found.append(row)
         if not found and seconds - changed_at / 1e9 >= _SETTLED_AFTER:
             self._pending_seen = changed_at
         for row in found:
@@ -178,13 +184,6 @@ class JobFolder:
                 self.move(twin, None)  # somebody moved it out of failed by hand
             with contextlib.suppress(Vanished):
                 self._adopt(PENDING, row, now)
-
-    def _is_indexed(self, name: str) -> bool:
-        """Return whether a file in pending is indexed; fast for fifty thousand names."""
-        entry = self.find(name[INSTANT_WIDTH:].partition(".")[0])
-        if entry is None or entry.state is JobState.FAILED:  # somebody may have moved it back by hand
-            return False
-        return entry.name == name or parsed(name) is not None
 
     def next_instant(self, now: datetime) -> int:
         """Return the instant of arrival of a new job: now, or one that is later than all before."""
@@ -213,9 +212,9 @@ class JobFolder:
         waiting, claimed, failed = (len(self._of[state]) for state in ON_DISK)
         return QueueCounts(waiting, claimed, failed, self._bytes)
 
-    def open_jobs(self, scope: Scope) -> tuple[int, int]:
-        """Return how many jobs wait or are being written, in all and in the scope."""
-        return sum(len(self._of[state]) for state in OPEN), len(self._lines.get(scope, ()))
+    def load(self, scope: Scope) -> tuple[int, int, int]:
+        """Return how many jobs wait or are being written, in all and in the scope, and the bytes of all of them."""
+        return sum(len(self._of[state]) for state in OPEN), len(self._lines.get(scope, ())), self._bytes
 
     def move(self, entry: JobEntry, state: JobState | None) -> None:
         """Put a job into a state, or for None remove it, which a second call does not do again.

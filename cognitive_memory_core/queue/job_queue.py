@@ -140,7 +140,12 @@ class FileQueue:
         data = codec.encoded(job)
         if not JOB_ID.fullmatch(job.id):
             raise BadArgument(sentences.caller.BAD_ID.format(what="job id", value=job.id))
-        self._check_bounds(job.scope, len(data))
+        if bound := self._exceeded(job.scope, len(data)):
+            message, now = sentences.caller.QUEUE_FULL.format(bound=bound), self._clock.now()
+            if self._complained_at is None or abs(now - self._complained_at) >= COMPLAINT_PAUSE:
+                self._complained_at = now
+                log.warning("%s", message)
+            raise QueueFull(message)
         name = JobName(self._jobs.next_instant(self._clock.now()), job.id, 0)
         entry = JobEntry(*name, PENDING, str(name), JobState.ARRIVING, len(data), job.scope, codec.memo_of(job))
         self._jobs.move(entry, JobState.ARRIVING)
@@ -148,22 +153,16 @@ class FileQueue:
         arriving.add_done_callback(seen)  # its caller may be gone
         await asyncio.shield(arriving)
 
-    def _check_bounds(self, scope: Scope, size: int) -> None:
-        bounds = self._settings
-        total, here = self._jobs.open_jobs(scope)
+    def _exceeded(self, scope: Scope, size: int) -> str:
+        """Return which bound a job of this size would exceed; "" if none."""
+        bounds, words = self._settings, sentences.caller
+        total, here, waiting = self._jobs.load(scope)
         if total >= bounds.max_pending:
-            bound = sentences.caller.FULL_IN_TOTAL.format(limit=bounds.max_pending)
-        elif here >= bounds.max_pending_per_group:
-            bound = sentences.caller.FULL_HERE.format(limit=bounds.max_pending_per_group)
-        elif self._jobs.counts().pending_bytes + size > bounds.max_pending_mb * MEGABYTE:
-            bound = sentences.caller.FULL_IN_BYTES.format(megabytes=bounds.max_pending_mb)
-        else:
-            return
-        message, now = sentences.caller.QUEUE_FULL.format(bound=bound), self._clock.now()
-        if self._complained_at is None or abs(now - self._complained_at) >= COMPLAINT_PAUSE:
-            self._complained_at = now
-            log.warning("%s", message)
-        raise QueueFull(message)
+            return words.FULL_IN_TOTAL.format(limit=bounds.max_pending)
+        if here >= bounds.max_pending_per_group:
+            return words.FULL_HERE.format(limit=bounds.max_pending_per_group)
+        is_full = waiting + size > bounds.max_pending_mb * MEGABYTE
+        return words.FULL_IN_BYTES.format(megabytes=bounds.max_pending_mb) if is_full else ""
 
     async def _arrive(self, entry: JobEntry, data: bytes) -> None:
         state = None
