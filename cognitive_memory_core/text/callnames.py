@@ -78,14 +78,14 @@ def parts(name: str) -> tuple[str, ...]:
     han = begun.group()
     found = [han[:length] for length in range(min(len(han) - 1, _LONGEST_PART), _SHORTEST - 1, -1)]
     found += [han[1:]] if len(han) == _FULL and han[0] in _FAMILY_NAMES else []
-    return tuple(part for part in found if _calls(part) and any(map(_is_rare, part)))
+    return tuple(part for part in found if _calls(part) and any(telling(char) == 1.0 for char in part))
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=8192)
 def characters(name: str) -> frozenset[str]:
     """Return the rare Chinese characters of a name; with a title each of them may address the person: 棠姐, 老齐."""
-    return frozenset(filter(_is_rare, _HAN.findall(callname(clean_name(name)))))
+    return frozenset(char for char in _HAN.findall(callname(clean_name(name))) if telling(char) == 1.0)
 
 
 def titled(text: str) -> Iterator[tuple[int, str]]:
@@ -93,10 +93,6 @@ def titled(text: str) -> Iterator[tuple[int, str]]:
     for match in _TITLED.finditer(text):
         if match.group() not in _COMMON:
             yield match.start(), match["after"] or match["before"]
-
-
-def _is_rare(char: str) -> bool:
-    return telling(char) == 1.0
 
 
 def _calls(name: str) -> bool:

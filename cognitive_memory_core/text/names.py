@@ -79,7 +79,9 @@ def clean_text(text: str) -> str:
         return text
     text = unicodedata.normalize("NFC", _LINE_END.sub("\n", text)).translate(_TEXT)
     text = _STRAY_JOINER.sub("", _STRAY_STYLE.sub("", text))
-    return unicodedata.normalize("NFC", _without_floods(text))
+    if marks := "".join(char for char in set(text) if unicodedata.category(char)[0] == "M"):
+        text = re.sub(f"([{marks}]{{{_MOST_MARKS}}})[{marks}]+", r"\1", text)
+    return unicodedata.normalize("NFC", text)
 
 
 def writable_text(text: str) -> str:
@@ -102,12 +104,6 @@ def _unbracketed(char: str) -> str:
     if not any(bracket in plain for bracket in _OPENING + _CLOSING):
         return char
     return "".join("〔" if part in _OPENING else "〕" if part in _CLOSING else part for part in plain)
-
-
-def _without_floods(text: str) -> str:
-    """Limit the number of accents per letter."""
-    marks = "".join(char for char in set(text) if unicodedata.category(char)[0] == "M")
-    return re.sub(f"([{marks}]{{{_MOST_MARKS}}})[{marks}]+", r"\1", text) if marks else text
 
 
 _TEXT = CharacterTable(_shown)

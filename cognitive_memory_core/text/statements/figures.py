@@ -19,7 +19,7 @@ from ..time.hours import clocks
 from ..time.numerals import worth
 from ..time.time_rules import Lean
 from ..time.time_spans import TimeSpan
-from ..time.time_words import Mention, is_time, mentions
+from ..time.time_words import is_time, mentions
 
 _LONGEST_DAY = timedelta(days=1, hours=12)  # an evening extends into the night
 _LEAP = datetime(2024, 2, 29)  # noqa: DTZ001  # wall-clock times throughout; a year with a 29 February
@@ -60,7 +60,11 @@ def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str
     if named_weekdays:
         near = (when + timedelta(days=step) for when in whens for step in range(-FORTNIGHT, FORTNIGHT + 1))
         spans += [day for day in map(_day_of, near) if _weekday(day) in named_weekdays]
-    strange = [word for word, of_word in told.days if of_word and not _meet(of_word, spans, numbers)]
+    strange: list[str] = []
+    for word, of_word in told.days:  # a day must lie in one of the spans, or a line have its number
+        is_known = any(one.start < other.stop and other.start < one.stop for one in of_word for other in spans)
+        has_number = any(one.start.day in numbers for one in of_word if one.stop - one.start <= _LONGEST_DAY)
+        strange += [word] if of_word and not (is_known or has_number) else []
     strange += [f"周{day}" for day in told.weekdays if day not in weekdays]
     for word, at, is_whole in told.clocks:
         is_hour = any(at // 60 == other // 60 for other in times) or (at // 60 or 12) in numbers
@@ -99,13 +103,18 @@ def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figur
     rest = _blanked(rest, (*(one.span() for one in _LABEL.finditer(rest)), *named(rest, names, is_time)))
     found = [one for one in mentions(rest) if one.kind not in ("now", "vague")]
     dated = [one for one in found if one.kind not in ("open", "habit") or not _WEEKDAY.search(one.text)]
-    days = tuple((rest[one.start : one.stop], tuple(_spans(one, when))) for one in dated)
+    days: list[tuple[str, tuple[TimeSpan, ...]]] = []
+    for one in dated:  # a date without a year may be a year off
+        spans = [span for lean in _LEANS if (span := one.at(when or _LEAP, lean))]
+        steps = [timedelta(days=365 * years) for years in ((0, -1, 1) if one.kind == "yearless" else (0,))]
+        of_word = tuple(TimeSpan(span.start + step, span.stop + step) for span in spans for step in steps)
+        days.append((rest[one.start : one.stop], of_word))
     weekdays = list(_WEEKDAY.finditer(rest))
     rest = _blanked(rest, (*((one.start, one.stop) for one in found), *(one.span() for one in weekdays)))
     times = list(clocks(rest))
     every = list(numbers_in(_blanked(rest, [(start, stop) for start, stop, _, _ in times])))
     return _Figures(
-        days,
+        tuple(days),
         frozenset(one[1].replace("天", "日") for one in weekdays),
         tuple((rest[start:stop].strip(), at, whole) for start, stop, at, whole in times),
         tuple((word, value) for word, value in every if word[0].isascii() or value > _FEW),
@@ -132,21 +141,6 @@ def numbers_in(text: str) -> Iterator[tuple[str, float]]:
         factor = _SCALES[found["scale"].lower()] if found["scale"] else 1.0
         rest = float(worth(found["rest"])) * factor / 10 if found["rest"] else 0.0
         yield found[0], round(float(digits) * factor + rest, 6)
-
-
-def _spans(mention: Mention, when: datetime | None) -> Iterator[TimeSpan]:
-    """Yield the spans that a time expression may mean at an instant; for a date without a year also a year off."""
-    for span in filter(None, (mention.at(when or _LEAP, lean) for lean in _LEANS)):
-        for years in (0, -1, 1) if mention.kind == "yearless" else (0,):
-            step = timedelta(days=365 * years)
-            yield TimeSpan(span.start + step, span.stop + step)
-
-
-def _meet(wanted: Sequence[TimeSpan], given: Sequence[TimeSpan], numbers: Collection[float]) -> bool:
-    """Return whether a day lies in one of the spans, or a line has its number."""
-    if any(one.start < other.stop and other.start < one.stop for one in wanted for other in given):
-        return True
-    return any(one.start.day in numbers for one in wanted if one.stop - one.start <= _LONGEST_DAY)
 
 
 def _weekday(span: TimeSpan) -> str:
