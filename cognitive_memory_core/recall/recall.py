@@ -39,10 +39,6 @@ class SearchResult:
     degraded: tuple[str, ...] = ()
 
 
-def _nothing_waits(_: Scope) -> list[Memo]:
-    return []
-
-
 class Recall:
     """Builds contexts and searches events and the log; what fails or is late is left out, and raises no error."""
 
@@ -51,7 +47,7 @@ class Recall:
         sources: Sources,
         settings: Live[Settings],
         *,
-        waiting_memos: Callable[[Scope], list[Memo]] = _nothing_waits,
+        waiting_memos: Callable[[Scope], list[Memo]] = lambda _: [],
         flush: Callable[[], Awaitable[object]] | None = None,
         tally: Tally | None = None,
         guarded: Callable[[Callable[[], Awaitable[None]]], Awaitable[None]] | None = None,

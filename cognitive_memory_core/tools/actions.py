@@ -213,7 +213,9 @@ async def _own_pin(caller: ToolCaller, arguments: Arguments) -> Pin:
 
 def _entity(scene: Scene, arguments: Arguments) -> tuple[EntityType, str]:
     """Return type and id of the requested profile; the id may be written alone, as name(id) or as group/user."""
-    kind, identifier = _entity_type(arguments), arguments.needed_identifier("entity_id")
+    kind, identifier = _entity_type(arguments), arguments.identifier("entity_id")
+    if identifier is None:
+        raise BadToolArgument(sentences.tools.ARGUMENT_MISSING.format(name="entity_id"))
     group_id, slash, user_id = identifier.partition("/")
     if kind != "group" and slash and user_id and (group_id == scene.group_id or group_id.isdecimal()):
         return "member", identifier

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.context import Hit
 from ..domain.profile import said_in
 from ..domain.turn import Turn
 from .actions import (
@@ -55,7 +54,17 @@ async def _context(caller: ToolCaller, arguments: Arguments) -> Answer:
 
 async def _search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
     """Search as every tool does; each event also has its voice and the lines that it rests on."""
-    return {"events": [_with_quotes(caller, hit) for hit in await found_events(caller, arguments)]}
+    told: list[Answer] = []
+    for hit in await found_events(caller, arguments):
+        quotes = [
+            {
+                **{name: getattr(quote, name) for name in ("message_id", "sender_id", "text")},
+                "sent_at": caller.minute(quote.sent_at) if quote.sent_at else None,
+            }
+            for quote in hit.event.quotes
+        ]
+        told.append({**event_answer(caller, hit), "said_by": hit.event.sender_id, "quotes": quotes})
+    return {"events": told}
 
 
 async def _get_profile(caller: ToolCaller, arguments: Arguments) -> Answer:
@@ -81,17 +90,6 @@ async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
         return {"beliefs": [{**_belief(caller, hit.belief), "score": round(hit.score, 3)} for hit in hits]}
     page = await caller.memory.beliefs(caller.scene, limit=limit)
     return {"beliefs": [_belief(caller, belief) for belief in page.beliefs], "total": page.total}
-
-
-def _with_quotes(caller: ToolCaller, hit: Hit) -> Answer:
-    quotes = [
-        {
-            **{name: getattr(quote, name) for name in ("message_id", "sender_id", "text")},
-            "sent_at": caller.minute(quote.sent_at) if quote.sent_at else None,
-        }
-        for quote in hit.event.quotes
-    ]
-    return {**event_answer(caller, hit), "said_by": hit.event.sender_id, "quotes": quotes}
 
 
 def _belief(caller: ToolCaller, belief: Belief) -> Answer:

@@ -73,7 +73,17 @@ def function_schemas(prefix: str) -> list[Schema]:
     """
     if not all(_NAME.fullmatch(prefix + name) for name in _TOOLS):
         raise BadArgument(sentences.tools.BAD_PREFIX)
-    return [{"type": "function", "function": _function(prefix, name)} for name in _TOOLS]
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": prefix + name,
+                "description": sentences.tools.TOOL_TEXTS[name],
+                "parameters": _parameters(name, kinds),
+            },
+        }
+        for name, kinds in _TOOLS.items()
+    ]
 
 
 def agent_schemas() -> list[Schema]:
@@ -90,11 +100,6 @@ def agent_schemas() -> list[Schema]:
         }
         for name, kinds in AGENT_TOOLS.items()
     ]
-
-
-def _function(prefix: str, name: str) -> Schema:
-    description = sentences.tools.TOOL_TEXTS[name]
-    return {"name": prefix + name, "description": description, "parameters": _parameters(name, _TOOLS[name])}
 
 
 def _parameters(name: str, kinds: Mapping[str, Schema]) -> Schema:

@@ -98,13 +98,6 @@ class Arguments:
         text = _unless_omitted(_text(value, name))
         return (labelled[1].strip() if (labelled := _LABEL.fullmatch(text)) else text) or None
 
-    def needed_identifier(self, name: str) -> str:
-        """Return a required id; raises BadToolArgument if it is missing."""
-        identifier = self.identifier(name)
-        if identifier is None:
-            raise BadToolArgument(sentences.tools.ARGUMENT_MISSING.format(name=name))
-        return identifier
-
     def flag(self, name: str) -> bool:
         """Return True for values that mean yes, False for all others."""
         value = self._values.get(name)

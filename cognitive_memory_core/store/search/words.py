@@ -41,12 +41,14 @@ def add(connection: Connection, seq: int, item: Event | Message) -> None:
 
 
 def drop(connection: Connection, rows: Sequence[tuple[int, Event | Message]]) -> None:
-    """Remove events, or messages, from their index; they must be those that were indexed."""
+    """Remove events, or messages, from their index, and note that; they must be those that were indexed."""
     if rows:
         table = _table_of(rows[0][1])
         dropped = [("delete", seq, *words_of(item)) for seq, item in rows]
         connection.executemany(insert(table, (table, *_COLUMNS)), dropped)
-        note_removed(connection, table, [seq for seq, _ in rows])
+        number = latest_removal(connection, table) + 1
+        connection.execute(_PUT_REMOVAL, (table, number))
+        connection.execute(_PUT_REMOVAL, (_slot(table, number), listed(seq for seq, _ in rows)))
 
 
 def tidy(connection: Connection) -> None:
@@ -119,13 +121,6 @@ def _token(kind: str, *parts: str) -> str:
 def _plain(term: str) -> str:
     """Keep only the characters of a term that have no meaning in FTS5's query language."""
     return "".join(char if char.isalnum() else " " for char in term).strip()
-
-
-def note_removed(connection: Connection, table: str, seqs: Iterable[int]) -> None:
-    """Record that rows were removed from the index of a table."""
-    number = latest_removal(connection, table) + 1
-    connection.execute(_PUT_REMOVAL, (table, number))
-    connection.execute(_PUT_REMOVAL, (_slot(table, number), listed(seqs)))
 
 
 def latest_removal(connection: Connection, table: str) -> int:
