@@ -63,15 +63,6 @@ def test_numbers_stay_and_are_made_up_for_other_ids(script: Any) -> None:
     assert numbers(["user_7"])["user_7"] == numbers(["user_7", "user_8"])["user_7"]
 
 
-def test_a_made_up_number_gives_way_to_a_real_one(script: Any) -> None:
-    """If a replacement number is the real number of another person, a different one is chosen."""
-    numbers = script("transcript").numbers_of
-    taken = str(numbers(["user_7"])["user_7"])
-    given = numbers(["user_7", taken])
-    assert given[taken] == int(taken)
-    assert given["user_7"] != int(taken)
-
-
 def test_lines_come_in_the_order_of_time_without_the_bots_own(script: Any, tmp_path: Path) -> None:
     """Lines are sorted by time, replies refer to their line, and lines of the file's bot are separated."""
     late = a_message("3", reply_to="1", text="晚一点")
@@ -80,13 +71,6 @@ def test_lines_come_in_the_order_of_time_without_the_bots_own(script: Any, tmp_p
     assert [line.text for line in played.lines] == ["早一点", "晚一点"]
     assert played.lines[1].reply_to == played.lines[0].number
     assert [line.text for line in played.by_bot] == ["我是机器人"]
-
-
-def test_two_messages_of_one_id_are_two(script: Any, tmp_path: Path) -> None:
-    """A file that uses a message id twice loses no message."""
-    played = read(script, tmp_path, a_sheet(a_message("1", text="甲"), a_message("1", text="乙")))
-    assert {line.text for line in played.lines} == {"甲", "乙"}
-    assert len({line.number for line in played.lines}) == 2
 
 
 @pytest.mark.parametrize(

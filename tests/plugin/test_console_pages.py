@@ -278,15 +278,6 @@ async def test_a_notice_marks_what_is_in_chinese(shown: Console) -> None:
         assert '<span class="text"' in notice
 
 
-async def test_the_language_changes_where_one_is(shown: Console) -> None:
-    """The other language shows the same page."""
-    async with shown.visited() as visitor:
-        page = await visitor.look("/beliefs", group="20001")
-        back = page.split('name="back" value="', 1)[1].split('"', 1)[0]
-        assert back == "/beliefs?group=20001"
-        assert "Beliefs</h1>" in await visitor.act("/language", language="en", back=back)
-
-
 async def test_suggestions_are_accepted_and_dismissed(shown: Console) -> None:
     """A group's suggestions are made when it is chosen; an accepted one becomes a belief, a decided one is gone."""
     async with shown.visited() as visitor:

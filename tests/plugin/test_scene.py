@@ -111,12 +111,6 @@ async def test_version_twelve(twelve_stage: Stage) -> None:
     assert find(twelve_stage, twelve("notice", "friend_increase", user_id="u-1")) == core.Scene.private("u-1")
 
 
-@pytest.mark.parametrize("user", ["", "a\nb", "x" * 129, str(BOT)])
-async def test_version_twelve_without_a_person(twelve_stage: Stage, user: str) -> None:
-    """Invalid ids and the bot's own have no scene."""
-    assert find(twelve_stage, twelve_message("早", user, "g-1")) is None
-
-
 async def test_channels_have_no_scene(twelve_stage: Stage) -> None:
     """Channels have no scene."""
     event = twelve_message("早", "u-1", guild_id="1", channel_id="2")

@@ -66,14 +66,6 @@ def test_an_operator_has_no_turn() -> None:
         Dialogue(OPERATOR, ())
 
 
-def test_lists_become_tuples() -> None:
-    """Changing a list after it was passed in does not change the turn."""
-    lines: list[Message | str] = ["早"]
-    turn = Turn(GROUP, observations=["甲"], recent_messages=lines, message_ids=["1"])
-    lines.append("晚")
-    assert (turn.recent_messages, turn.message_ids) == (("早",), ("1",))
-
-
 def test_a_turn_within_its_limits_stays_as_it_is() -> None:
     """A turn within its limits is returned unchanged and not reported as cut."""
     turn = Turn(GROUP, memo="答" * 500, observations=["观" * 500] * 20, source_message="源" * 800)
@@ -96,12 +88,6 @@ def test_what_is_cut_ends_in_an_ellipsis_and_is_said(fields: dict[str, Any], kep
     cut, was_cut = Turn(GROUP, **fields).within(LIMITS)
     assert was_cut
     assert {name: getattr(cut, name) for name in kept} == kept
-
-
-def test_no_recent_lines_means_none() -> None:
-    """A limit of zero recent lines keeps none of them."""
-    cut, was_cut = Turn(GROUP, memo="x", recent_messages=["早", "晚"]).within(TurnLimits(recent_messages=0))
-    assert (cut.recent_messages, was_cut) == ((), True)
 
 
 def test_a_message_keeps_everything_but_its_length() -> None:
@@ -127,15 +113,6 @@ def test_a_cut_text_never_exceeds_its_bound(text: str, limit: int) -> None:
     cut = shortened(text, limit)
     assert len(cut) <= limit
     assert cut == text if len(text) <= limit else text.startswith(cut.removesuffix("…"))
-
-
-@pytest.mark.parametrize(
-    "name", ["memo", "observations", "source_message", "recent_messages", "message_ids", "perspective", "request_id"]
-)
-def test_none_is_nothing(name: str) -> None:
-    """None in place of a text or a list means empty."""
-    fields: dict[str, Any] = {name: None}
-    assert Turn(GROUP, **fields) == Turn(GROUP)
 
 
 @pytest.mark.parametrize("value", [7, b"x", {"a": 1}, True])

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.errors import BadArgument, UnavailableError, UnknownSuggestion
+from cognitive_memory_core.errors import UnavailableError, UnknownSuggestion
 from cognitive_memory_core.evolution.evolver import EvolverModel
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports.models import Vector
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
+from tests.support.builders import GROUP
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
 from tests.support.evolving import LIBRARY
@@ -76,35 +76,6 @@ async def test_other_problems_are_kept_apart() -> None:
 async def test_what_has_no_solution_is_not_suggested() -> None:
     """A problem that nobody solved gives no draft, hence no suggestion."""
     group = await SuggestingGroup.over(an_experience("网速慢", "", TANG), an_experience("网速很慢", "", LIN))
-    assert await group.suggestions() == []
-
-
-async def test_nothing_of_another_place_is_used() -> None:
-    """Experiences of another group or of a private chat are no evidence, and private chats have no suggestions."""
-    elsewhere = an_experience("打印机又卡纸了", "重启", LIN, 3, OTHER_GROUP)
-    whispered = an_experience("打印机又卡纸了", "重启", TANG, 4, PRIVATE)
-    group = await SuggestingGroup.over(JAM, elsewhere, whispered)
-    assert await group.suggestions() == []
-    with pytest.raises(BadArgument):
-        await group.suggestions(PRIVATE)
-
-
-async def test_people_who_opted_out_leave_no_trace() -> None:
-    """An experience of a person who opted out is no evidence, and their name is hidden in what others told."""
-    told = an_experience("打印机卡纸", "找林林(2000002)拿钥匙打开后盖", MO, 1)
-    group = await SuggestingGroup.over(JAM, JAM_AGAIN, told)
-    await group.ledger.names.note(GROUP.scope, LIN, "林林", NOON)
-    await group.consent.opt_out(LIN, NOON)
-    (found,) = await group.suggestions()
-    assert found.event_ids == (JAM.id, told.id)
-    assert "2000002" not in found.draft
-    assert "林林" not in found.draft
-
-
-async def test_a_forgotten_person_leaves_no_trace() -> None:
-    """After a person is forgotten, their experiences are no evidence any more."""
-    group = await SuggestingGroup.over(JAM, JAM_AGAIN)
-    await group.ledger.eraser.forget_person(LIN, later(days=9), str)
     assert await group.suggestions() == []
 
 

@@ -81,18 +81,6 @@ def raising(error: Exception, times: int = 10**9) -> Callable[[], None]:
     return react
 
 
-def cancelling(times: int) -> Callable[[], None]:
-    """Return a reaction that cancels the task by itself."""
-    left = [times]
-
-    def react() -> None:
-        if left[0] > 0:
-            left[0] -= 1
-            raise asyncio.CancelledError
-
-    return react
-
-
 @asynccontextmanager
 async def at_work(
     historian: ScriptedHistorian,
@@ -299,18 +287,6 @@ async def test_a_paused_worker_claims_nothing() -> None:
         assert historian.seen == ["甲"]
 
 
-async def test_a_transient_failure_is_tried_again() -> None:
-    """A job with a temporary failure is done at the next attempt."""
-    historian = ScriptedHistorian(甲=raising(TransientError("x"), times=1))
-    async with at_work(historian, retries=1) as (queue, ledger, worker):
-        job = a_job("甲")
-        await queue.enqueue(job)
-        worker.nudge()
-        await until(lambda: worker.is_idle)
-        assert await ledger.events.done(job.id)
-        assert not await queue.failed()
-
-
 async def test_while_it_is_held_nothing_is_in_work() -> None:
     """Holding the worker returns running jobs uncounted, and they are done afterwards."""
     stuck = asyncio.Event()
@@ -378,19 +354,6 @@ async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
         await until(lambda: worker.last_error == "")
 
 
-async def test_a_cancellation_from_within_is_a_failed_try() -> None:
-    """A model that raises CancelledError itself causes a failed attempt."""
-    historian = ScriptedHistorian(坏=cancelling(times=1))
-    async with at_work(historian, retries=1) as (queue, ledger, worker):
-        job, after = a_job("坏"), a_job("好")
-        await queue.enqueue(job)
-        await queue.enqueue(after)
-        worker.nudge()
-        await until(lambda: worker.is_idle)
-        assert await ledger.events.done(job.id)
-        assert await ledger.events.done(after.id)
-
-
 async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCaptureFixture) -> None:
     """A model failure with many waiting groups is logged once, and once when it is over."""
     historian = ScriptedHistorian(甲=raising(UnavailableError("模型不在"), times=600))
@@ -405,28 +368,3 @@ async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCapture
         await until(lambda: worker.last_error == "")
     lines = [record.getMessage() for record in caplog.records if "HistorianWorker" in record.getMessage()]
     assert lines == ["HistorianWorker: 模型不在", "HistorianWorker 恢复了"]
-
-
-async def test_an_error_that_is_over_hides_no_later_one() -> None:
-    """The status shows the current error, and none that is over."""
-    historian = ScriptedHistorian(坏=raising(PermanentError("坏掉了")), 糟=raising(PermanentError("糟透了")))
-    async with at_work(historian, concurrency=1) as (queue, _, worker):
-        for text, said in (("坏", "坏掉了"), ("糟", "糟透了"), ("好", "")):
-            await queue.enqueue(a_job(text))
-            worker.nudge()
-            await until(lambda: worker.is_idle)
-            await until(lambda said=said: worker.last_error == said)
-
-
-async def test_an_outage_tells_its_latest_error() -> None:
-    """While a model is away, the status shows why it was away the last time."""
-    errors = [UnavailableError("满了"), UnavailableError("断了")]
-
-    def react() -> None:
-        raise errors.pop(0) if len(errors) > 1 else errors[0]
-
-    async with at_work(ScriptedHistorian(甲=react)) as (queue, _, worker):
-        for number in range(2):
-            await queue.enqueue(a_job("甲", scene=_place(number)))
-        worker.nudge()
-        await until(lambda: worker.last_error == "断了")

@@ -23,7 +23,7 @@ from cognitive_memory_core.domain.figures import PurgeState
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import StorageRefused, UnavailableError
+from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.database import schema
 from cognitive_memory_core.store.erasure.eraser import purge
@@ -247,16 +247,6 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
     assert len(await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
     wiped = await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     assert (wiped.events, wiped.messages, wiped.reworded) == (1, 1, 3)
-    await ledger.close()
-
-
-async def test_a_copy_that_cannot_be_written_is_refused(path: Path, tmp_path: Path) -> None:
-    """A copy that cannot be written is refused without a partial file."""
-    ledger = await Ledger.open(path)
-    with pytest.raises(StorageRefused):
-        await ledger.eraser.copy_to(tmp_path / "nowhere" / "copy.db", NOON)
-    await committed(ledger, an_event("我的"))
-    assert await shown(ledger, GROUP) == ["我的"]
     await ledger.close()
 
 

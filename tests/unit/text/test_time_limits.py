@@ -70,18 +70,7 @@ def test_what_is_over_is_told_as_over(text: str, end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "2",
-        "随便",
-        "到25:00",
-        "三点到五点",
-        "0分钟",
-        "明年今日此时此刻",
-        "2小时" * 20,
-        "9" * 40,
-    ],
+    "text", ["", "2", "随便", "到25:00", "三点到五点", "0分钟", "明年今日此时此刻", "2小时" * 20, "9" * 40]
 )
 def test_other_texts_are_no_time_limit(text: str) -> None:
     """What names no length and no instant, or several, is refused."""

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core import BadArgument, CognitiveMemory, StorageRefused, Turn
+from cognitive_memory_core import BadArgument, CognitiveMemory, Turn
 from tests.support.cancelling import cancelled_at
-from tests.support.disks import fill, small_disk
 from tests.support.telling import READING, a_memory
 
 LONGEST = 100  # number of awaits, more than an export or a backup of a small memory has
@@ -117,18 +116,6 @@ async def test_drafts_of_killed_processes_are_removed(memory: CognitiveMemory, t
     os.utime(out / ".cognitive-memory-0011.part", (0, 0))
     await memory.export(out / "all.jsonl")
     assert names(out) == {"all.jsonl", ".cognitive-memory-new.part", ".mine.part"}
-
-
-async def test_a_full_disk_keeps_the_earlier_export(memory: CognitiveMemory, tmp_path: Path) -> None:
-    """On a full disk the earlier export is kept, and no temporary file is left."""
-    with small_disk(tmp_path / "disk", 1) as disk:
-        (disk / "all.jsonl").write_text("旧的", "utf-8")
-        fill(disk)
-        before = names(disk)
-        with pytest.raises(StorageRefused):
-            await memory.export(disk / "all.jsonl")
-        assert names(disk) == before
-        assert (disk / "all.jsonl").read_text("utf-8") == "旧的"
 
 
 async def test_a_backup_does_not_follow_a_link(memory: CognitiveMemory, tmp_path: Path) -> None:
