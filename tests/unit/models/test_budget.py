@@ -21,7 +21,7 @@ from cognitive_memory_core.models.spending import MERGE, Budget, BudgetedChat, N
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.housekeeping import Housekeeping
-from tests.support.builders import GROUP, a_message
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.waiting import PATIENCE
@@ -209,3 +209,25 @@ async def test_a_role_without_a_model_is_never_asked() -> None:
     _, budget, _ = metered(0)
     with pytest.raises(NoModel):
         await BudgetedChat(None, Breaker(""), budget).ask(ASK)
+
+
+async def test_one_place_does_not_take_everybodys_calls() -> None:
+    """After half of the daily calls, a place that used a quarter gets rules, and others still get the model."""
+    meter, budget, _ = metered(20)
+    chat = OneChat("ja")
+
+    class Asks(Says):
+        """A historian that makes a call."""
+
+        async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+            """Make a call and return the statement."""
+            await BudgetedChat(CallerChat(chat, PATIENCE, meter), Breaker("historian"), budget).ask(ASK)
+            return await super().rewrite(turn, job_context)
+
+    backed = BackedHistorian(Asks("model"), Says("rules"), budget)
+    other = JobContext(NOON, OTHER_GROUP.scope, "", Person(GROUP.user_id))
+    said = [(await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text for _ in range(12)]
+    assert said == ["model"] * 12, "alone, a place may take what there is"
+    assert [(await backed.rewrite(Turn(OTHER_GROUP), other))[0].text for _ in range(4)] == ["model"] * 4
+    assert (await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text == "rules"
+    assert (await backed.rewrite(Turn(OTHER_GROUP), other))[0].text == "model"
