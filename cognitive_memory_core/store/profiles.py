@@ -11,7 +11,7 @@ from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope
 from ..ports.models import Vector
-from .database.rows import Columns, Row, bound, moment_of, vector_of
+from .database.rows import Nested, bound, columns_of, vector_of
 from .database.sql import LISTED, bounded, listed
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import Filter
@@ -38,19 +38,15 @@ def _words(profile: Profile) -> str:
     return derived_id(json.dumps(bound(profile.name, *profile.tags)), *bound(profile.summary))
 
 
-def _values(profile: Profile) -> tuple[str, ...]:
-    texts = (profile.name, json.dumps(bound(*profile.tags)), profile.summary, profile.updated_at.isoformat())
-    return (*key_values(profile.key), *bound(*texts, profile.source_event_id, profile.version), _words(profile))
-
-
-def _of(row: Row) -> Profile:
-    agent, entity_type, group_id, user_id, name, tags, summary, updated_at, source_event_id, version = row
-    key = ProfileKey(agent, entity_type, group_id, user_id)
-    return Profile(key, name, tuple(json.loads(tags)), summary, moment_of(updated_at), source_event_id, version)
-
-
-_FIELDS = (*KEY, "name", "tags", "summary", "updated_at", "source_event_id", "version")
-PROFILE = Columns("profiles", _FIELDS, ("words",), _values, _of)
+_KEY = Nested(KEY, key_values, lambda row: ProfileKey(*row))
+PROFILE = columns_of(
+    Profile,
+    "profiles",
+    key=_KEY,
+    tags=lambda profile: json.dumps(bound(*profile.tags)),
+    sources=None,
+    words=_words,
+)
 
 
 @dataclass(frozen=True)

@@ -143,35 +143,58 @@ class Columns(Generic[T]):
         return [(row[0], self.read(row[1:])) for row in rows]
 
 
-def columns_of(kind: type[T], table: str, **written: str | Callable[[T], Any]) -> Columns[T]:
+@dataclass(frozen=True)
+class Nested:
+    """How a field that is an object itself is stored: in which columns, and its conversions."""
+
+    columns: tuple[str, ...]
+    write: Callable[[Any], tuple[Any, ...]]
+    read: Callable[[tuple[Any, ...]], Any]
+
+
+def columns_of(kind: type[T], table: str, **written: str | Nested | Callable[[T], Any] | None) -> Columns[T]:
     """Return the columns of a dataclass, one for each field, by its type.
 
-    ``written`` names the column of an instant that is stored in microseconds, or writes a field or a further column.
+    ``written`` names the column of an instant that is stored in microseconds, writes a field or a further column, tells
+    the columns of a field that is an object itself, or leaves a field out (None).
     """
     hints = get_type_hints(kind)
-    names = tuple(field.name for field in fields(cast("Any", kind)))
+    names: list[str] = []
     columns: list[str] = []
     writes: list[Callable[[T], Any]] = []
     reads: list[tuple[str, Callable[[Any], Any]]] = []
-    for name in names:
-        how = written.pop(name, None)
-        to_column, to_field = _MICROS if isinstance(how, str) else _CONVERSIONS.get(hints[name], (None, None))
-        columns.append(how if isinstance(how, str) else name)
-        writes.append(how if callable(how) else _writing(name, to_column))
-        reads += [(name, to_field)] if to_field else []
+    nests: list[tuple[str, Nested]] = []
+    for name in (field.name for field in fields(cast("Any", kind))):
+        how = written.pop(name, name)
+        if isinstance(how, Nested):
+            nests.append((name, how))
+        elif how is not None:
+            to_column, to_field = _CONVERSIONS.get(hints[name], (None, None))
+            if isinstance(how, str) and how != name:
+                to_column, to_field = micros, instant_of
+            names.append(name)
+            columns.append(how if isinstance(how, str) else name)
+            writes.append(_writing(name, to_column) if isinstance(how, str) else how)
+            reads += [(name, to_field)] if to_field else []
     derived = cast("dict[str, Callable[[T], Any]]", written)
 
     def values(one: T) -> tuple[Any, ...]:
-        return bound(*[write(one) for write in (*writes, *derived.values())])
+        nested = [value for name, how in nests for value in how.write(getattr(one, name))]
+        return bound(*[write(one) for write in writes], *nested, *[write(one) for write in derived.values()])
 
     def convert(row: Row) -> T:
-        read: dict[str, Any] = dict(zip(names, row, strict=True))
+        at = len(names)
+        read: dict[str, Any] = dict(zip(names, row[:at], strict=True))
         for name, conversion in reads:
             if (value := read[name]) is not None:
                 read[name] = () if value == "[]" else conversion(value)
+        for name, how in nests:
+            read[name] = how.read(tuple(row[at : at + len(how.columns)]))
+            at += len(how.columns)
         return kind(**read)
 
-    return Columns(table, tuple(columns), tuple(derived), values, convert)
+    stored = (*columns, *(name for _, how in nests for name in how.columns))
+    return Columns(table, stored, tuple(derived), values, convert)
 
 
 def _writing(name: str, to_column: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
@@ -201,7 +224,6 @@ def _quotes_read(written: str) -> tuple[Quote, ...]:
     )
 
 
-_MICROS = (micros, instant_of)
 _CONVERSIONS: dict[Any, tuple[Callable[[Any], Any] | None, Callable[[Any], Any]]] = {
     bool: (None, bool),
     datetime: (datetime.isoformat, moment_of),
@@ -230,28 +252,6 @@ MEMO = columns_of(Memo, "memos", at_us=lambda memo: micros(memo.written_at))
 PIN = columns_of(Pin, "pins", at_us=lambda pin: micros(pin.pinned_at))
 
 
-def _message_values(message: Message) -> tuple[Any, ...]:
-    scene, sent_at = message.scene, message.sent_at
-    said = (message.id, message.text, sent_at.isoformat(), message.reply_to, message.is_bot, message.addressed_to_bot)
-    place = (scene.agent, scene.scope.kind, scene.group_id, scene.user_id, scene.user_name, scene.group_name)
-    named = scene.is_admin, message.number
-    return bound(*said, *place, *named, message.sender_id, scene.scope.key, micros(sent_at))
-
-
-def _message_of(row: Row) -> Message:
-    message_id, text, sent_at, reply_to, is_bot, addressed, *place, number = row
-    return Message(
-        message_id,
-        _scene(tuple(place)),
-        text,
-        moment_of(sent_at),
-        reply_to=reply_to or None,
-        is_bot=bool(is_bot),
-        addressed_to_bot=bool(addressed),
-        number=number,
-    )
-
-
 @cleared_on_erasure
 @lru_cache(maxsize=2048)  # the same people speak again and again
 def _scene(row: tuple[Any, ...]) -> Scene:
@@ -265,10 +265,20 @@ def _scene(row: tuple[Any, ...]) -> Scene:
     )
 
 
-_SAID = ("id", "text", "sent_at", "reply_to", "is_bot", "addressed_to_bot")
 _SCENE = ("agent", "request_type", "group_id", "user_id", "user_name", "group_name", "is_admin")
-MESSAGE = Columns(
-    "messages", (*_SAID, *_SCENE, "number"), ("sender_id", "scope", "at_us"), _message_values, _message_of
+_IN_SCENE = Nested(
+    _SCENE,
+    lambda scene: (scene.agent, scene.scope.kind, *(getattr(scene, name) for name in _SCENE[2:])),
+    _scene,
+)
+MESSAGE = columns_of(
+    Message,
+    "messages",
+    scene=_IN_SCENE,
+    reply_to=Nested(("reply_to",), lambda message_id: (message_id,), lambda row: row[0] or None),
+    sender_id=lambda message: message.sender_id,
+    scope=lambda message: message.scene.scope.key,
+    at_us=lambda message: micros(message.sent_at),
 )
 
 
