@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
@@ -26,63 +25,40 @@ def checks_arguments(homes: Mapping[str, str]) -> Callable[[C], C]:
     """
 
     def decorated(cls: C) -> C:
-        types = _Types(homes, cls.__module__.rpartition(".")[0])
+        package = cls.__module__.rpartition(".")[0]
         for name, member in list(vars(cls).items()):
             if not name.startswith("_") and inspect.iscoroutinefunction(member):
-                setattr(cls, name, _checked(member, types))
+                setattr(cls, name, _checked(member, {one: f"{package}.{home}" for one, home in homes.items()}))
         return cls
 
     return decorated
 
 
-class _Types(dict[str, object]):
-    """A mapping from names to types, each imported when it is looked up."""
+def _checked(method: Callable[..., Awaitable[Any]], homes: Mapping[str, str]) -> Callable[..., Awaitable[Any]]:
+    defaults = {one.name: one.default for one in list(inspect.signature(method).parameters.values())[1:]}
 
-    def __init__(self, homes: Mapping[str, str], package: str) -> None:
-        self._homes = homes
-        self._package = package
-
-    def __missing__(self, name: str) -> object:
-        return getattr(import_module(f".{self._homes[name]}", self._package), name)
-
-
-@dataclass(frozen=True)
-class _Parameter:
-    """One parameter's name, type hint and default."""
-
-    name: str
-    hint: object
-    default: object
-
-    def admitted(self, value: object) -> object:
-        """Return the value, or the default for None; raise BadArgument for a value of another type."""
-        if _fits(value, self.hint):
-            return value
-        if value is None and self.default is not inspect.Parameter.empty:
-            return self.default
-        raise BadArgument(sentences.caller.bad_value(self.name, value, sentences.caller.one_of(_names(self.hint))))
-
-
-def _checked(method: Callable[..., Awaitable[Any]], types: _Types) -> Callable[..., Awaitable[Any]]:
     @functools.cache
-    def parameters() -> Mapping[str, _Parameter]:
-        return {one.name: one for one in _parameters(method, types)}
+    def hints() -> Mapping[str, object]:
+        annotated = SimpleNamespace(__annotations__={name: method.__annotations__[name] for name in defaults})
+        named = " ".join(annotated.__annotations__.values())
+        types = {name: getattr(import_module(home), name) for name, home in homes.items() if name in named}
+        return get_type_hints(annotated, method.__globals__, types)
+
+    def admitted(name: str, value: object) -> object:
+        hint, default = hints().get(name), defaults.get(name, inspect.Parameter.empty)
+        if hint is None or _fits(value, hint):
+            return value
+        if value is None and default is not inspect.Parameter.empty:
+            return default
+        raise BadArgument(sentences.caller.bad_value(name, value, sentences.caller.one_of(_names(hint))))
 
     @functools.wraps(method)
     async def call(self: object, *args: object, **kwargs: object) -> object:
-        by_name = parameters()
-        checked = [one.admitted(value) for one, value in zip(by_name.values(), args, strict=False)]
-        named = {name: by_name[name].admitted(value) if name in by_name else value for name, value in kwargs.items()}
-        return await method(self, *checked, *args[len(by_name) :], **named)
+        checked = [admitted(name, value) for name, value in zip(defaults, args, strict=False)]
+        named = {name: admitted(name, value) for name, value in kwargs.items()}
+        return await method(self, *checked, *args[len(defaults) :], **named)
 
     return call
-
-
-def _parameters(method: Callable[..., Awaitable[Any]], types: _Types) -> list[_Parameter]:
-    described = list(inspect.signature(method).parameters.values())[1:]
-    taken = SimpleNamespace(__annotations__={one.name: one.annotation for one in described})  # not what it returns
-    hints = get_type_hints(taken, method.__globals__, types)
-    return [_Parameter(one.name, hints[one.name], one.default) for one in described]
 
 
 def _fits(value: object, hint: object) -> bool:
@@ -103,6 +79,4 @@ def _names(hint: object) -> list[str]:
         return [name for one in get_args(hint) if one is not NoneType for name in _names(one)]
     if origin is Literal:
         return [str(one) for one in get_args(hint)]
-    if origin is Sequence:
-        return ["Sequence"]
-    return [hint.__name__] if isinstance(hint, type) else [str(hint)]
+    return [getattr(origin or hint, "__name__", str(hint))]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TypeVar
 
 from . import sentences
-from .domain.context import Hit
 from .domain.erasure import Tombstones, is_covered, reworded
 from .domain.event import Event, without_quotes
 from .domain.message import Message
@@ -50,25 +49,19 @@ class Consent:
             self._tombstones = await self._ledger.eraser.tombstones()
             self._switches = {one.scope: one for one in await self._ledger.consent.switches()}
             self.shared = await self._ledger.consent.shared()
-            self._periods = _by_person(await self._ledger.incognito.periods())
+            await self._load_periods()
             await self._leave_out(await self._ledger.consent.opted_out())
-
-    def switch(self, scope: Scope) -> Switch:
-        """Return which recording and recall the switch of a place permits now; "on" by default."""
-        return self.place_switch(scope).switch
 
     def place_switch(self, scope: Scope) -> PlaceSwitch:
         """Return the switch of a place now, with its end; "on" without an end by default, and after its end."""
         found = self._switches.get(scope)
-        return PlaceSwitch(scope) if found is None or self._is_over(found) else found
+        return PlaceSwitch(scope) if found is None or found.is_over(self._now()) else found
 
     def place_switches(self) -> list[PlaceSwitch]:
         """Return the switches in force that are not "on", by place."""
-        standing = (one for one in self._switches.values() if one.switch != "on" and not self._is_over(one))
+        now = self._now()
+        standing = (one for one in self._switches.values() if one.switch != "on" and not one.is_over(now))
         return sorted(standing, key=lambda one: one.scope.key)
-
-    def _is_over(self, switch: PlaceSwitch) -> bool:
-        return switch.until is not None and switch.is_over(self._now())
 
     def may_record(self, scene: Scene) -> bool:
         """Return whether what this person says here may be stored."""
@@ -86,7 +79,7 @@ class Consent:
 
     def may_recall(self, scene: Scene) -> bool:
         """Return whether memory may be retrieved here; always True for an operator."""
-        return scene.kind == "operator" or self.switch(scene.scope) in RECALLING
+        return scene.kind == "operator" or self.place_switch(scene.scope).switch in RECALLING
 
     def is_erased(self, scene: Scene, at: datetime) -> bool:
         """Return whether this person or this place was erased at ``at`` or later."""
@@ -114,28 +107,24 @@ class Consent:
         A period that is running at ``at`` ends then. If ``ends_at`` is not after ``at``, no other period begins.
         """
         async with self._changing:
-            running = [one for one in self._periods.get((scene.scope, scene.user_id), ()) if one.covers(at)]
-            ended = [replace(one, ends_at=at) for one in running]
-            begun = [Incognito(scene.scope, scene.user_id, at, ends_at)] if ends_at > at else []
-            for period in (*ended, *begun):
-                await self._ledger.incognito.keep(period)
+            for running in self._periods.get((scene.scope, scene.user_id), ()):
+                if running.covers(at):
+                    await self._ledger.incognito.keep(replace(running, ends_at=at))
+            if ends_at > at:
+                await self._ledger.incognito.keep(Incognito(scene.scope, scene.user_id, at, ends_at))
             await self._ledger.incognito.drop(at - KEPT_PERIODS)
-            self._periods = _by_person(await self._ledger.incognito.periods())
+            await self._load_periods()
 
     async def erase_ended(self, at: datetime) -> None:
         """Erase the periods of erased people and places that ended by ``at``; until its end a period is needed."""
         if not self._periods:
             return
         async with self._changing:
-            known = [one for periods in self._periods.values() for one in periods]
-            over = [
-                one
-                for one in known
-                if one.ends_at <= at and is_covered(self._tombstones, one.scope, (one.user_id,), one.starts_at)
-            ]
+            ended = (one for periods in self._periods.values() for one in periods if one.ends_at <= at)
+            over = [one for one in ended if is_covered(self._tombstones, one.scope, (one.user_id,), one.starts_at)]
             if over:
                 await self._ledger.incognito.erase(over, at)
-                self._periods = _by_person(await self._ledger.incognito.periods())
+                await self._load_periods()
 
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
         """Share a person's own profile with every place, or stop sharing it."""
@@ -151,8 +140,9 @@ class Consent:
 
     async def drop_ended_switches(self) -> None:
         """Delete the switches that have ended, because an import does not replace stored ones."""
-        for switch in filter(self._is_over, tuple(self._switches.values())):
-            await self.set_switch(PlaceSwitch(switch.scope))
+        for switch in tuple(self._switches.values()):
+            if switch.is_over(self._now()):
+                await self.set_switch(PlaceSwitch(switch.scope))
 
     def hidden(self, text: str) -> str:
         """Return a text with people who opted out redacted, by every name they had."""
@@ -166,10 +156,6 @@ class Consent:
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
 
-    def redacted_hit(self, hit: Hit) -> Hit:
-        """Return a hit and its neighbouring lines with people who opted out redacted."""
-        return replace(hit, event=self.redacted(hit.event), neighbours=tuple(map(self.redacted, hit.neighbours)))
-
     def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
         """Return a turn or dialogue without lines that must not be stored, with people who opted out redacted.
 
@@ -177,6 +163,11 @@ class Consent:
         """
         if not (self.opted_out or self._tombstones.marks or self._periods):
             return work
+
+        def is_kept(line: Message) -> bool:
+            is_left_out = line.scene.user_id in self.opted_out or self.is_erased(line.scene, line.sent_at)
+            return not is_left_out and not self.is_incognito(line.scene, line.sent_at)
+
         lines = work.recent_messages if isinstance(work, Turn) else work.messages
         scenes = [line.scene for line in lines if isinstance(line, Message)]
         used_names = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
@@ -184,7 +175,7 @@ class Consent:
         shown = tuple(
             hide(line) if isinstance(line, str) else replace(line, text=hide(line.text))
             for line in lines
-            if isinstance(line, str) or self._is_kept(line)
+            if isinstance(line, str) or is_kept(line)
         )
         if not isinstance(work, Turn):
             return replace(work, messages=shown)
@@ -196,17 +187,11 @@ class Consent:
             recent_messages=shown,
         )
 
-    def _is_kept(self, line: Message) -> bool:
-        is_left_out = line.scene.user_id in self.opted_out or self.is_erased(line.scene, line.sent_at)
-        return not is_left_out and not self.is_incognito(line.scene, line.sent_at)
-
     async def _leave_out(self, user_ids: frozenset[str]) -> None:
         self.opted_out = user_ids
         self._hide = self._hide.hiding(user_ids)  # takes effect even if reading the names fails
-        names, shared = (
-            await self._ledger.names.names_of(user_ids),
-            await self._ledger.names.shared(user_ids, with_words=True),
-        )
+        names = await self._ledger.names.names_of(user_ids)
+        shared = await self._ledger.names.shared(user_ids, with_words=True)
         if len(user_ids) + len(names) > HANDFUL:
             known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)
         else:
@@ -214,9 +199,8 @@ class Consent:
         if self.opted_out == user_ids:
             self._hide = known
 
-
-def _by_person(periods: Iterable[Incognito]) -> dict[tuple[Scope, str], list[Incognito]]:
-    grouped: dict[tuple[Scope, str], list[Incognito]] = {}
-    for period in periods:
-        grouped.setdefault((period.scope, period.user_id), []).append(period)
-    return grouped
+    async def _load_periods(self) -> None:
+        periods: dict[tuple[Scope, str], list[Incognito]] = {}
+        for one in await self._ledger.incognito.periods():
+            periods.setdefault((one.scope, one.user_id), []).append(one)
+        self._periods = periods

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,9 +14,9 @@ from .consent import Consent
 from .domain.erasure import RESTORABLE, Erasure, keys_of
 from .domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
 from .domain.figures import PurgeState
-from .domain.ids import checked_text, derived_id
+from .domain.ids import derived_id
 from .domain.interval import Interval
-from .domain.profile import ProfileKey
+from .domain.profile import Profile, ProfileKey
 from .domain.read_filter import ReadFilter
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .domain.turn import TurnLimits, shortened
@@ -28,7 +28,7 @@ from .historian.upkeep import ClockWatch
 from .ports.clock import Clock
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
-from .settings import Live, Settings
+from .settings import Settings
 from .store.erasure.eraser import ErasedRows, Eraser
 from .store.events import EventLedger
 from .store.ledger import Ledger
@@ -37,7 +37,7 @@ from .text import caches
 from .text.names import clean_name, clean_text
 from .text.safety.redaction import Redaction
 from .text.statements.lexicon import offences
-from .text.statements.withdrawn_claims import untelling
+from .text.statements.withdrawn_claims import untelling, without_retold
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
@@ -58,7 +58,7 @@ class Purge:
         self._clock = clock
         self._rebuild = rebuild
         self._running = asyncio.Lock()
-        self._turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
+        self.turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
         self._erasures = 0
         self._apart: tuple[int, datetime] | None = None  # erasures and time at the last purge of the ledger alone
         self._task: asyncio.Task[bool] | None = None
@@ -69,33 +69,22 @@ class Purge:
 
         A purge that is running does not remove the bytes of this erasure, so that another one stays due.
         """
-        async with self._turn:
+        async with self.turn:
             try:
                 yield
             finally:
                 self._erasures += 1
                 caches.clear_caches()
 
-    @asynccontextmanager
-    async def undisturbed(self) -> AsyncGenerator[None, None]:
-        """Prevent erasures during the ``with`` block."""
-        async with self._turn:
-            yield
-
-    async def state(self) -> PurgeState:
-        """Return the time since which erased bytes wait to be removed, and the time of the last purge."""
-        return await self._eraser.purge_due()
-
     def begin(self, state: PurgeState) -> None:
         """Schedule a purge in the background for when it is due."""
-        seconds = self._seconds_until_allowed(state)
 
-        async def run() -> bool:
-            await asyncio.sleep(seconds)
+        async def later() -> bool:
+            await asyncio.sleep(self._seconds_until_allowed(state))
             return await self.run_if_due()
 
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(run(), name="purge")
+            self._task = asyncio.create_task(later(), name="purge")
 
     async def close(self) -> None:
         """Cancel the background purge; it stays due and runs after the next start."""
@@ -114,21 +103,22 @@ class Purge:
                 if state.erased_at is None or self._seconds_until_allowed(state):
                     return False
                 for _ in range(TRIES):
-                    async with self._turn:  # waits for a running erasure, so that the rebuild sees it
+                    async with self.turn:  # waits for a running erasure, so that the rebuild sees it
                         erasures = self._erasures
                     try:
                         await self._rebuild()
                     except CognitiveMemoryError:
                         await self._purge_ledger_only()
                         raise
-                    async with self._turn:
+                    async with self.turn:
                         if erasures == self._erasures:
                             await self._eraser.purge(self._clock.now(), is_over=True)
                             caches.clear_caches()  # entries cached by searches that ran during an erasure
                             return True
+                return False
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
-        return False
+            return False
 
     def _seconds_until_allowed(self, state: PurgeState) -> float:
         """Return the seconds until a purge is allowed again; a last purge dated in the future is ignored."""
@@ -137,7 +127,7 @@ class Purge:
 
     async def _purge_ledger_only(self) -> None:
         """Purge the ledger alone while the index is unavailable, at most once an hour; a purge of both stays due."""
-        async with self._turn:
+        async with self.turn:
             now, (erasures, at) = self._clock.now(), self._apart or (-1, None)
             if erasures == self._erasures or (at is not None and timedelta() <= now - at < EVERY):
                 return
@@ -177,7 +167,7 @@ class Forgetting:
         """
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.caller.OTHERS_STAY)
-        place = _chat_with(user_id)
+        place = Scope(DEFAULT_AGENT, "private", user_id)  # of any agent: an erasure covers all
         async with self.purge.erasing():
             await self.buffer.flush()
             memo_ids = await self.ledger.notes.memo_ids(user_id)
@@ -206,9 +196,9 @@ class Forgetting:
             async with self.suspended():
                 await self.buffer.erase_place(scope)
                 jobs = await self.queue.erase_place(scope)
-                fed = await self.ledger.facts.keys_with_facts_of(scope)  # rebuilt later from facts of other places
+                fed = await self.ledger.facts.keys_with_facts_of(scope)
                 keys = await self._erase_profiles(self.profiles.erase_place(scope))
-                keys |= await self._erase_profiles(self.profiles.erase(fed))
+                keys |= await self._erase_profiles(self.profiles.erase(fed))  # merged anew from facts of other places
                 wiped = await self.ledger.eraser.forget_place(scope, self.clock.now())
                 await self.consent.load()
                 await self.mirror.erase(wiped.memo_ids, scope, str)
@@ -230,19 +220,18 @@ class Forgetting:
         """
         known = await self.ledger.names.names_of([user_id])
         waiting = self.buffer.names_of(user_id) | await self.queue.names_of(user_id)
+        borne = await self.ledger.names.borne(user_id)
         asking = [scene.user_name] if scene.user_id == user_id else []
-        found = dict.fromkeys((*asking, *names, *known, *sorted(waiting), *await self.ledger.names.borne(user_id)))
-        used_names = list(found)[:MOST_NAMES]
+        used_names = list(dict.fromkeys((*asking, *names, *known, *sorted(waiting), *borne)))[:MOST_NAMES]
         shown, now = {clean_name(name) for name in used_names} - {""}, self.clock.now()
-        news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]
-        await self.ledger.names.note_all(news)
+        chat = Scope(DEFAULT_AGENT, "private", user_id)
+        await self.ledger.names.note_all([Alias(chat, user_id, name, now, now) for name in shown.difference(known)])
         shared = frozenset(await self.ledger.names.shared([user_id]))
         theirs = {name for name in used_names if clean_name(name) in shared}
         return Redaction.of({user_id}, {*used_names, *shown}, shared | theirs)
 
     async def _erasure(self, wiped: ErasedRows, *, jobs: int, profiles: int, reworded: int) -> Erasure:
-        copies = await self.ledger.eraser.copies()
-        state = await self.purge.state()
+        copies, state = await self.ledger.eraser.copies(), await self.ledger.eraser.purge_due()
         self.purge.begin(state)
         return Erasure(
             events=wiped.events,
@@ -282,7 +271,8 @@ class Forgetting:
     async def erase_expired(self) -> int:
         """Erase events whose restore period is over and schedule a purge; return how many events.
 
-        If a store is unavailable, return 0; the next call continues.
+        What they state is removed from profiles and revisions. If a store is unavailable, return 0; the next call
+        continues.
         """
         try:
             expired = await self.ledger.eraser.expired(self.clock.horizon() - RESTORABLE)
@@ -290,38 +280,29 @@ class Forgetting:
                 return 0
             async with self.purge.erasing():
                 async with self.suspended():
-                    await self.refresh(await self._reworded(expired))
+                    corrected: dict[str, list[Event]] = {}
+                    events_by_key: dict[ProfileKey, list[Event]] = {}
+                    for event in expired:  # its active corrections have its date, speaker and sources
+                        made_of = (event.scope, event.sender_id, event.message_ids)
+                        dated = await _of_instant(self.ledger.events, event)
+                        corrected[event.id] = [
+                            one for one in dated if (one.scope, one.sender_id, one.message_ids) == made_of
+                        ]
+                        for key in keys_of(event):
+                            events_by_key.setdefault(key, []).append(event)
+                    reworded: list[ProfileKey] = []
+                    for key, events in events_by_key.items():
+                        ids = [event.id for event in events]
+                        if await self.profiles.reword(key, untelling(events, corrected), ids):
+                            reworded.append(key)
+                    await self.refresh(reworded)
                     erased = await self.ledger.eraser.erase([event.id for event in expired], self.clock.now())  # last
                 await self.remove_from_index(erased.event_ids)
-            self.purge.begin(await self.purge.state())
+            self.purge.begin(await self.ledger.eraser.purge_due())
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return 0
         return erased.events
-
-    async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
-        """Remove from profiles and their revisions what these events state; return the keys of the changed profiles."""
-        corrected: dict[str, list[Event]] = {}  # active events that replaced each: with its date, speaker and sources
-        events_by_key: dict[ProfileKey, list[Event]] = {}
-        for event in expired:
-            alike, dated = (
-                (event.scope, event.sender_id, event.message_ids),
-                await _of_instant(self.ledger.events, event),
-            )
-            corrected[event.id] = [one for one in dated if (one.scope, one.sender_id, one.message_ids) == alike]
-            for key in keys_of(event):
-                events_by_key.setdefault(key, []).append(event)
-        reword = self.profiles.reword
-        return [
-            key
-            for key, events in events_by_key.items()
-            if await reword(key, untelling(events, corrected), [event.id for event in events])
-        ]
-
-
-def _chat_with(user_id: str) -> Scope:
-    """Return the private chat with a person; its agent does not matter, because an erasure covers all agents."""
-    return Scope(DEFAULT_AGENT, "private", user_id)
 
 
 async def _of_instant(events: EventLedger, event: Event) -> list[Event]:
@@ -330,88 +311,79 @@ async def _of_instant(events: EventLedger, event: Event) -> list[Event]:
     return await events.recent(ReadFilter(Scene.operator(event.agent), window=instant), MOST_DATED)
 
 
-@dataclass(frozen=True)
-class EventCorrecting:
-    """Replaces the text of events that the asker said, or that an operator chose."""
+async def forgotten_in(key: ProfileKey, events: Eraser) -> Callable[[Profile], Profile]:
+    """Return a function that removes from this profile the lines of forgotten events, and what else retells them."""
+    gone = [event for event in await events.unrepeatable() if key in keys_of(event)]
+    return lambda profile: without_retold(profile, gone)
 
-    events: EventLedger
-    consent: Consent
-    settings: Live[Settings]
 
-    async def correct(self, scene: Scene, old: Event, text: str) -> Event:
-        """Store a corrected event and retire the old one, atomically; return the event that is active afterwards.
+async def without_forgotten(profile: Profile, events: Eraser) -> Profile:
+    """Return a present or past profile without what forgotten events stated."""
+    return (await forgotten_in(profile.key, events))(profile)
 
-        If the texts are equal, nothing changes. Raises NotPermitted if somebody else said the old event, UnknownEvent
-        if it is retired.
-        """
-        if not is_own(scene, old):
-            raise NotPermitted(sentences.caller.NOT_YOURS_TO_CORRECT)
-        if old.retired_at is not None:
-            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        words = self.consent.hidden(shortened(clean_text(checked_text(text, "text")), TurnLimits().text))
-        draft = self._draft(scene, old, words)
-        if duplicate_key(draft.events[0].text) == duplicate_key(old.text):
-            return old
-        await self.events.commit(draft)
-        written = draft.events[0]
-        found = await self.events.find(written.id)
-        if found is not None and found.retired_at is None:
-            return found
-        left = await self.events.find(old.id)
-        if left is None or left.retired_at is None:  # rejected: the person opted out or was erased meanwhile
-            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        # else the ledger kept an active event with the same words instead
-        alike = (written.scope, written.sender_id, duplicate_key(written.text))
-        equal = (
-            one
-            for one in await _of_instant(self.events, old)
-            if (one.scope, one.sender_id, duplicate_key(one.text)) == alike
-        )
-        return next(equal, written)
 
-    def _draft(self, scene: Scene, old: Event, words: str) -> Draft:
-        """Return the corrected event: the asker's own words, or a note if the operator wrote them.
+async def corrected_event(
+    events: EventLedger, consent: Consent, settings: Settings, scene: Scene, old: Event, text: str
+) -> Event:
+    """Store a corrected event and retire the old one, atomically; return the event that is active afterwards.
 
-        Words that depend on the speaker are stored as a quotation.
-        """
-        writer = "" if scene.kind == "operator" else scene.user_id
-        quotes = (Quote("", writer, words, clean_name(scene.user_name or old.sender_name) if writer else ""),)
-        text = exchange(quotes) if writer and offences(words) else words
-        corrected = replace(
-            old,
-            id=corrected_id(old.id, text),
-            text=text,
-            sender_id=writer or old.sender_id,
-            quotes=quotes,
-            is_absolute=not offences(words),
-            confidence=1.0,
-            count=1,
-            last_seen_at=None,
-        )
-        job_id = derived_id("correction", old.id, text)
-        return Draft(job_id, (corrected,), facts=tuple(self._facts(scene, corrected)), corrects=old.id)
+    If the texts are equal, nothing changes. The asker may correct what they said, their private chat, and what the bot
+    noted in a turn with them; an operator all. Raises NotPermitted for anything else, UnknownEvent if the old one is
+    retired, or if the ledger rejects the correction, because the person opted out or was erased meanwhile.
+    """
+    is_in_private = old.request_type == "private" and old.user_id == scene.user_id
+    if not (scene.kind == "operator" or old.person == scene.user_id or is_in_private):
+        raise NotPermitted(sentences.caller.NOT_YOURS_TO_CORRECT)
+    if old.retired_at is not None:
+        raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+    words = consent.hidden(shortened(clean_text(text), TurnLimits().text))
+    draft = _correction(scene, old, words, settings)
+    written = draft.events[0]
+    if duplicate_key(written.text) == duplicate_key(old.text):
+        return old
+    await events.commit(draft)
+    found = await events.find(written.id)
+    if found is not None and found.retired_at is None:
+        return found
+    left = await events.find(old.id)
+    if left is None or left.retired_at is None:
+        raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+    alike = (written.scope, written.sender_id, duplicate_key(written.text))
+    for one in await _of_instant(events, old):  # the ledger kept an equal one instead
+        if (one.scope, one.sender_id, duplicate_key(one.text)) == alike:
+            return one
+    return written
 
-    def _facts(self, scene: Scene, event: Event) -> Iterator[Fact]:
-        """Yield the facts for the speaker's and the group's profile, if the asker is the speaker.
 
-        A correction by an operator changes no profile. The ledger drops the group's fact unless the old event had one.
-        """
-        if scene.user_id != event.sender_id or scene.kind == "operator":
-            return
-        learned_in = Scene.private(event.user_id, agent=event.agent)
-        if event.request_type != "private":
+def _correction(scene: Scene, old: Event, words: str, settings: Settings) -> Draft:
+    """Return the corrected event with its facts: the asker's own words, or a note if the operator wrote them.
+
+    Words that depend on the speaker are stored as a quotation. Facts for the speaker's and the group's profile are made
+    only if the asker is the speaker; the ledger drops the group's unless the old event had one.
+    """
+    writer = "" if scene.kind == "operator" else scene.user_id
+    quotes = (Quote("", writer, words, clean_name(scene.user_name or old.sender_name) if writer else ""),)
+    text = exchange(quotes) if writer and offences(words) else words
+    event = replace(
+        old,
+        id=corrected_id(old.id, text),
+        text=text,
+        sender_id=writer or old.sender_id,
+        quotes=quotes,
+        is_absolute=not offences(words),
+        confidence=1.0,
+        count=1,
+        last_seen_at=None,
+    )
+    facts: list[Fact] = []
+    if scene.user_id == event.sender_id and scene.kind != "operator":
+        if event.request_type == "private":
+            learned_in = Scene.private(event.user_id, agent=event.agent)
+        else:
             learned_in = Scene.group(event.group_id, event.sender_id, agent=event.agent)
         if set(event.subjects) == {event.sender_id}:
-            key = own_key(learned_in, event.sender_id, self.settings.current)
-            yield Fact(key, event.id, event.quotes[0].text, event.kind, event.happened_at)
+            key = own_key(learned_in, event.sender_id, settings)
+            facts.append(Fact(key, event.id, words, event.kind, event.happened_at))
         if event.group_id:
-            yield group_fact(learned_in, event)
-
-
-def is_own(scene: Scene, event: Event) -> bool:
-    """Return whether the asker may change an event.
-
-    It is their own, of their private chat, or what the bot noted in a turn with them; an operator may change all.
-    """
-    is_in_private = event.request_type == "private" and event.user_id == scene.user_id
-    return scene.kind == "operator" or event.person == scene.user_id or is_in_private
+            facts.append(group_fact(learned_in, event))
+    return Draft(derived_id("correction", old.id, text), (event,), facts=tuple(facts), corrects=old.id)

@@ -7,13 +7,12 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from types import ModuleType
 
 from .domain.profile import ProfileKey
 from .errors import UnavailableError
 from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
 from .evolution.suggesting import Suggesting
-from .forgetting import EventCorrecting, Forgetting, Purge
+from .forgetting import Forgetting, Purge
 from .historian.backlog import Backlog
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
@@ -34,6 +33,7 @@ from .prompts.library import TEMPLATES, PromptLibrary, read_templates
 from .quality.reporting import Reporting
 from .recall.compression import ModelSummariser
 from .tasks import BackgroundLoop
+from .transfer import imported
 from .vectors.indexer import ProfileIndexer, belief_indexer, event_indexer
 
 log = logging.getLogger(__name__)
@@ -160,7 +160,6 @@ class Learning:
             refresh=self._refresh_profiles,
             on_changed=self.merging.nudge,
         )
-        self.event_correcting = EventCorrecting(ledger.events, opened.consent, live)
         self.upkeep = LogPruning(ledger.log, live, opened.watch.horizon, self._erase_due)
         self.takeover = SummaryTakeover(
             opened.data_dir, None if live.current.isolate_bots else live.current.agent, self.import_file, opened.disk
@@ -298,9 +297,8 @@ class Learning:
 
     async def import_file(self, path: Path) -> int:
         """Import an export, then refresh caches and indexes; return the number of new rows."""
-        transfer = await asyncio.to_thread(_transfer)
         await self.opened.consent.drop_ended_switches()
-        absorbed = await transfer.imported(
+        absorbed = await imported(
             self.opened.ledger.archive, path, profiles=self.opened.profiles, is_excluded=self.opened.consent.keeps_out
         )
         await self.opened.consent.load()
@@ -345,9 +343,3 @@ class Learning:
         await self.forgetting.erase_expired()
         await self.opened.consent.erase_ended(self.opened.clock.now())
         await self.purge.run_if_due()
-
-
-def _transfer() -> ModuleType:
-    from . import transfer  # noqa: PLC0415  # only needed for export, import and backup
-
-    return transfer

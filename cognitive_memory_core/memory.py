@@ -16,10 +16,10 @@ from .configuration import with_hot
 from .domain.event import Event
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
-from .domain.profile import Profile, ProfileKey
 from .domain.scope import Scene, Scope
 from .errors import BadArgument, NotPermitted
-from .reads import MOST_DAYS, Reads, checked_ids, reading
+from .pins_and_revisions import PinsAndRevisions
+from .reads import MOST_DAYS, checked_ids, reading
 from .settings import Live, Settings
 from .stopwatches import Durations
 from .tasks import completed
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from .domain.erasure import Erasure
     from .domain.figures import Activity
     from .domain.message import Backfill, Message
-    from .domain.note import Pin
     from .domain.quality import QualityReport
     from .domain.scope import PlaceSwitch, Switch
     from .domain.turn import FailedJob, Turn
@@ -56,7 +55,7 @@ CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
         "Turn": "domain.turn",
     }
 )
-class CognitiveMemory(Reads):
+class CognitiveMemory(PinsAndRevisions):
     """The memory of bots. Created by :meth:`open`, or by :meth:`absent` as a stand-in without storage.
 
     Its methods must be called on one event loop. Reads return less while a component is unavailable.
@@ -218,31 +217,15 @@ class CognitiveMemory(Reads):
         """
         return await self._opened.intake.learned(scene, checked_ids(message_ids))
 
-    async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
-        """Restore a past profile; the present one becomes a revision, so that this can be undone.
-
-        People may restore their own profile, a group's scene the group's, and an operator any; others raise
-        NotPermitted. Callers must check who in a group may do it, as with its pins. Raises UnknownRevision.
-        """
-        return await self._history.restore(scene, key, checked_id(revision_id, "revision_id"))
-
-    async def edit_profile(self, scene: Scene, key: ProfileKey, line: str, text: str) -> Profile:
-        """Replace a line of a profile that was written by hand, that is, rests on no event; return the new profile.
-
-        A blank ``line`` adds one, a blank ``text`` removes it; the former profile becomes a revision. Later merges keep
-        such lines. Permissions are those of :meth:`restore_profile`, but a group's is for an operator only. Raises
-        BadArgument if no such line is there.
-        """
-        text = self._admitted(text) if text.strip() else ""
-        return await self._history.edit(scene, key, line, text)
-
     async def prompts(self, tried: str = "", template: str = "") -> list[PromptPreview]:
         """Return the prompts in the data directory or, failing that, of this package, each filled with a sample.
 
         The prompt named ``tried`` is shown with ``template`` in its place; nothing is stored.
         """
+        from .prompts.preview import previews  # noqa: PLC0415  # most bots never show their prompts
+
         folder, zone = self._opened.data_dir / "prompts", self._settings.current.zone
-        return await asyncio.to_thread(_previewing().previews, folder, {tried: template} if tried else {}, zone)
+        return await asyncio.to_thread(previews, folder, {tried: template} if tried else {}, zone)
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
         """Share the profile that was learned in a person's private chat with all their groups, or stop sharing it."""
@@ -254,8 +237,11 @@ class CognitiveMemory(Reads):
         The lines from which the old event was made are hidden. It can be restored within 30 days, which shows them
         again; afterwards it and they are erased. Raises NotPermitted if somebody else said it, UnknownEvent.
         """
-        learning = await self._learning()
-        corrected = await learning.event_correcting.correct(scene, await self._stored(scene, event_id), text)
+        from .forgetting import corrected_event  # noqa: PLC0415  # loaded with what learns
+
+        learning, opened, old = await self._learning(), self._opened, await self._stored(scene, event_id)
+        settings = self._settings.current
+        corrected = await corrected_event(opened.ledger.events, opened.consent, settings, scene, old, text)
         learning.note_stored()  # profiles must lose the old fact
         return corrected
 
@@ -293,19 +279,6 @@ class CognitiveMemory(Reads):
         Callers must check who may erase a group, as with its pins: this method does not.
         """
         return await (await self._learning()).forgetting.forget_place(scene)
-
-    async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
-        """Store a pin; return the existing one for an exact duplicate; raise LimitReached over ``pins.max``."""
-        limit = self._settings.current.pins.max
-        return await self._pinboard.pin(scene, self._admitted(text), for_group=for_group, limit=limit)
-
-    async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
-        """Replace a pin's text; raises UnknownPin. An operator without a group may change any pin of their agent."""
-        return await self._pinboard.update(scene, pin_id, self._admitted(text))
-
-    async def unpin(self, scene: Scene, pin_id: str) -> None:
-        """Delete a pin; raises UnknownPin if the id is unknown or the scene (place and asker) may not see the pin."""
-        await self._pinboard.unpin(scene, pin_id)
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once; what others said of them is redacted."""
@@ -394,7 +367,9 @@ class CognitiveMemory(Reads):
         Raises UnknownBelief, or MistakeError if it is retired already. Callers of this and the next three methods must
         check who may do it, as with the group's pins.
         """
-        return await self._opened.beliefs.retire(scene, checked_id(belief_id, "belief_id"), self._admitted(reason))
+        return await self._opened.beliefs.retire(
+            scene, checked_id(belief_id, "belief_id"), self._opened.consent.hidden(reason)
+        )
 
     async def restore_belief(self, scene: Scene, belief_id: str) -> Belief:
         """Restore a retired belief, or store an older version as the newest; raises UnknownBelief, MistakeError."""
@@ -407,7 +382,7 @@ class CognitiveMemory(Reads):
 
         Raises UnknownBelief, BadArgument unless it has 1 to 300 characters, or MistakeError if an equal one is active.
         """
-        belief_id, statement = checked_id(belief_id, "belief_id"), self._admitted(statement)
+        belief_id, statement = checked_id(belief_id, "belief_id"), self._opened.consent.hidden(statement)
         reworded = await self._opened.beliefs.reword(scene, belief_id, statement)
         (await self._learning()).belief_indexer.nudge()
         return reworded
@@ -540,23 +515,30 @@ class CognitiveMemory(Reads):
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
-        opened, transfer = self._opened, await asyncio.to_thread(_transfer)
-        target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.data_dir)
+        await self._learning()  # loads what follows, off the event loop
+        from .forgetting import without_forgotten  # noqa: PLC0415  # as said
+        from .transfer import checked_target, exported  # noqa: PLC0415  # as said
+
+        opened = self._opened
+        target = await asyncio.to_thread(checked_target, Path(path), opened.data_dir)
         await opened.buffer.flush()
         await opened.ledger.eraser.note_copy(str(target), "export", opened.clock.now())
-        return await transfer.exported(
+        return await exported(
             opened.ledger.archive,
             target,
             user_id=user_id,
             place=place,
             profiles=opened.profiles,
-            edited=self._history.exported,
+            edited=lambda profile: without_forgotten(profile, opened.ledger.eraser),
         )
 
     async def discard_export(self, path: Path) -> None:
         """Delete an exported file, and remove it from the copies that an erasure lists."""
-        opened, transfer = self._opened, await asyncio.to_thread(_transfer)
-        target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.data_dir)
+        await self._learning()
+        from .transfer import checked_target  # noqa: PLC0415  # as above
+
+        opened = self._opened
+        target = await asyncio.to_thread(checked_target, Path(path), opened.data_dir)
         await asyncio.to_thread(target.unlink, missing_ok=True)
         await opened.ledger.eraser.drop_copy(str(target))
 
@@ -566,10 +548,12 @@ class CognitiveMemory(Reads):
         Raises BadArgument for a path inside the data directory or one that is not empty, StorageRefused if the disk
         refuses; nothing incomplete remains. Indexes are left out and rebuilt when the copy is opened.
         """
-        opened, transfer = self._opened, await asyncio.to_thread(_transfer)
+        opened, learning = self._opened, await self._learning()
+        from .transfer import backed_up  # noqa: PLC0415  # as above
+
         await opened.buffer.flush()
-        async with (await self._learning()).purge.undisturbed():
-            await transfer.backed_up(
+        async with learning.purge.turn:  # no erasure meanwhile
+            await backed_up(
                 opened.data_dir,
                 Path(path),
                 queue=opened.queue,
@@ -584,16 +568,13 @@ class CognitiveMemory(Reads):
 
     async def configure(self, settings: Settings) -> None:
         """Use the hot settings of ``settings`` from the next call on; all other settings keep their values."""
-        self._settings.replace(with_hot(self._settings.current, settings))
+        self._settings.current = with_hot(self._settings.current, settings)
         if self._loading is not None and self._loading.done():  # else it starts with these settings
             (await self._learning()).reconsider()
 
     async def _learning(self) -> Learning:
         """Return what learns, forgets and reports; the first call loads and composes it."""
         return await asyncio.shield(self._load())
-
-    def _admitted(self, text: str) -> str:
-        return self._opened.consent.hidden(checked_text(text, "text"))
 
 
 def _machinery() -> ModuleType:
@@ -605,35 +586,22 @@ def _machinery() -> ModuleType:
 
 
 async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning:
-    learning = (await asyncio.to_thread(_learning)).Learning(opened)
+    def load() -> ModuleType:
+        from . import learning  # noqa: PLC0415  # loaded when a memory is open already
+        from .store.numpy_on_use import np  # noqa: PLC0415  # the same
+        from .text import terms  # noqa: PLC0415  # the same
+        from .text.statements import questions  # noqa: PLC0415  # the same
+        from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
+
+        offences(".")  # compiles patterns that would otherwise delay the first message
+        np.empty(0)  # loads numpy: a process that has run out of file handles could not
+        terms.prepare()
+        questions.asks_who(".")
+        questions.speaks_of_asker(".")
+        return learning
+
+    learning = (await asyncio.to_thread(load)).Learning(opened)
     await learning.open(chat)
     if start:
         learning.start()  # before any caller gets it: a drain stops the loops that it found not running
     return learning
-
-
-def _learning() -> ModuleType:
-    from . import learning  # noqa: PLC0415  # loaded when a memory is open already
-    from .store.numpy_on_use import np  # noqa: PLC0415  # the same
-    from .text import terms  # noqa: PLC0415  # the same
-    from .text.statements import questions  # noqa: PLC0415  # the same
-    from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
-
-    offences(".")  # compiles patterns that would otherwise delay the first message
-    np.empty(0)  # loads numpy: a process that has run out of file handles could not
-    terms.prepare()
-    questions.asks_who(".")
-    questions.speaks_of_asker(".")
-    return learning
-
-
-def _previewing() -> ModuleType:
-    from .prompts import preview  # noqa: PLC0415  # most bots never show their prompts
-
-    return preview
-
-
-def _transfer() -> ModuleType:
-    from . import transfer  # noqa: PLC0415  # only needed for export, import and backup
-
-    return transfer

@@ -1,136 +1,124 @@
-"""Pins and past profiles, which people read and change through the façade."""
+"""Pins and past profiles: the part of the façade by which people read and change them."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
 from dataclasses import replace
 
 from . import sentences
-from .domain.erasure import keys_of
+from .arguments import checks_arguments
+from .domain.event import shortened
+from .domain.ids import checked_id
 from .domain.note import Pin
 from .domain.profile import Profile, ProfileKey, Revision, said_in
 from .domain.scope import Scene
-from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, NotPermitted, UnknownPin
-from .opened import Opened
-from .ports.clock import Clock
-from .store.erasure.eraser import Eraser
-from .store.notes import NoteBook
+from .reads import Reads, reading
 from .text.names import clean_text, one_line
-from .text.statements.withdrawn_claims import without_retold
 
 PIN_LENGTH = 500
 
 
-class Pinboard:
-    """Reads and writes the pins that a scene may see: the group's and the asker's own.
+@checks_arguments({})
+class PinsAndRevisions(Reads):
+    """Pins and revisions of :class:`CognitiveMemory`.
 
-    An operator sees all pins of the scene's group; without a group an operator changes any pin of the agent by its id.
+    A scene sees its group's pins and the asker's own, an operator all of the group. Without a group, an operator
+    changes any pin of the agent by its id. Past profiles are shown without what forgotten events stated.
     """
 
-    def __init__(self, notes: NoteBook, clock: Clock, turn: asyncio.Lock) -> None:
-        """Create over a book of pins; changes take turns."""
-        self._notes = notes
-        self._clock = clock
-        self._turn = turn
+    def __init__(self, reason: str) -> None:
+        """Begin without an open memory, for this reason."""
+        super().__init__(reason)
+        self._pinning = asyncio.Lock()  # changes take turns, so that no limit is exceeded
 
+    @reading(list)
     async def pins(self, scene: Scene) -> list[Pin]:
-        """Return the pins that the scene may see, oldest first."""
-        return [pin for pin in await self._notes.pins(scene.scope) if _visible(pin, scene)]
+        """Return the pins of the scene's place, oldest first: the group's and the asker's own, for an operator all."""
+        return self._opened.access.shown(scene, await self._opened.ledger.notes.pins(scene.scope))
 
-    async def pin(self, scene: Scene, text: str, *, for_group: bool, limit: int) -> Pin:
-        """Store a pin; for an exact duplicate of the same owner, return the existing pin.
-
-        Raises LimitReached if the owner already has ``limit`` pins here, BadArgument for a blank text.
-        """
-        text = _checked(text)
+    async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
+        """Store a pin; return the existing one for an exact duplicate; raise LimitReached over ``pins.max``."""
+        opened, limit, text = self._opened, self._settings.current.pins.max, self._pin_text(text)
         owner_id = "" if for_group or scene.kind == "operator" else scene.user_id
-        async with self._turn:
-            own = [pin for pin in await self._notes.pins(scene.scope) if pin.owner_id == owner_id]
-            standing = next((pin for pin in own if pin.text == text), None)
-            if standing is not None:
+        async with self._pinning:
+            own = [pin for pin in await opened.ledger.notes.pins(scene.scope) if pin.owner_id == owner_id]
+            if standing := next((pin for pin in own if pin.text == text), None):
                 return standing
             if len(own) >= limit:
                 raise LimitReached(sentences.caller.PINS_FULL.format(limit=limit))
-            pin = Pin(secrets.token_hex(8), scene.scope, text, owner_id, self._clock.now(), scene.user_id)
-            await self._notes.write_pin(pin)
+            pin = Pin(secrets.token_hex(8), scene.scope, text, owner_id, opened.clock.now(), scene.user_id)
+            await opened.ledger.notes.write_pin(pin)
         return pin
 
-    async def update(self, scene: Scene, pin_id: str, text: str) -> Pin:
-        """Replace the text of a pin that the scene may see; raises UnknownPin otherwise."""
-        async with self._turn:
-            pin = replace(await self._get(scene, pin_id), text=_checked(text), author_id=scene.user_id)
-            await self._notes.write_pin(pin)
+    async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
+        """Replace a pin's text; raises UnknownPin. An operator without a group may change any pin of their agent."""
+        text = self._pin_text(text)
+        async with self._pinning:
+            pin = replace(await self._get_pin(scene, pin_id), text=text, author_id=scene.user_id)
+            await self._opened.ledger.notes.write_pin(pin)
         return pin
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
         """Delete a pin; raises UnknownPin if the id is unknown or the scene (place and asker) may not see the pin."""
-        async with self._turn:
-            await self._notes.erase_pin((await self._get(scene, pin_id)).id)
+        async with self._pinning:
+            await self._opened.ledger.notes.erase_pin((await self._get_pin(scene, pin_id)).id)
 
-    async def _get(self, scene: Scene, pin_id: str) -> Pin:
-        found = await self._notes.find_pin(pin_id)
-        if found is None or not _reachable(found, scene):
-            raise UnknownPin(sentences.caller.UNKNOWN_PIN)
-        return found
+    async def _get_pin(self, scene: Scene, pin_id: str) -> Pin:
+        pin = await self._opened.ledger.notes.find_pin(pin_id)
+        is_anywhere = scene.kind == "operator" and not scene.group_id
+        if pin and (pin.scope.agent == scene.agent if is_anywhere else self._opened.access.admits(scene, pin)):
+            return pin
+        raise UnknownPin(sentences.caller.UNKNOWN_PIN)
 
+    def _pin_text(self, text: str) -> str:
+        wanted = clean_text(self._opened.consent.hidden(text)).strip()
+        if not wanted:
+            raise BadArgument(sentences.caller.bad_value("text", text, "非空文本"))
+        return shortened(wanted, PIN_LENGTH)
 
-def _visible(pin: Pin, scene: Scene) -> bool:
-    return scene.kind == "operator" or pin.owner_id in ("", scene.user_id)
+    @reading(list, "may_search")
+    async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
+        """Return the past profiles of the asker or of the group, newest first; an operator may read all.
 
-
-def _reachable(pin: Pin, scene: Scene) -> bool:
-    if scene.kind == "operator" and not scene.group_id:
-        return pin.scope.agent == scene.agent
-    return pin.scope == scene.scope and _visible(pin, scene)
-
-
-def _checked(text: object) -> str:
-    if not isinstance(text, str) or not clean_text(text).strip():
-        raise BadArgument(sentences.caller.bad_value("text", text, "非空文本"))
-    return shortened(clean_text(text).strip(), PIN_LENGTH)
-
-
-class ProfileHistory:
-    """Lists and restores past profiles."""
-
-    def __init__(self, opened: Opened) -> None:
-        """Create over what is open."""
-        self._opened = opened
-        self.store, self.reader, self.access = opened.profiles, opened.profile_reader, opened.access
-        self.events = opened.ledger.eraser
-
-    async def revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
-        """Return the past profiles of a group, or of the asker, newest first; raises NotPermitted.
-
-        Sharing lets others read only the present profile, not past ones. An operator may read all.
+        Sharing lets others read only the present profile: for past ones they get NotPermitted.
         """
+        from .forgetting import forgotten_in  # noqa: PLC0415  # loaded when a memory is open
+
+        opened = self._opened
         await self._permit(scene, key)
-        if key.user_id in self.access.hidden_people:
-            return []
-        remove_forgotten = await _remover(key, self.events)
-        return [replace(one, profile=remove_forgotten(one.profile)) for one in await self.store.revisions(key)]
+        without = await forgotten_in(key, opened.ledger.eraser)
+        found = [replace(one, profile=without(one.profile)) for one in await opened.profiles.revisions(key)]
+        return opened.access.revisions(scene, key, found)
 
-    async def restore(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
-        """Restore a past profile as the present one; raises NotPermitted, UnknownRevision.
+    async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
+        """Restore a past profile; the present one becomes a revision, so that this can be undone.
 
-        What a forgotten event stated is removed from the restored profile; restoring the event brings it back.
+        People may restore their own profile, a group's scene the group's, and an operator any; others raise
+        NotPermitted. Callers must check who in a group may do it, as with its pins. Raises UnknownRevision.
         """
-        await self._permit(scene, key)
-        restored = await self.store.restore(
-            key, revision_id, self._opened.clock.now(), await _remover(key, self.events)
-        )
-        return await self._taken_in(restored)
+        from .forgetting import forgotten_in  # noqa: PLC0415  # as above
 
-    async def edit(self, scene: Scene, key: ProfileKey, line: str, text: str) -> Profile:
-        """Replace a line that rests on no event; a blank ``line`` adds one, a blank ``text`` removes it."""
+        opened, chosen = self._opened, checked_id(revision_id, "revision_id")
+        await self._permit(scene, key)
+        without = await forgotten_in(key, opened.ledger.eraser)
+        return await self._taken_in(await opened.profiles.restore(key, chosen, opened.clock.now(), without))
+
+    async def edit_profile(self, scene: Scene, key: ProfileKey, line: str, text: str) -> Profile:
+        """Replace a line of a profile that was written by hand, that is, rests on no event; return the new profile.
+
+        A blank ``line`` adds one, a blank ``text`` removes it; the former profile becomes a revision. Later merges keep
+        such lines. Permissions are those of :meth:`restore_profile`, but a group's is for an operator only. Raises
+        BadArgument if no such line is there.
+        """
+        opened = self._opened
         await self._permit(scene, key)
         if scene.kind != "operator" and not key.user_id:  # unlike a past version, these are words that nobody said here
             raise NotPermitted(sentences.caller.NOT_YOUR_PROFILE)
-        present = await self.store.find(key) or Profile(key, "", (), "", self._opened.clock.now())
-        lines, wanted = present.summary.split("\n"), one_line(text, PIN_LENGTH).lstrip("#-*+• \t")
+        present = await opened.profiles.find(key) or Profile(key, "", (), "", opened.clock.now())
+        lines, wanted = present.summary.split("\n"), one_line(opened.consent.hidden(text), PIN_LENGTH)
+        wanted = wanted.lstrip("#-*+• \t")
         at = next((number for number, one in enumerate(lines) if line and said_in(one) == said_in(line)), None)
         if not line and not wanted:
             raise BadArgument(sentences.caller.bad_value("text", text, "非空文本"))
@@ -141,30 +129,15 @@ class ProfileHistory:
         else:
             before = lines[at][: lines[at].index(said_in(lines[at]))]
             lines[at : at + 1] = [before + wanted] if wanted else []
-        edited = replace(present, summary="\n".join(lines), updated_at=self._opened.clock.now())
-        return await self._taken_in(await self.store.write(edited))
-
-    async def _taken_in(self, stored: Profile) -> Profile:
-        await self._opened.ledger.profiles.take_in(stored.key, self.store.read)
-        self._opened.on_restored()
-        return self.access.redacted(stored)
-
-    async def exported(self, profile: Profile) -> Profile:
-        """Return a present or past profile for an export, without what forgotten events stated."""
-        return await without_forgotten(profile, self.events)
+        edited = replace(present, summary="\n".join(lines), updated_at=opened.clock.now())
+        return await self._taken_in(await opened.profiles.write(edited))
 
     async def _permit(self, scene: Scene, key: ProfileKey) -> None:
-        await self.reader.find(scene, key)
+        await self._opened.profile_reader.find(scene, key)  # raises for a profile that may not be read
         if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
             raise NotPermitted(sentences.caller.NOT_YOUR_PROFILE)
 
-
-async def without_forgotten(profile: Profile, events: Eraser) -> Profile:
-    """Return a present or past profile without what forgotten events stated."""
-    return (await _remover(profile.key, events))(profile)
-
-
-async def _remover(key: ProfileKey, events: Eraser) -> Callable[[Profile], Profile]:
-    """Return a function that removes from this profile the lines of forgotten events, and what else retells them."""
-    gone = [event for event in await events.unrepeatable() if key in keys_of(event)]
-    return lambda profile: without_retold(profile, gone)
+    async def _taken_in(self, stored: Profile) -> Profile:
+        await self._opened.ledger.profiles.take_in(stored.key, self._opened.profiles.read)
+        self._opened.on_restored()
+        return self._opened.access.redacted(stored)

@@ -87,13 +87,13 @@ class ReadAccess:
         """
         read_filter = replace(read_filter, without=self.hidden_people)
         around = replace(read_filter, user_id="", group_id="", kinds=(), window=None)
+        redacted = self._consent.redacted
         return [
-            self._consent.redacted_hit(
-                replace(
-                    hit,
-                    score=min(hit.score, 1.0),
-                    neighbours=tuple(line for line in hit.neighbours if around.admits(line.as_event())),
-                )
+            replace(
+                hit,
+                event=redacted(hit.event),
+                score=min(hit.score, 1.0),
+                neighbours=tuple(redacted(line) for line in hit.neighbours if around.admits(line.as_event())),
             )
             for hit in hits
             if read_filter.admits(hit.event)

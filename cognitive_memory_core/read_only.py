@@ -15,9 +15,9 @@ from .domain.quality import QualityReport
 from .domain.read_filter import ReadFilter
 from .domain.scope import PlaceSwitch
 from .domain.turn import FailedJob, QueueCounts
+from .forgetting import without_forgotten
 from .lost_ledger import LEDGER
 from .models.embedding import Embedding, embedding_of
-from .pins_and_revisions import without_forgotten
 from .ports.clock import SystemClock
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
@@ -27,7 +27,6 @@ from .recall.names import CurrentNames
 from .recall.one_pass import Sources
 from .recall.recall import Recall
 from .settings import Live, Settings
-from .store.database.integrity import LedgerExamination
 from .store.housekeeping import ClockState
 from .store.ledger import Ledger
 from .transfer import checked_target, exported
@@ -59,21 +58,17 @@ class MemoryReader:
 
     def __init__(self, ledger: Ledger, embedding: Embedding, settings: Settings, data_dir: Path) -> None:
         """Read with a ledger that is opened read-only; ``embedding`` embeds queries."""
-        self._ledger = ledger
+        self.ledger = ledger
         self._embedder, self._local = embedding.embedder, embedding.local
         self._settings = Live(settings)
         self._data_dir = data_dir
         self._clock = SystemClock()
-        self._consent = Consent(ledger)
-        self._access = ReadAccess(self._consent, self._settings)
-
-    async def load(self) -> None:
-        """Load the ids of the people who opted out."""
-        await self._consent.load()
+        self.consent = Consent(ledger)
+        self._access = ReadAccess(self.consent, self._settings)
 
     async def snapshot(self) -> DirectorySnapshot:
         """Return the figures now."""
-        ledger, jobs = self._ledger, await asyncio.to_thread(JobFolder.peeked, self._data_dir / "queues")
+        ledger, jobs = self.ledger, await asyncio.to_thread(JobFolder.peeked, self._data_dir / "queues")
         fingerprint = self._embedder.fingerprint
         today = self._clock.now().astimezone(self._settings.current.zone).date()
         return DirectorySnapshot(
@@ -85,30 +80,26 @@ class MemoryReader:
             await ledger.vectors.dimensions(fingerprint),
             self._embedder.name,
             await ledger.housekeeping.clock(),
-            tuple(self._consent.place_switches()),
+            tuple(self.consent.place_switches()),
             self._settings.current.lenders(is_new=await ledger.housekeeping.may_borrow()),
         )
 
-    async def examine(self, seconds: float) -> LedgerExamination:
-        """Find damaged rows of the ledger, for at most ``seconds``."""
-        return await self._ledger.examine(seconds)
-
     async def report(self, *, days: int) -> QualityReport:
         """Return the quality report of all agents; what the bot counted in the last minute is missing."""
-        ledger = self._ledger
+        ledger = self.ledger
         jobs = await asyncio.to_thread(JobFolder.peeked, self._data_dir / "queues")
 
         async def lag() -> int:
             return await ledger.vectors.lag(self._embedder.fingerprint)
 
-        reporting = Reporting(ledger, self._consent, self._settings, self._clock, jobs.counts, lag)
+        reporting = Reporting(ledger, self.consent, self._settings, self._clock, jobs.counts, lag)
         return await reporting.report(None, days=days)
 
     async def search(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search what the filter's scene may read, best first, by words and by the vectors in the ledger."""
         if self._local:
             await self._local.load()  # unlike a bot's, this question can wait
-        sources = Sources(self._ledger, self._embedder, self._clock, self._access, CurrentNames(self._ledger.names))
+        sources = Sources(self.ledger, self._embedder, self._clock, self._access, CurrentNames(self.ledger.names))
         read_filter = replace(read_filter, without=self._access.hidden_people)
         found = await Recall(sources, self._settings).search(read_filter, query, top_k=top_k)
         return self._access.hits(read_filter, found.hits)
@@ -119,9 +110,9 @@ class MemoryReader:
         Raises BadArgument for a target inside the data directory, StorageRefused.
         """
         target = await asyncio.to_thread(checked_target, path, self._data_dir)
-        settings, events = self._settings.current, self._ledger.eraser
+        settings, events = self._settings.current, self.ledger.eraser
         return await exported(
-            self._ledger.archive,
+            self.ledger.archive,
             target,
             user_id=user_id,
             profiles=FileProfiles(
@@ -129,7 +120,7 @@ class MemoryReader:
                 settings.profile.revision_keep,
                 self._clock,
                 settings.zone,
-                without_gone=self._ledger.without_gone,
+                without_gone=self.ledger.without_gone,
             ),
             edited=lambda profile: without_forgotten(profile, events),
             on_row=on_row,
@@ -143,16 +134,16 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
         ledger = await Ledger.open(data_dir / LEDGER, read_only=True)
         stack.push_async_callback(ledger.close)
         embedding = await embedding_of(
-            settings.models.embedding, ledger, _Uncounted(), stack, clock=SystemClock(), data_dir=data_dir, given=None
+            settings.models.embedding, ledger, Uncounted(), stack, clock=SystemClock(), data_dir=data_dir, given=None
         )
         ledger.corpora.follow(embedding.embedder.fingerprint)
         reader = MemoryReader(ledger, embedding, settings, data_dir)
-        await reader.load()
+        await reader.consent.load()
         yield reader
 
 
-class _Uncounted:
-    """A meter that counts nothing: the ledger is open for reading only."""
+class Uncounted:
+    """A meter of model calls that counts nothing: the ledger may belong to a running bot."""
 
     def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count nothing."""

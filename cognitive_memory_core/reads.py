@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -16,7 +15,7 @@ from .arguments import checks_arguments
 from .domain.context import NOTHING, Context, Hit
 from .domain.event import Event
 from .domain.ids import checked_id
-from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from .domain.scope import Scene
 from .errors import NotPermitted, UnavailableError, UnknownEvent
 from .settings import Live, Settings
@@ -26,10 +25,9 @@ if TYPE_CHECKING:
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
     from .domain.catch_up import CatchUp
     from .domain.message import Message
-    from .domain.note import Memo, Pin
+    from .domain.note import Memo
     from .domain.scope import Scope
     from .opened import Opened
-    from .pins_and_revisions import Pinboard, ProfileHistory
     from .recall.ranking import Explanation
 
 MAX_RESULTS = 200
@@ -72,7 +70,6 @@ class Reads:
     def __init__(self, reason: str) -> None:
         """Begin without an open memory, for this reason."""
         self._open: Opened | None = None  # None: it returns nothing, and stores nothing
-        self._pinning = asyncio.Lock()
         self._settings = Live(Settings(enabled=False))
         self._reason = reason
         self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
@@ -82,18 +79,6 @@ class Reads:
         if self._open is None:
             raise UnavailableError(self._reason)
         return self._open
-
-    @property
-    def _pinboard(self) -> Pinboard:
-        from .pins_and_revisions import Pinboard  # noqa: PLC0415  # loaded with an open memory
-
-        return Pinboard(self._opened.ledger.notes, self._opened.clock, self._pinning)
-
-    @property
-    def _history(self) -> ProfileHistory:
-        from .pins_and_revisions import ProfileHistory  # noqa: PLC0415  # as above
-
-        return ProfileHistory(self._opened)
 
     async def context(
         self, scene: Scene, query: str, *, budget: int | None = None, shown: Sequence[str] | None = None
@@ -279,16 +264,6 @@ class Reads:
             said = query[:MAX_QUERY]
             found = await opened.profile_reader.search(scene, said, entity_type=entity_type, top_k=limit)
             return opened.access.profile_hits(scene, found)
-
-    @reading(list, "may_search")
-    async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
-        """Return the past profiles of the asker or of the group, newest first; an operator may read all."""
-        return self._opened.access.revisions(scene, key, await self._history.revisions(scene, key))
-
-    @reading(list)
-    async def pins(self, scene: Scene) -> list[Pin]:
-        """Return the pins of the scene's place, oldest first: the group's and the asker's own, for an operator all."""
-        return self._opened.access.shown(scene, await self._pinboard.pins(scene))
 
     async def beliefs(
         self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0

@@ -494,18 +494,8 @@ def value_at(settings: Settings, dotted: str) -> object:
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class Live(Generic[T]):
     """A value that is replaced as a whole at run time; read ``current`` once at the start of a call."""
 
-    def __init__(self, current: T) -> None:
-        """Create with a value."""
-        self._current = current
-
-    @property
-    def current(self) -> T:
-        """The present value."""
-        return self._current
-
-    def replace(self, value: T) -> None:
-        """Replace the value; running calls keep the one they read."""
-        self._current = value
+    current: T

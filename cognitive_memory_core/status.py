@@ -121,7 +121,7 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
             index_lag=await learning.index_lag(),
             spent_today=tuple(await opened.ledger.housekeeping.spent(today)),
             index=await opened.reconciler.state() if opened.reconciler else IndexState(),
-            purge=await learning.purge.state(),
+            purge=await opened.ledger.eraser.purge_due(),
             merges=await learning.merging.state(),
         )
     except UnavailableError as away:

@@ -1,4 +1,4 @@
-"""asyncio tasks: background loops with their errors, work that outlives a cancellation, and locks by key."""
+"""asyncio tasks: background loops with their errors, and work that outlives a cancellation."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import asyncio
 import itertools
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
-from concurrent.futures import Executor, Future
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from functools import partial
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Executor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from . import sentences
@@ -69,48 +68,11 @@ def latest(error_states: list[ErrorState]) -> str:
     return max(lasting, key=lambda trouble: trouble.began).error if lasting else ""
 
 
-class Signal:
-    """A flag that one task awaits with a timeout; cheaper than ``asyncio.wait_for`` on an Event."""
-
-    def __init__(self) -> None:
-        """Start cleared."""
-        self._is_set = False
-        self._waiter: asyncio.Future[None] | None = None
-
-    def set(self) -> None:
-        """Set the flag and wake the waiting task; call it on the event loop's thread."""
-        self._is_set = True
-        _end(self._waiter)
-
-    def clear(self) -> None:
-        """Clear the flag."""
-        self._is_set = False
-
-    async def wait(self, seconds: float) -> bool:
-        """Wait for the flag for at most ``seconds``; return whether it was set, and clear it."""
-        if not self._is_set:
-            loop = asyncio.get_running_loop()
-            self._waiter = loop.create_future()
-            timer = loop.call_later(seconds, _end, self._waiter)
-            try:
-                await self._waiter
-            finally:
-                timer.cancel()
-                self._waiter = None
-        wait, self._is_set = self._is_set, False
-        return wait
-
-
-def _end(waiter: asyncio.Future[None] | None) -> None:
-    if waiter is not None and not waiter.done():
-        waiter.set_result(None)
-
-
 class BackgroundLoop:
     """Runs rounds one after another from :meth:`start` to :meth:`stop`, both of which may be called again.
 
     After an error, or a cancellation by anybody but :meth:`stop`, the loop repeats the round, after a growing pause of
-    at least the error's ``retry_after``. ``last_error`` keeps the error until a round succeeds. A nudge during a round
+    at least the error's ``retry_after``. ``trouble`` keeps the error until a round succeeds. A nudge during a round
     causes another round.
     """
 
@@ -137,15 +99,9 @@ class BackgroundLoop:
         self._first_pause = self._pause = first_pause
         self._longest_pause = longest_pause
         self._on_failure = on_failure
-        self._wake = Signal()
-        self._skip_waits = Signal()
+        self._wake, self._skip_waits = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._restart: asyncio.TimerHandle | None = None
-
-    @property
-    def last_error(self) -> str:
-        """Why the last round failed; "" if it succeeded."""
-        return self.trouble.error
 
     def nudge(self) -> None:
         """Request a round soon; all requests made before it starts cause one round."""
@@ -179,7 +135,13 @@ class BackgroundLoop:
     async def _run(self) -> None:
         rest = 0.0
         while self._task is asyncio.current_task():  # else stopped, and the work has swallowed the cancellation
-            await self._rest(rest)
+            if rest:
+                if self._spacing:
+                    await _is_set(self._skip_waits, self._spacing)
+                if await _is_set(self._wake, rest) and self._debounce:
+                    await _is_set(self._skip_waits, self._debounce)
+                self._wake.clear()  # the next round sees what came meanwhile
+                self._skip_waits.clear()
             rest = await self._work()
             self._pause = self._first_pause
             self.trouble.end()
@@ -198,15 +160,12 @@ class BackgroundLoop:
         self._pause = min(self._pause * 2, self._longest_pause)
         self._restart = ended.get_loop().call_later(pause, self._begin)
 
-    async def _rest(self, seconds: float) -> None:
-        if not seconds:
-            return
-        if self._spacing:
-            await self._skip_waits.wait(self._spacing)
-        if await self._wake.wait(seconds) and self._debounce:
-            await self._skip_waits.wait(self._debounce)
-        self._wake.clear()  # the next round sees what came meanwhile
-        self._skip_waits.clear()
+
+async def _is_set(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event for at most ``seconds``; return whether it is set."""
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
+    return event.is_set()
 
 
 class WriteLoop(BackgroundLoop):
@@ -290,48 +249,9 @@ async def together(*works: Awaitable[T]) -> list[T]:
     return [task.result() for task in tasks]
 
 
-async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
-    """Run two awaitables with different result types, as :func:`together` does; the second in the caller's task."""
-    beside = asyncio.ensure_future(first)
-    try:
-        result = await second
-    except BaseException as failure:
-        if isinstance(failure, asyncio.CancelledError):
-            beside.cancel()
-        await asyncio.gather(beside, return_exceptions=True)
-        if not beside.cancelled():
-            beside.result()
-        raise
-    return await beside, result
-
-
 async def in_thread(pool: Executor, work: Callable[[], T]) -> T:
-    """Run blocking work in a thread of a pool and return its result; it goes on if its caller is cancelled.
-
-    ``run_in_executor`` takes twice as many calls, because there a cancellation reaches work that has not begun.
-    """
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[T] = loop.create_future()
-    pool.submit(work).add_done_callback(partial(_report, loop, answer))
-    return await answer
-
-
-def _report(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], done: Future[T]) -> None:
-    with suppress(RuntimeError):  # the event loop is closed: no caller is left
-        loop.call_soon_threadsafe(_settle, answer, done)
-
-
-def _settle(answer: asyncio.Future[T], done: Future[T]) -> None:
-    if answer.done():  # cancelled meanwhile
-        return
-    if done.cancelled():  # the pool was closed before the work began
-        answer.cancel()
-        return
-    failure = done.exception()
-    if failure is None:
-        answer.set_result(done.result())
-    else:
-        answer.set_exception(failure)
+    """Run blocking work in a thread of a pool and return its result; it goes on if its caller is cancelled."""
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, work))
 
 
 def is_out_of_threads(failure: RuntimeError) -> bool:
@@ -343,77 +263,3 @@ def seen(task: asyncio.Future[Any]) -> None:
     """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()
-
-
-class KeyedLock:
-    """One FIFO lock per key, kept only while it is held or awaited; for one event loop.
-
-    :meth:`all` excludes every key: it waits for held locks, and later callers wait for it. A task that holds one of
-    these locks must not take another.
-    """
-
-    def __init__(self) -> None:
-        """Create the lock with no key held."""
-        self._locks: dict[Hashable, asyncio.Lock] = {}
-        self._users = Counter[Hashable]()
-        self._whole = asyncio.Lock()
-        self._open, self._empty = asyncio.Event(), asyncio.Event()
-        self._open.set()
-        self._empty.set()
-
-    def of(self, key: Hashable) -> AbstractAsyncContextManager[None]:
-        """Hold the lock of a key during the ``with`` block."""
-        return _KeyHeld(self, key)
-
-    @asynccontextmanager
-    async def all(self) -> AsyncGenerator[None, None]:
-        """Hold the locks of all keys during the ``with`` block."""
-        async with self._whole:
-            self._open.clear()
-            try:
-                await self._empty.wait()
-                yield
-            finally:
-                self._open.set()
-
-    async def enter(self, key: Hashable) -> None:
-        """Wait for the lock of a key and hold it; :meth:`of` calls it."""
-        while not self._open.is_set():
-            await self._open.wait()
-        lock = self._locks.get(key)
-        if lock is None:
-            lock = self._locks[key] = asyncio.Lock()
-        self._users[key] += 1
-        self._empty.clear()
-        try:
-            await lock.acquire()
-        except BaseException:
-            self._forget_user(key)
-            raise
-
-    def leave(self, key: Hashable) -> None:
-        """Release the lock of a key; users of :meth:`of` need not call it."""
-        self._locks[key].release()
-        self._forget_user(key)
-
-    def _forget_user(self, key: Hashable) -> None:
-        self._users[key] -= 1
-        if not self._users[key]:
-            del self._users[key], self._locks[key]
-        if not self._locks:
-            self._empty.set()
-
-
-class _KeyHeld(AbstractAsyncContextManager[None]):
-    """The context of one key: a class, because a job enters six, and a generator costs more."""
-
-    __slots__ = ("_key", "_locks")
-
-    def __init__(self, locks: KeyedLock, key: Hashable) -> None:
-        self._locks, self._key = locks, key
-
-    async def __aenter__(self) -> None:
-        await self._locks.enter(self._key)
-
-    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
-        self._locks.leave(self._key)

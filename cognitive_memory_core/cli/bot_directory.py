@@ -21,11 +21,10 @@ from ..env_variables import decoded, merged_settings, nested_settings
 from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
 from ..lost_ledger import LEDGER
 from ..memory import CognitiveMemory
-from ..read_only import MemoryReader, opened_reader
 from ..settings import Settings
-from .parser import FAILED, Parser, refuse
+from .demo import PLUGIN
+from .parser import FAILED, refuse
 
-PLUGIN = "nonebot_plugin_cognitive_memory"
 ENVIRONMENT = "prod"  # NoneBot's own default
 
 
@@ -62,13 +61,20 @@ class BotDirectory:
         return found
 
     @property
+    def existing_dir(self) -> Path:
+        """The data directory; raises BadArgument if it has no ledger."""
+        if not (self.data_dir / LEDGER).is_file():
+            raise BadArgument(sentences.command_line.NO_LEDGER.format(path=self.data_dir))
+        return self.data_dir
+
+    @property
     def set_dir(self) -> Path | None:
         """The data directory that .env or the environment sets; None if neither does."""
         own = decoded(self.value("localstore_plugin_data_dir"))
         if isinstance(own, dict) and PLUGIN in own:
-            return self._absolute(str(cast("dict[str, object]", own)[PLUGIN]))
+            return (self.home / Path(str(cast("dict[str, object]", own)[PLUGIN])).expanduser()).absolute()
         if folder := self.value("localstore_data_dir"):
-            return self._absolute(folder) / PLUGIN
+            return (self.home / Path(folder).expanduser()).absolute() / PLUGIN
         is_here = self.value("localstore_use_cwd").strip().lower() in {"true", "1", "yes", "on", "y", "t"}
         return self.home / "data" / PLUGIN if is_here else None
 
@@ -79,16 +85,6 @@ class BotDirectory:
     def settings(self) -> Settings:
         """Return the settings in force; raises BadArgument."""
         return self.configuration().settings
-
-    def _absolute(self, path: str) -> Path:
-        return (self.home / Path(path).expanduser()).absolute()
-
-
-def declare_directory(parser: Parser) -> None:
-    """Add the arguments --env and --data, which select a bot."""
-    words = sentences.command_line
-    parser.options.add_argument("--env", type=Path, metavar="FILE", default=None, help=words.ENV_OPTION)
-    parser.options.add_argument("--data", type=Path, metavar="DIR", default=None, help=words.DATA_OPTION)
 
 
 def bot_directory(arguments: argparse.Namespace, environ: Mapping[str, str] | None = None) -> BotDirectory:
@@ -152,13 +148,6 @@ def finished(work: Callable[[argparse.Namespace, BotDirectory], Awaitable[int]],
 
 
 @asynccontextmanager
-async def reading(bot: BotDirectory) -> AsyncGenerator[MemoryReader, None]:
-    """Open the directory for reading, even while a bot owns it; raises UnavailableError, BadArgument."""
-    async with opened_reader(bot.settings(), _existing(bot.data_dir)) as reader:
-        yield reader
-
-
-@asynccontextmanager
 async def owning(
     bot: BotDirectory, *, creates: bool = False, background: bool = False
 ) -> AsyncGenerator[CognitiveMemory, None]:
@@ -166,17 +155,10 @@ async def owning(
 
     The settings are the bot's, with ``enabled`` on and ``shutdown_seconds`` 0, so that the command waits for no jobs.
     """
-    data_dir, settings = bot.data_dir if creates else _existing(bot.data_dir), bot.settings()
+    data_dir, settings = bot.data_dir if creates else bot.existing_dir, bot.settings()
     if await asyncio.to_thread(is_owned, data_dir):
         raise DirectoryInUse
     historian = settings.historian.model_copy(update={"shutdown_seconds": 0.0})
     settings = settings.model_copy(update={"historian": historian, "enabled": True})
     async with CognitiveMemory.open(settings, data_dir, background=background) as memory:
         yield memory
-
-
-def _existing(data_dir: Path) -> Path:
-    """Return ``data_dir`` if it has a ledger, else raise BadArgument."""
-    if not (data_dir / LEDGER).is_file():
-        raise BadArgument(sentences.command_line.NO_LEDGER.format(path=data_dir))
-    return data_dir

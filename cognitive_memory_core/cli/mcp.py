@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import urlunsplit
 
@@ -18,23 +18,15 @@ from ..disk import is_owned
 from ..domain.ids import checked_id
 from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
-from ..mcp_server.bot_client import BotClient
+from ..mcp_server.bot_client import bot_exchange
 from ..memory import CognitiveMemory
 from ..tools import ToolCaller, failure
 from .bot_directory import BotDirectory, owning
-from .parser import DONE, Parser, refuse
+from .parser import DONE, refuse
 
 PORT = "8080"  # NoneBot's own default
 IDLE = 3.0  # seconds without a use; a bot that starts waits for its directory at least 5
 SETTLING = 5.0  # seconds that waiting jobs get before the memory is released; the rest stay queued
-
-
-def declare_serve(parser: Parser) -> None:
-    """Add the arguments of ``cognitive-memory mcp``."""
-    words = sentences.command_line
-    parser.options.add_argument("--user", metavar="ID", required=True, help=words.AGENT_USER_OPTION)
-    parser.options.add_argument("--group", metavar="ID", default="", help=words.AGENT_GROUP_OPTION)
-    parser.options.add_argument("--url", metavar="URL", default="", help=words.BOT_URL_OPTION)
 
 
 async def serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
@@ -46,7 +38,11 @@ async def serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         scene = Scene.group(checked_id(arguments.group, "--group"), user_id, agent=agent)
     else:
         scene = Scene.private(user_id, agent=agent)
-    exchange = DirectoryExchange(bot, scene, arguments.url or _address(bot))
+    host = bot.value("host").strip() or "127.0.0.1"
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # is compared, not listened on
+    host = f"[{host}]" if ":" in host else host
+    here = urlunsplit(("http", f"{host}:{bot.value('port').strip() or PORT}", "", "", ""))
+    exchange = DirectoryExchange(bot, scene, arguments.url or here)
     try:
         await mcp_server.serve_stdio(exchange.answer)
     finally:
@@ -64,7 +60,7 @@ class DirectoryExchange:
         """Answer in ``scene``; ``url`` is where the bot listens."""
         self._bot, self._scene, self._settings, self._data_dir = bot, scene, bot.settings(), bot.data_dir
         token = self._settings.http.token.get_secret_value().strip()
-        self._remote = BotClient(url, token, user_id=scene.user_id, group_id=scene.group_id) if token else None
+        self._ask_bot = bot_exchange(url, token, scene) if token else None
         self._lock, self._stack = asyncio.Lock(), AsyncExitStack()
         self._memory: CognitiveMemory | None = None
         self._uses = 0
@@ -78,7 +74,14 @@ class DirectoryExchange:
         if (described := mcp_server.description(method)) is not None:
             return described
         try:
-            return await self._answered(method, params)
+            if self._memory or not await asyncio.to_thread(is_owned, self._data_dir):
+                with suppress(DirectoryInUse):  # a bot has started in this moment
+                    async with self._opened() as memory:
+                        caller = ToolCaller(memory, self._scene, self._settings)
+                        return await mcp_server.memory_exchange(caller)(method, params)
+            if self._ask_bot is None:
+                raise UnavailableError(sentences.command_line.BOT_SERVES_NO_HTTP)
+            return await self._ask_bot(method, params)
         except CognitiveMemoryError as refused:
             if method != "tools/call":
                 raise
@@ -90,18 +93,6 @@ class DirectoryExchange:
             self._releasing.cancel()
         async with self._lock:
             await self._release()
-
-    async def _answered(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self._memory or not await asyncio.to_thread(is_owned, self._data_dir):
-            try:
-                async with self._opened() as memory:
-                    caller = ToolCaller(memory, self._scene, self._settings)
-                    return await mcp_server.memory_exchange(caller)(method, params)
-            except DirectoryInUse:
-                pass  # a bot has started in this moment
-        if self._remote is None:
-            raise UnavailableError(sentences.command_line.BOT_SERVES_NO_HTTP)
-        return await self._remote.ask(method, params)
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[CognitiveMemory, None]:
@@ -131,11 +122,3 @@ class DirectoryExchange:
             await self._memory.drain(SETTLING)
             self._memory = None
             await self._stack.aclose()
-
-
-def _address(bot: BotDirectory) -> str:
-    """Return the URL at which the bot listens by NoneBot's settings; this machine if it listens on all addresses."""
-    host = bot.value("host").strip() or "127.0.0.1"
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # is compared, not listened on
-    host = f"[{host}]" if ":" in host else host
-    return urlunsplit(("http", f"{host}:{bot.value('port').strip() or PORT}", "", "", ""))

@@ -6,10 +6,10 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import sentences
 
@@ -27,14 +27,25 @@ _COMPLAINTS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+Option = tuple[tuple[str, ...], Mapping[str, Any]]
+"""Names and properties of an argument, as ``add_argument`` takes them."""
+
+
+def option(*names: str, **properties: Any) -> Option:
+    """Return an argument of a subcommand, described as for ``add_argument``."""
+    return names, properties
+
+
 class Parser(argparse.ArgumentParser):
     """A parser with Chinese messages that exits with status 2 on misuse."""
 
-    def __init__(self, prog: str, description: str) -> None:
-        """Create the parser with the help option alone."""
+    def __init__(self, prog: str, description: str, options: Iterable[Option]) -> None:
+        """Create the parser with the help option and these options."""
         super().__init__(prog=prog, description=description, add_help=False, allow_abbrev=False)
-        self.options = self.add_argument_group(sentences.command_line.OPTIONS)
-        self.options.add_argument("-h", "--help", action="help", help=sentences.command_line.HELP_OPTION)
+        group = self.add_argument_group(sentences.command_line.OPTIONS)
+        group.add_argument("-h", "--help", action="help", help=sentences.command_line.HELP_OPTION)
+        for names, properties in options:
+            group.add_argument(*names, **properties)
 
     def format_usage(self) -> str:
         """Return the usage behind the Chinese word."""
@@ -46,7 +57,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error in Chinese and the usage, then exit with status 2."""
-        misuse = sentences.command_line.MISUSED.format(program=self.prog, complaint=_in_chinese(message))
+        found = ((sentence, pattern.match(message)) for pattern, sentence in _COMPLAINTS)
+        complaint = next((sentence.format_map(match.groupdict()) for sentence, match in found if match), message)
+        misuse = sentences.command_line.MISUSED.format(program=self.prog, complaint=complaint)
         self.exit(MISUSED, f"{misuse}\n{self.format_usage()}")
 
 
@@ -84,13 +97,6 @@ def counted(most: int) -> Callable[[str], int]:
         return number
 
     return parse
-
-
-def _in_chinese(complaint: str) -> str:
-    for pattern, sentence in _COMPLAINTS:
-        if found := pattern.match(complaint):
-            return sentence.format_map(found.groupdict())
-    return complaint
 
 
 def console() -> Console:

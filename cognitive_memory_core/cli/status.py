@@ -11,39 +11,55 @@ from datetime import tzinfo
 from .. import sentences
 from ..configuration import Configuration
 from ..disk import is_owned
-from ..domain.scope import PlaceSwitch
 from ..domain.turn import FailedJob
 from ..errors import BadArgument
-from ..memory import CognitiveMemory
-from ..read_only import DirectorySnapshot
-from .bot_directory import BotDirectory, owning, reading
-from .parser import DONE, Parser, console, show
+from ..read_only import DirectorySnapshot, opened_reader
+from .bot_directory import BotDirectory, owning
+from .parser import DONE, console, show
 
-ALL = "all"
 ID_LENGTH, ERROR_LENGTH = 8, 200
-
-
-def declare_status(parser: Parser) -> None:
-    """Add the arguments of ``cognitive-memory status``."""
-    words = sentences.command_line
-    parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)
-    parser.options.add_argument("--failed", action="store_true", help=words.FAILED_OPTION)
-    parser.options.add_argument("--retry", nargs="?", const=ALL, metavar="ID", help=words.RETRY_OPTION)
 
 
 async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Print the figures of the memory and its failed jobs, or queue failed jobs again."""
-    if arguments.retry is not None:
+    if (wanted := arguments.retry) is not None:
         async with owning(bot) as memory:
-            count = await _retried(memory, arguments.retry)
+            ids = (
+                [None]
+                if wanted == "all"
+                else [one.id for one in await memory.failed_jobs() if one.id.startswith(wanted)]
+            )
+            if len(ids) != 1:
+                raise BadArgument(sentences.command_line.UNKNOWN_JOB)
+            count = await memory.revive(ids[0])
         return show(arguments, {"retried": count}, sentences.command_line.RETRIED.format(count=count))
     configuration = bot.configuration()
     is_running = await asyncio.to_thread(is_owned, bot.data_dir)
-    async with reading(bot) as reader:
+    async with opened_reader(configuration.settings, bot.existing_dir) as reader:
         snapshot = await reader.snapshot()
     failed = "\n".join(_failed_lines(snapshot.failed, configuration.settings.zone))
     if arguments.json or arguments.failed:
-        return show(arguments, _figures(bot, configuration, snapshot, is_running=is_running), failed)
+        figures = {
+            "data_dir": str(bot.data_dir),
+            "running": is_running,
+            "totals": asdict(snapshot.totals),
+            "jobs": asdict(snapshot.jobs),
+            "failed": [_failed_figures(job) for job in snapshot.failed],
+            "spent_today": [asdict(spending) for spending in snapshot.spent_today],
+            "index_lag": snapshot.index_lag,
+            "switches": [
+                {
+                    "place": one.scope.kind,
+                    "place_id": one.scope.place_id,
+                    "switch": one.switch,
+                    "until": one.until.isoformat() if one.until else None,
+                }
+                for one in snapshot.switches
+            ],
+            "overrides": configuration.overridden,
+            "problems": configuration.problems,
+        }
+        return show(arguments, figures, failed)
     from rich.table import Table  # noqa: PLC0415  # help and JSON do not need it
     from rich.text import Text  # noqa: PLC0415  # the same
 
@@ -56,15 +72,6 @@ async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     if snapshot.failed:
         console().print(f"\n{failed}", markup=False)
     return DONE
-
-
-async def _retried(memory: CognitiveMemory, wanted: str) -> int:
-    if wanted == ALL:
-        return await memory.revive()
-    matching = [job.id for job in await memory.failed_jobs() if job.id.startswith(wanted)]
-    if len(matching) != 1:
-        raise BadArgument(sentences.command_line.UNKNOWN_JOB)
-    return await memory.revive(matching[0])
 
 
 def _rows(
@@ -88,20 +95,17 @@ def _rows(
     yield words.SPENT, words.SPENDING.format(calls=calls, tokens=tokens)
     if snapshot.index_lag:
         yield words.LAG, words.LAGGING.format(count=snapshot.index_lag)
-    if snapshot.switches:
-        yield words.SWITCHES, "\n".join(_switch_line(one, configuration.settings.zone) for one in snapshot.switches)
+    lines: list[str] = []
+    for switch in snapshot.switches:
+        scope, zone = switch.scope, configuration.settings.zone
+        place = words.place(scope.group_id, scope.place_id)
+        until = words.UNTIL.format(until=f"{switch.until.astimezone(zone):%Y-%m-%d %H:%M}") if switch.until else ""
+        lines.append(words.SWITCHED_HERE.format(place=place, switched=words.SWITCHED[switch.switch], until=until))
+    if lines:
+        yield words.SWITCHES, "\n".join(lines)
     changed = [f"{key}={value}" for key, value in configuration.overridden.items()]
     if changed or configuration.problems:
         yield words.OVERRIDES, "\n".join([*changed, *configuration.problems])
-
-
-def _switch_line(switch: PlaceSwitch, zone: tzinfo) -> str:
-    words, scope = sentences.status, switch.scope
-    return words.SWITCHED_HERE.format(
-        place=words.place(scope.group_id, scope.place_id),
-        switched=words.SWITCHED[switch.switch],
-        until=words.UNTIL.format(until=f"{switch.until.astimezone(zone):%Y-%m-%d %H:%M}") if switch.until else "",
-    )
 
 
 def _failed_lines(failed: Sequence[FailedJob], zone: tzinfo) -> Iterator[str]:
@@ -116,28 +120,6 @@ def _failed_lines(failed: Sequence[FailedJob], zone: tzinfo) -> Iterator[str]:
             error=" ".join(job.error.split())[:ERROR_LENGTH],
             advice=job.advice,
         )
-
-
-def _figures(
-    bot: BotDirectory, configuration: Configuration, snapshot: DirectorySnapshot, *, is_running: bool
-) -> Mapping[str, object]:
-    return {
-        "data_dir": str(bot.data_dir),
-        "running": is_running,
-        "totals": asdict(snapshot.totals),
-        "jobs": asdict(snapshot.jobs),
-        "failed": [_failed_figures(job) for job in snapshot.failed],
-        "spent_today": [asdict(spending) for spending in snapshot.spent_today],
-        "index_lag": snapshot.index_lag,
-        "switches": [_switch_figures(one) for one in snapshot.switches],
-        "overrides": configuration.overridden,
-        "problems": configuration.problems,
-    }
-
-
-def _switch_figures(switch: PlaceSwitch) -> Mapping[str, object]:
-    until = switch.until.isoformat() if switch.until else None
-    return {"place": switch.scope.kind, "place_id": switch.scope.place_id, "switch": switch.switch, "until": until}
 
 
 def _failed_figures(job: FailedJob) -> Mapping[str, object]:

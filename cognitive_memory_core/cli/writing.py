@@ -8,7 +8,6 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from .. import sentences
 from ..errors import BadArgument, CognitiveMemoryError
@@ -16,22 +15,20 @@ from ..memory import CognitiveMemory
 from ..models import fastembed_models
 from ..transfer import export_import
 from .bot_directory import BotDirectory, owning
-from .parser import DONE, Parser, console, existing_file, progress_bar, refuse, show
+from .parser import DONE, console, progress_bar, refuse, show
 
 LOOK = 0.5  # seconds between two looks at the progress
 READ = 1 << 20
 MOST_SAID = 20  # bad lines
 
 
-def declare_take_in(parser: Parser) -> None:
-    """Add the arguments of ``cognitive-memory import``."""
-    parser.options.add_argument("file", type=existing_file, metavar="FILE", help=sentences.command_line.IMPORT_ARGUMENT)
-    parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
-
-
 async def take_in(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Import an export; the first bad lines are named, and all are counted."""
-    lines, bad, left_out = await asyncio.to_thread(_line_count, arguments.file), list[str](), 0
+    bad, left_out = list[str](), 0
+
+    def line_count() -> int:
+        with arguments.file.open("rb") as content:
+            return sum(piece.count(b"\n") for piece in iter(lambda: content.read(READ), b""))
 
     def note(record: logging.LogRecord) -> bool:
         nonlocal left_out
@@ -40,6 +37,7 @@ async def take_in(arguments: argparse.Namespace, bot: BotDirectory) -> int:
             bad.append(record.getMessage())
         return False
 
+    lines = await asyncio.to_thread(line_count)
     export_import.log.addFilter(note)
     try:
         async with owning(bot, creates=True) as memory:
@@ -77,16 +75,6 @@ async def watched(memory: CognitiveMemory, bar: Callable[..., None], lines: int)
             await looking
 
 
-def _line_count(file: Path) -> int:
-    with file.open("rb") as content:
-        return sum(piece.count(b"\n") for piece in iter(lambda: content.read(READ), b""))
-
-
-def declare_reindex(parser: Parser) -> None:
-    """Add the arguments of ``cognitive-memory reindex``."""
-    parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
-
-
 async def reindex(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Rebuild the vector index from the ledger."""
     async with owning(bot) as memory:
@@ -102,11 +90,6 @@ async def reindex(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     told = sentences.command_line.REINDEXED_PARTLY if waiting else sentences.command_line.REINDEXED
     figures = {"vectors": count, "waiting": waiting}
     return show(arguments, figures, told.format(count=count, waiting=waiting))
-
-
-def declare_download(parser: Parser) -> None:
-    """Add the arguments of ``cognitive-memory download``."""
-    parser.options.add_argument("names", nargs="*", metavar="NAME", help=sentences.command_line.DOWNLOAD_ARGUMENT)
 
 
 async def download(arguments: argparse.Namespace, bot: BotDirectory) -> int:

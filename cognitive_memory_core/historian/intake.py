@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import cast
+from weakref import WeakValueDictionary
 
 from .. import sentences
 from ..consent import Consent
@@ -26,7 +27,6 @@ from ..ports.clock import Clock
 from ..queue.job_queue import FileQueue
 from ..settings import Live, Settings
 from ..store.events import EventLedger
-from ..tasks import KeyedLock
 from ..text.names import clean_text
 from .message_buffer import MessageBuffer
 
@@ -120,7 +120,9 @@ class Intake:
     on_queued: Callable[[], None] = lambda: None
     on_withdrawn: Callable[[], None] = lambda: None
     on_backfilled: Callable[[], None] = lambda: None
-    _requests: KeyedLock = field(default_factory=KeyedLock, init=False)
+    _requests: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary[str, asyncio.Lock], init=False
+    )
 
     def observe(self, message: Message) -> None:
         """Buffer a message for the log, unless its sender or place is not recorded or the memory is disabled."""
@@ -261,7 +263,7 @@ class Intake:
 
     async def _enqueue_once(self, job: Job, *, named: bool) -> None:
         if named:
-            async with self._requests.of(job.id):
+            async with self._requests.setdefault(job.id, asyncio.Lock()):
                 if not self.queue.knows(job.id) and not await self.events.done(job.id):
                     await self.queue.enqueue(job)
         else:

@@ -18,7 +18,6 @@ from ..end_summaries import MemoWriter
 from ..ports.models import Historian
 from ..settings import Live, Settings
 from ..store.events import EventLedger
-from ..tasks import both
 from ..text.spoken_events import spoken
 from .name_observer import NameObserver
 from .surroundings import Surroundings, SurroundingsReader, repeated, scenes_of
@@ -135,9 +134,8 @@ class Pipeline:
         if (memo := job.memo) is not None:  # first, so that memos never wait for a model
             await self.memos.keep(memo)
         seen = [(one, job.happened_at) for one in scenes_of(job.work)]
-        has_changed, around = await both(self.name_observer.note(seen), self.reader.surroundings(job))
-        if has_changed:
-            around = await self.reader.surroundings(job)
+        await self.name_observer.note(seen)
+        around = await self.reader.surroundings(job)
         if around.is_done:
             return None
         job_context = replace(around.job_context, is_last_try=is_last_try)

@@ -10,7 +10,9 @@ from urllib.parse import quote
 import httpx
 
 from .. import sentences
+from ..domain.scope import Scene
 from ..errors import MistakeError, UnavailableError
+from .exchange import Exchange, Json
 
 PATH = "/memory/mcp"
 USER_HEADER, GROUP_HEADER = "x-memory-user", "x-memory-group"
@@ -23,49 +25,42 @@ REFUSALS: Mapping[int, str] = {
 }
 
 
-class BotClient:
-    """Forwards MCP requests to a bot; the person and the place are sent as headers with every request."""
+def bot_exchange(url: str, token: str, scene: Scene) -> Exchange:
+    """Return a function that forwards requests to the bot at ``url`` (scheme, host and port), always in one scene.
 
-    def __init__(self, url: str, token: str, *, user_id: str, group_id: str) -> None:
-        """Ask the bot at ``url`` (scheme, host and port) with its token; connects at the first request."""
-        place = {USER_HEADER: user_id, **({GROUP_HEADER: group_id} if group_id else {})}
-        self._url = url.rstrip("/") + PATH
-        self._headers = {
-            "authorization": f"Bearer {token}",
-            "accept": "application/json, text/event-stream",
-            "mcp-protocol-version": PROTOCOL,
-            **{name: quote(value) for name, value in place.items()},
-        }
-        self._numbers = count(1)
+    Person and place are sent as headers. The function raises UnavailableError, or MistakeError if the bot rejects the
+    request.
+    """
+    address, numbers = url.rstrip("/") + PATH, count(1)
+    headers = {
+        "authorization": f"Bearer {token}",
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": PROTOCOL,
+        USER_HEADER: quote(scene.user_id),
+        **({GROUP_HEADER: quote(scene.group_id)} if scene.group_id else {}),
+    }
 
-    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the result of a request; raises UnavailableError, or MistakeError if the bot rejects the request."""
-        request = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
+    async def ask(method: str, params: Json) -> Json:
+        request = {"jsonrpc": "2.0", "id": next(numbers), "method": method, "params": params}
         try:
             async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
-                answer = await client.post(self._url, json=request, headers=self._headers)
+                answer = await client.post(address, json=request, headers=headers)
         except (httpx.HTTPError, httpx.InvalidURL) as unreachable:
-            raise UnavailableError(sentences.command_line.BOT_IS_SILENT.format(url=self._url)) from unreachable
-        return _result(answer)
+            raise UnavailableError(sentences.command_line.BOT_IS_SILENT.format(url=address)) from unreachable
+        if not answer.is_success:
+            refusal = REFUSALS.get(answer.status_code)
+            raise UnavailableError(refusal or sentences.command_line.BOT_ANSWERS.format(status=answer.status_code))
+        try:
+            body = cast("object", answer.json())
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS)
+        members = cast("dict[str, Any]", body)
+        if isinstance(result := members.get("result"), dict):
+            return cast("Json", result)
+        error: object = members.get("error")
+        message = cast("dict[str, Any]", error).get("message") if isinstance(error, dict) else None
+        raise MistakeError(str(message or sentences.command_line.BOT_SERVES_NO_AGENTS))
 
-
-def _result(answer: httpx.Response) -> Mapping[str, Any]:
-    if not answer.is_success:
-        refusal = REFUSALS.get(answer.status_code)
-        raise UnavailableError(refusal or sentences.command_line.BOT_ANSWERS.format(status=answer.status_code))
-    try:
-        body = cast("object", answer.json())
-    except ValueError as strange:
-        raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS) from strange
-    if not isinstance(body, dict):
-        raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS)
-    members = cast("dict[str, Any]", body)
-    if isinstance(result := members.get("result"), dict):
-        return cast("Mapping[str, Any]", result)
-    error: object = members.get("error")
-    message = cast("dict[str, Any]", error).get("message") if isinstance(error, dict) else None
-    raise _Refused(str(message or sentences.command_line.BOT_SERVES_NO_AGENTS))
-
-
-class _Refused(MistakeError):
-    """The bot answered that the request is wrong."""
+    return ask

@@ -31,16 +31,31 @@ def memory_exchange(caller: ToolCaller) -> Exchange:
     UnknownResource.
     """
 
+    async def profile(entity_type: str, entity_id: str) -> Json | None:
+        answer = await agent_answer(caller, "get_profile", {"entity_type": entity_type, "entity_id": entity_id})
+        return cast("Json | None", answer.get("profile"))
+
     async def answer(method: str, params: Json) -> Json:
         if (described := description(method)) is not None:
             return described
         if method == "tools/call":
             return called(await agent_answer(caller, str(params.get("name", "")), params.get("arguments")))
         if method == "resources/list":
-            keys = [("user", caller.scene.user_id), ("group", caller.scene.group_id)]
-            found = [await _profile(caller, *key) for key in keys if key[1]]
-            return {"resources": [_listed(profile) for profile in found if profile]}
-        return await _read(caller, str(params.get("uri", "")))
+            listed: list[Json] = []
+            for key in (("user", caller.scene.user_id), ("group", caller.scene.group_id)):
+                if key[1] and (found := await profile(*key)):
+                    uri = f"{URI}{found['entity_type']}/{quote(found['entity_id'], safe='/')}"
+                    name = found["name"] or found["entity_id"]
+                    listed.append({"uri": uri, "name": name, "mimeType": MARKDOWN})
+            return {"resources": listed}
+        uri = str(params.get("uri", ""))
+        entity_type, _, entity_id = uri[:URI_LENGTH].removeprefix(URI).partition("/")
+        is_ours = uri.startswith(URI) and len(uri) <= URI_LENGTH and entity_id
+        found = await profile(entity_type, unquote(entity_id)) if is_ours else None
+        if found is None:
+            raise UnknownResource(sentences.tools.NO_SUCH_RESOURCE)
+        parts = f"# {found['name'] or found['entity_id']}", "、".join(found["tags"]), found["summary"]
+        return {"contents": [{"uri": uri, "mimeType": MARKDOWN, "text": "\n\n".join(filter(None, parts))}]}
 
     return answer
 
@@ -59,27 +74,3 @@ def called(answer: Answer) -> Json:
     """Return the result of ``tools/call`` that carries a tool's answer as JSON text."""
     text = json.dumps(answer, ensure_ascii=False)
     return {"content": [{"type": "text", "text": text}], "isError": not answer.get("ok")}
-
-
-async def _profile(caller: ToolCaller, entity_type: str, entity_id: str) -> Json | None:
-    answer = await agent_answer(caller, "get_profile", {"entity_type": entity_type, "entity_id": entity_id})
-    return cast("Json | None", answer.get("profile"))
-
-
-async def _read(caller: ToolCaller, uri: str) -> Json:
-    entity_type, _, entity_id = uri[:URI_LENGTH].removeprefix(URI).partition("/")
-    is_ours = uri.startswith(URI) and len(uri) <= URI_LENGTH and entity_id
-    profile = await _profile(caller, entity_type, unquote(entity_id)) if is_ours else None
-    if profile is None:
-        raise UnknownResource(sentences.tools.NO_SUCH_RESOURCE)
-    return {"contents": [{"uri": uri, "mimeType": MARKDOWN, "text": _markdown(profile)}]}
-
-
-def _listed(profile: Json) -> Json:
-    uri = f"{URI}{profile['entity_type']}/{quote(profile['entity_id'], safe='/')}"
-    return {"uri": uri, "name": profile["name"] or profile["entity_id"], "mimeType": MARKDOWN}
-
-
-def _markdown(profile: Json) -> str:
-    tags = "、".join(profile["tags"])
-    return "\n\n".join(filter(None, (f"# {profile['name'] or profile['entity_id']}", tags, profile["summary"])))

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import sentences
 from ..errors import CognitiveMemoryError
-from .exchange import METHODS, Exchange
+from .exchange import METHODS, Exchange, Json
 
 NAME = "cognitive-memory"
 DISTRIBUTION = "nonebot-plugin-cognitive-memory"
@@ -23,7 +23,6 @@ _NAMES = {  # what the SDK calls a method: its handler's keyword in version 2, a
     "resources/templates/list": ("on_list_resource_templates", "ListResourceTemplates"),
     "resources/read": ("on_read_resource", "ReadResource"),
 }
-Answering = Callable[[str, Any], Awaitable[Any]]
 
 
 def is_installed() -> bool:
@@ -32,16 +31,30 @@ def is_installed() -> bool:
 
 
 def sdk_server(exchange: Exchange) -> Any:
-    """Return an SDK server that answers by ``exchange``."""
+    """Return an SDK server that answers by ``exchange``; a refusal becomes an error of the protocol."""
     types, lowlevel = import_module("mcp.types"), import_module("mcp.server.lowlevel")
-    answer = partial(_answered, exchange, types)
     described = {"version": version(DISTRIBUTION), "instructions": sentences.tools.AGENT_GUIDE}
-    if _major() > 1:
-        return lowlevel.Server(NAME, **described, **{_NAMES[one][0]: partial(_second, answer, one) for one in METHODS})
+    is_first = version("mcp").partition(".")[0] == "1"
+
+    async def answer(method: str, _context: object, params: Any) -> Any:
+        given: Json = {} if params is None else params.model_dump(mode="json", by_alias=True, exclude_none=True)
+        try:
+            result = await exchange(method, given)
+        except CognitiveMemoryError as refused:
+            exceptions, error = import_module("mcp.shared.exceptions"), (RESOURCE_NOT_FOUND, str(refused))
+            if is_first:
+                raise exceptions.McpError(types.ErrorData(code=error[0], message=error[1])) from refused
+            raise exceptions.MCPError(*error) from refused
+        return getattr(types, f"{_NAMES[method][1]}Result").model_validate(result)
+
+    async def wrapped(method: str, request: Any) -> Any:
+        return types.ServerResult(await answer(method, None, request.params))
+
+    if not is_first:
+        return lowlevel.Server(NAME, **described, **{_NAMES[one][0]: partial(answer, one) for one in METHODS})
     server = lowlevel.Server(NAME, **described)
     for method in METHODS:
-        request = getattr(types, f"{_NAMES[method][1]}Request")
-        server.request_handlers[request] = partial(_first, answer, method, types.ServerResult)
+        server.request_handlers[getattr(types, f"{_NAMES[method][1]}Request")] = partial(wrapped, method)
     return server
 
 
@@ -50,37 +63,6 @@ async def serve_stdio(exchange: Exchange) -> None:
     server = sdk_server(exchange)
     async with import_module("mcp.server.stdio").stdio_server() as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
-
-
-async def _answered(exchange: Exchange, types: Any, method: str, params: Any) -> Any:
-    """Ask the exchange and return the SDK's result; a refusal becomes an error of the protocol."""
-    given: dict[str, Any] = (
-        params.model_dump(mode="json", by_alias=True, exclude_none=True) if params is not None else {}
-    )
-    try:
-        result = await exchange(method, given)
-    except CognitiveMemoryError as refused:
-        raise _protocol_error(types, str(refused)) from refused
-    return getattr(types, f"{_NAMES[method][1]}Result").model_validate(result)
-
-
-async def _first(answer: Answering, method: str, wrapped: Callable[[Any], Any], request: Any) -> Any:
-    return wrapped(await answer(method, request.params))
-
-
-async def _second(answer: Answering, method: str, _context: object, params: Any) -> Any:
-    return await answer(method, params)
-
-
-def _protocol_error(types: Any, message: str) -> Exception:
-    exceptions = import_module("mcp.shared.exceptions")
-    if _major() > 1:
-        return exceptions.MCPError(RESOURCE_NOT_FOUND, message)
-    return exceptions.McpError(types.ErrorData(code=RESOURCE_NOT_FOUND, message=message))
-
-
-def _major() -> int:
-    return int(version("mcp").partition(".")[0])
 
 
 Scope = MutableMapping[str, Any]

@@ -57,7 +57,7 @@ class Calibrating:
         """Apply a stored calibration; return whether there was one. Raises UnavailableError."""
         kept = await self._book.calibration(self._embedder.fingerprint)
         if kept and kept.is_usable:
-            self._current.replace(kept)
+            self._current.current = kept
         return kept is not None
 
     async def _round(self) -> float:
@@ -71,7 +71,7 @@ class Calibrating:
             questions = [await self._embedder.embed_query(pair.question) for pair in pairs]
             self._measured = found = await asyncio.to_thread(calibration_of, pairs, questions, statements)
             if found.is_usable:
-                self._current.replace(found)
+                self._current.current = found
             else:
                 told = sentences.log.MODEL_TELLS_NOTHING
                 log.warning("%s", told.format(unrelated=found.unrelated, paraphrase=found.paraphrase))

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from .. import sentences
 from ..disk import Cleaning, Disk
@@ -22,7 +23,7 @@ from ..domain.turn import FailedJob, Job, QueueCounts
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ..ports.clock import Clock
 from ..settings import QueueSettings
-from ..tasks import KeyedLock, completed, in_thread, is_out_of_threads, seen
+from ..tasks import completed, in_thread, is_out_of_threads, seen
 from . import erasure
 from . import format as codec
 from .folder import ON_DISK, PENDING, JobEntry, JobFolder, JobState
@@ -93,7 +94,8 @@ class FileQueue:
         self.steps = ThreadPoolExecutor(1, thread_name_prefix="memory-queue")
         self.writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="memory-queue-writer")
         self._arriving: dict[str, asyncio.Task[None]] = {}
-        self._arrival_locks = KeyedLock()  # one arrival at a time per scope, so that a flood in one leaves threads free
+        # one arrival at a time per scope, so that a flood in one leaves threads free
+        self._arrival_locks = WeakValueDictionary[Scope | None, asyncio.Lock]()
         self._orphaned: list[JobEntry] = []
         self._claims = 0
         self._removed = 0  # buried jobs deleted by the bounds since the start
@@ -167,7 +169,7 @@ class FileQueue:
     async def _arrive(self, entry: JobEntry, data: bytes) -> None:
         state = None
         try:
-            async with self._arrival_locks.of(entry.scope):
+            async with self._arrival_locks.setdefault(entry.scope, asyncio.Lock()):
                 await self.run(self.writers, partial(self._jobs.arrive, entry, data))
             state = JobState.WAITING
         finally:

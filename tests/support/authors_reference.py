@@ -69,9 +69,10 @@ def _plain(plugin: ModuleType) -> Iterator[str]:
 
 def _facade() -> Iterator[str]:
     yield "## `CognitiveMemory`\n\nWhat `Memory` and `get_memory()` give.\n"
-    for name, method in vars(core.CognitiveMemory).items():
-        if not name.startswith("_") and inspect.iscoroutinefunction(method):
-            yield _function(name, method)
+    for kind in reversed(core.CognitiveMemory.__mro__):  # reads come first
+        for name, method in vars(kind).items():
+            if not name.startswith("_") and inspect.iscoroutinefunction(method):
+                yield _function(name, method)
 
 
 def _nouns() -> Iterator[str]:

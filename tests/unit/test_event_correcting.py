@@ -11,8 +11,8 @@ from cognitive_memory_core.domain.event import Event, Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import NotPermitted, UnknownEvent
-from cognitive_memory_core.forgetting import EventCorrecting
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.forgetting import corrected_event
+from cognitive_memory_core.settings import Settings
 from cognitive_memory_core.text.spoken_events import spoken
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
@@ -21,9 +21,9 @@ from tests.support.ledgers import Ledger, a_ledger, committed, shown
 STRANGER = Scene.group("10001", "2000009")
 
 
-def correcting(ledger: Ledger) -> EventCorrecting:
-    """Return the correction service over a ledger."""
-    return EventCorrecting(ledger.events, Consent(ledger), Live(Settings()))
+async def correct(ledger: Ledger, scene: Scene, event: Event, text: str) -> Event:
+    """Correct an event of a ledger."""
+    return await corrected_event(ledger.events, Consent(ledger), Settings(), scene, event, text)
 
 
 async def told(ledger: Ledger, **fields: object) -> Event:
@@ -37,7 +37,7 @@ async def test_a_person_corrects_what_they_said() -> None:
     """The corrected event replaces the old one and is passed to its speaker's profile."""
     ledger = a_ledger()
     event = await told(ledger)
-    corrected = await correcting(ledger).correct(GROUP, event, "阿棠(2000001)对芒果过敏")
+    corrected = await correct(ledger, GROUP, event, "阿棠(2000001)对芒果过敏")
     assert await shown(ledger, GROUP) == ["阿棠(2000001)对芒果过敏"]
     assert corrected.is_absolute
     (waiting,) = await ledger.facts.waiting()
@@ -47,7 +47,7 @@ async def test_a_person_corrects_what_they_said() -> None:
 async def test_words_that_lean_on_the_speaker_stand_behind_the_name_and_in_no_quotation_marks() -> None:
     """A correction with words like 我 is stored behind its speaker, but is no quotation of what was said that day."""
     ledger = a_ledger()
-    corrected = await correcting(ledger).correct(GROUP, await told(ledger), "我只是对芒果过敏")
+    corrected = await correct(ledger, GROUP, await told(ledger), "我只是对芒果过敏")
     assert corrected.text == spoken(corrected) == "阿棠(2000001) 说：我只是对芒果过敏"
     assert [(one.sender_id, one.text) for one in corrected.quotes] == [("2000001", "我只是对芒果过敏")]
 
@@ -55,7 +55,7 @@ async def test_words_that_lean_on_the_speaker_stand_behind_the_name_and_in_no_qu
 async def test_a_group_event_is_corrected_from_the_private_chat() -> None:
     """A correction of a group statement, even from a private chat, goes to the profile of that group."""
     ledger = a_ledger()
-    await correcting(ledger).correct(PRIVATE, await told(ledger), "阿棠(2000001)对芒果过敏")
+    await correct(ledger, PRIVATE, await told(ledger), "阿棠(2000001)对芒果过敏")
     (waiting,) = await ledger.facts.waiting()
     assert waiting.key == ProfileKey.member("10001", "2000001")
 
@@ -65,8 +65,8 @@ async def test_nobody_puts_words_into_the_mouth_of_others() -> None:
     ledger = a_ledger()
     event = await told(ledger)
     with pytest.raises(NotPermitted):
-        await correcting(ledger).correct(STRANGER, event, "阿棠(2000001)什么都吃")
-    await correcting(ledger).correct(OPERATOR, event, "阿棠(2000001)对芒果过敏")
+        await correct(ledger, STRANGER, event, "阿棠(2000001)什么都吃")
+    await correct(ledger, OPERATOR, event, "阿棠(2000001)对芒果过敏")
     assert await shown(ledger, GROUP) == ["阿棠(2000001)对芒果过敏"]
     assert await ledger.facts.waiting() == []
 
@@ -75,12 +75,12 @@ async def test_equal_words_change_nothing_and_a_retired_event_is_unknown() -> No
     """A change of punctuation only changes nothing, and a withdrawn event cannot be corrected."""
     ledger = a_ledger()
     event = await told(ledger)
-    assert await correcting(ledger).correct(GROUP, event, "阿棠(2000001) 对花生过敏！") == event
+    assert await correct(ledger, GROUP, event, "阿棠(2000001) 对花生过敏！") == event
     await ledger.eraser.forget(event.id, NOON)
     retired = await ledger.events.find(event.id)
     assert retired is not None
     with pytest.raises(UnknownEvent):
-        await correcting(ledger).correct(GROUP, retired, "阿棠(2000001)对芒果过敏")
+        await correct(ledger, GROUP, retired, "阿棠(2000001)对芒果过敏")
 
 
 async def a_rule(ledger: Ledger) -> Event:
@@ -94,7 +94,7 @@ async def a_rule(ledger: Ledger) -> Event:
 async def test_a_corrected_statement_about_the_group_feeds_its_profile() -> None:
     """The group's profile that the old statement fed takes the corrected one, with who says it."""
     ledger = a_ledger()
-    await correcting(ledger).correct(GROUP, await a_rule(ledger), "读书会(10001)在湖边聚会")
+    await correct(ledger, GROUP, await a_rule(ledger), "读书会(10001)在湖边聚会")
     [fact] = await ledger.facts.facts(ProfileKey.group("10001"), 9)
     assert fact.text == "阿棠(2000001) 说：读书会(10001)在湖边聚会"
 
@@ -102,5 +102,5 @@ async def test_a_corrected_statement_about_the_group_feeds_its_profile() -> None
 async def test_a_correction_feeds_no_profile_that_the_old_statement_did_not() -> None:
     """A statement that never fed the group's profile does not feed it once it is corrected."""
     ledger = a_ledger()
-    await correcting(ledger).correct(GROUP, await told(ledger), "读书会(10001)周六下午聚会")
+    await correct(ledger, GROUP, await told(ledger), "读书会(10001)周六下午聚会")
     assert [waiting.key.entity_type for waiting in await ledger.facts.waiting()] == ["member"]

@@ -198,7 +198,7 @@ async def test_the_bounds_of_the_log_move() -> None:
     upkeep = LogPruning(bounded, live, lambda: NOW)
     await upkeep.prune()
     await upkeep.shrink()
-    live.replace(with_hot(live.current, core.Settings.from_mapping({"capture": {"log_days": 1, "log_max_mb": 2}})))
+    live.current = with_hot(live.current, core.Settings.from_mapping({"capture": {"log_days": 1, "log_max_mb": 2}}))
     await upkeep.prune()
     await upkeep.shrink()
     assert log.asked[0] == timedelta(days=180)

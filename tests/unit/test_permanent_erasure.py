@@ -222,7 +222,7 @@ async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) 
     assert await world.told() == set()
     assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
     assert world.queue.counts().pending == 1
-    assert await world.purge.run_if_due() or (await world.purge.state()).purged_at
+    assert await world.purge.run_if_due() or (await world.ledger.eraser.purge_due()).purged_at
 
 
 async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> None:
@@ -272,7 +272,7 @@ async def test_the_first_erasure_is_purged_at_once_in_the_background(world: Worl
     assert not (await world.forgetting.forget_person(GROUP, "2000001")).purged
     assert world.purge._task is not None
     assert await world.purge._task
-    assert (await world.purge.state()).erased_at is None
+    assert (await world.ledger.eraser.purge_due()).erased_at is None
     assert world.rebuilt == 1
 
 
@@ -284,7 +284,7 @@ async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
     world.clock.advance(minutes=59)
     await world.forgetting.forget_person(MILI, "2000002")
     assert not await world.purge.run_if_due()
-    assert (await world.purge.state()).erased_at == world.clock.now()
+    assert (await world.ledger.eraser.purge_due()).erased_at == world.clock.now()
     world.clock.advance(minutes=1)
     assert await world.purge.run_if_due()
     assert world.rebuilt == 2
@@ -320,10 +320,10 @@ async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None
     await world.forgetting.forget_person(GROUP, "2000001")
     await world.purge.close()
     assert not await world.purge.run_if_due()
-    assert (await world.purge.state()).erased_at is not None
+    assert (await world.ledger.eraser.purge_due()).erased_at is not None
     world.is_away = False
     assert await world.purge.run_if_due()
-    assert (await world.purge.state()).erased_at is None
+    assert (await world.ledger.eraser.purge_due()).erased_at is None
 
 
 async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> None:
@@ -371,7 +371,7 @@ async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: W
     held.set()
     await asyncio.gather(forgetting, purging)
     assert built[-1] == set()
-    assert (await world.purge.state()).erased_at is None
+    assert (await world.ledger.eraser.purge_due()).erased_at is None
 
 
 async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) -> None:
@@ -398,7 +398,7 @@ async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) 
     world.clock.advance(hours=1)
     assert not await world.purge.run_if_due()
     assert times == [False, False]
-    assert (await world.purge.state()).erased_at is not None
+    assert (await world.ledger.eraser.purge_due()).erased_at is not None
     world.is_away = False
     assert await world.purge.run_if_due()
     assert times == [False, False, True]

@@ -76,9 +76,9 @@ async def test_a_failure_is_said_once_and_outlived(failure: BaseException, caplo
     rounds = BackgroundLoop("work", work.round, first_pause=0.05)
     with caplog.at_level(logging.WARNING):
         rounds.start()
-        await until(lambda: bool(rounds.last_error))
-        assert rounds.last_error.endswith(str(failure)) or isinstance(failure, asyncio.CancelledError)
-        await until(lambda: not rounds.last_error)
+        await until(lambda: bool(rounds.trouble.error))
+        assert rounds.trouble.error.endswith(str(failure)) or isinstance(failure, asyncio.CancelledError)
+        await until(lambda: not rounds.trouble.error)
     assert work.done == 3
     assert len(caplog.records) == 1
     await rounds.stop()
@@ -108,7 +108,7 @@ async def test_an_error_asks_for_a_longer_pause() -> None:
     work = Work(UnavailableError("away", retry_after=3600))
     rounds = BackgroundLoop("work", work.round, first_pause=0.001)
     rounds.start()
-    await until(lambda: bool(rounds.last_error))
+    await until(lambda: bool(rounds.trouble.error))
     for _ in range(5):
         rounds.wake_now()
         await asyncio.sleep(0.01)

@@ -6,11 +6,13 @@ import argparse
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 
 from ... import sentences
+from ...errors import BadArgument
 from ..bot_directory import BotDirectory
-from ..parser import DONE, FAILED, Parser, console, show
-from . import machine, models, storage, variables
+from ..parser import DONE, FAILED, console, show
+from . import machine, models, variables
 from .findings import Check, ExaminedBot, Finding
 
 CHECKS: Mapping[str, Check] = {
@@ -22,12 +24,12 @@ CHECKS: Mapping[str, Check] = {
     "driver": variables.driver,
     "open-door": variables.open_door,
     "http": variables.http,
-    "bridges": machine.bridges,
-    "own-directory": storage.own_directory,
-    "writable": storage.writable,
-    "owner": storage.owner,
-    "disk": storage.disk,
-    "ledger": storage.ledger,
+    "bridges": variables.bridges,
+    "own-directory": machine.own_directory,
+    "writable": machine.writable,
+    "owner": machine.owner,
+    "disk": machine.disk,
+    "ledger": machine.ledger,
     "models": models.try_models,
     "vectors": models.try_vector_server,
     "packages": machine.packages,
@@ -37,27 +39,23 @@ CHECKS: Mapping[str, Check] = {
 _STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
 
 
-def declare_examine(parser: Parser) -> None:
-    """Add the arguments of ``cognitive-memory doctor``."""
-    parser.options.add_argument("--offline", action="store_true", help=sentences.command_line.OFFLINE_OPTION)
-    parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
-
-
 async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Run every check and print what was found; the status says whether there is a fault."""
     examined, found = ExaminedBot(bot, is_offline=arguments.offline), list[tuple[str, Finding]]()
     for name, check in CHECKS.items():
         findings = check(examined)  # nothing runs before the first finding is asked for
-        is_async = isinstance(findings, AsyncIterator)
-        here = [one async for one in findings] if is_async else await asyncio.to_thread(list[Finding], findings)
+        here: list[Finding] = []
+        with suppress(BadArgument):  # settings that cannot be used: "values" tells of them
+            if isinstance(findings, AsyncIterator):
+                async for one in findings:
+                    here.append(one)  # noqa: PERF401  # those before an error are kept
+            else:
+                await asyncio.to_thread(here.extend, findings)
         found += [(name, one) for one in here]
     counts = Counter(finding.level for _, finding in found)
     if arguments.json:
-        show(
-            arguments,
-            {"ok": not counts["fault"], "findings": [{"check": name, **vars(one)} for name, one in found]},
-            "",
-        )
+        figures = [{"check": name, **vars(one)} for name, one in found]
+        show(arguments, {"ok": not counts["fault"], "findings": figures}, "")
     else:
         from rich.text import Text  # noqa: PLC0415  # help and JSON do not need it
 

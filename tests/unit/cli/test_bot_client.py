@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import MistakeError, UnavailableError
-from cognitive_memory_core.mcp_server.bot_client import BotClient
+from cognitive_memory_core.mcp_server.bot_client import bot_exchange
 
 TOKEN = "canary-token"
 
@@ -47,8 +48,8 @@ def answering(status: int, body: bytes) -> Iterator[tuple[str, list[dict[str, An
 async def test_the_place_is_sent_with_every_request() -> None:
     """A request carries the token, the person and the group in its headers, and the method in its body."""
     with answering(200, b'{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}') as (url, asked):
-        bot = BotClient(f"{url}/", TOKEN, user_id="u 1\u4e00", group_id="10001")
-        assert await bot.ask("tools/call", {"name": "memory_list"}) == {"content": []}
+        ask = bot_exchange(f"{url}/", TOKEN, Scene.group("10001", "u 1\u4e00"))
+        assert await ask("tools/call", {"name": "memory_list"}) == {"content": []}
     headers = {name.lower(): value for name, value in asked[0]["headers"].items()}
     assert (asked[0]["path"], asked[0]["method"]) == ("/memory/mcp", "tools/call")
     assert headers["authorization"] == f"Bearer {TOKEN}"
@@ -62,7 +63,7 @@ async def test_the_place_is_sent_with_every_request() -> None:
 async def test_what_a_bot_refuses(status: int, body: bytes, said: str) -> None:
     """Any other answer is one sentence on what to do, without the token."""
     with answering(status, body) as (url, _), pytest.raises(UnavailableError, match=said) as refused:
-        await BotClient(url, TOKEN, user_id="1", group_id="").ask("tools/call", {})
+        await bot_exchange(url, TOKEN, Scene.private("1"))("tools/call", {})
     assert TOKEN not in str(refused.value)
 
 
@@ -70,11 +71,11 @@ async def test_an_error_of_the_protocol() -> None:
     """An error of the protocol is the caller's mistake, with the bot's own words."""
     body = '{"error": {"code": -32002, "message": "没有这份侧写"}}'.encode()
     with answering(200, body) as (url, _), pytest.raises(MistakeError, match="没有这份侧写"):
-        await BotClient(url, TOKEN, user_id="1", group_id="").ask("resources/read", {})
+        await bot_exchange(url, TOKEN, Scene.private("1"))("resources/read", {})
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "ftp://127.0.0.1", "no address"])
 async def test_a_bot_that_cannot_be_reached(url: str) -> None:
     """An address where nobody answers, or that is none, is named."""
     with pytest.raises(UnavailableError, match="连不上"):
-        await BotClient(url, TOKEN, user_id="1", group_id="").ask("tools/call", {})
+        await bot_exchange(url, TOKEN, Scene.private("1"))("tools/call", {})

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.cli.parser import Parser, existing_file, fresh_directory
+from cognitive_memory_core.cli.parser import Parser, existing_file, fresh_directory, option
 
 
 def a_parser() -> Parser:
     """Return a parser with one option of each kind of path."""
-    parser = Parser("cognitive-memory demo", "演示")
-    parser.options.add_argument("--transcript", type=existing_file, metavar="FILE")
-    parser.options.add_argument("--keep", type=fresh_directory, metavar="DIR")
-    return parser
+    options = (
+        option("--transcript", type=existing_file, metavar="FILE"),
+        option("--keep", type=fresh_directory, metavar="DIR"),
+    )
+    return Parser("cognitive-memory demo", "演示", options)
 
 
 def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -103,7 +103,7 @@ async def test_a_quiet_group_costs_nothing() -> None:
     assert await rounds.run(0.0) == 1
     assert list(evolver.runs) == [loud]
     assert evolver.runs[loud] == [NOON]
-    live.replace(Settings(evolution=EvolutionSettings(enabled=False)))
+    live.current = Settings(evolution=EvolutionSettings(enabled=False))
     book.unread_lines[loud] = 99
     assert await rounds.run(0.0) == 0
 
@@ -115,7 +115,7 @@ async def test_how_many_lines_make_a_group_due_moves() -> None:
     book.unread_lines[group] = 20
     rounds = EvolutionRounds(CountedEvolver(book, live=live), lambda: True)  # type: ignore[arg-type]  # stands in
     assert await rounds.run(0.0) == 0
-    live.replace(Settings(evolution=EvolutionSettings(min_messages=20)))
+    live.current = Settings(evolution=EvolutionSettings(min_messages=20))
     assert await rounds.run(0.0) == 1
 
 

@@ -141,5 +141,5 @@ def test_bounds_change_while_it_runs(clock: FrozenClock):
     settings = Live(Settings(queue=QueueSettings(turns_per_minute=12, turn_burst=4)))
     door = Admission(settings, clock.elapsed)
     assert admitted(door.admit_turn, GROUP, 10) == 2
-    settings.replace(Settings(queue=QueueSettings(turns_per_minute=0)))
+    settings.current = Settings(queue=QueueSettings(turns_per_minute=0))
     assert admitted(door.admit_turn, GROUP, 10) == 10

@@ -81,9 +81,9 @@ async def test_what_was_refused_once_is_written_without_another_line(failure: Ba
     async def is_written() -> bool:
         return bool(await ledger.log.recent(GROUP.scope, 5))
 
-    await until(lambda: bool(journal.loop.last_error))
+    await until(lambda: bool(journal.loop.trouble.error))
     await until(is_written)
-    await until(lambda: not journal.loop.last_error)
+    await until(lambda: not journal.loop.trouble.error)
     await journal.loop.stop()
 
 

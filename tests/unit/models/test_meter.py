@@ -104,7 +104,7 @@ async def test_what_was_refused_once_is_written_without_another_call(failure: Ba
         return await accounts.spent(NOON.date()) == [Spending("embedding", 1, 10)]
 
     await until(is_written)
-    await until(lambda: not meter.loop.last_error)
+    await until(lambda: not meter.loop.trouble.error)
     await meter.loop.stop()
 
 

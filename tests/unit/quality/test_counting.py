@@ -58,12 +58,12 @@ async def test_counts_wait_for_the_ledger() -> None:
     counted.is_full = True
     tally.count("retry", 2)
     await tally.flush()
-    assert tally.loop.last_error == "full"
+    assert tally.loop.trouble.error == "full"
     counted.is_full = False
     tally.count("retry")
     await tally.flush()
     assert await counted.ledger.quality.tallies(TODAY) == [(TODAY, "retry", 3)]
-    assert not tally.loop.last_error
+    assert not tally.loop.trouble.error
 
 
 @pytest.mark.parametrize(("seconds", "bound"), [(0.0, 5), (0.005, 5), (0.0051, 10), (0.19, 200), (4.9, 5_000), (9, 0)])

@@ -147,7 +147,7 @@ async def test_few_rows_start_no_store() -> None:
     assert world.store.starts == 0
     state = await world.follower.state()
     assert (state.activity, state.behind, state.generation) == ("asleep", ROWS_BEHIND - 1, 0)
-    assert not world.follower.loop.last_error
+    assert not world.follower.loop.trouble.error
 
 
 async def test_a_whole_batch_starts_the_store_once() -> None:
@@ -188,7 +188,7 @@ async def test_a_store_that_nobody_needs_ends() -> None:
     assert not world.store.is_running
     state = await world.follower.state()
     assert (state.activity, state.behind, state.generation) == ("asleep", 0, 0)
-    assert not world.follower.loop.last_error
+    assert not world.follower.loop.trouble.error
     with pytest.raises(UnavailableError):
         await world.follower.nearest(ASKED, EVERYTHING, 3)
 
@@ -346,13 +346,13 @@ async def test_a_store_that_does_not_wake_is_tried_again() -> None:
     world.follower.loop.start()
     with pytest.raises(UnavailableError):
         await world.follower.nearest(ASKED, EVERYTHING, 2)
-    await until(lambda: bool(world.follower.loop.last_error))
+    await until(lambda: bool(world.follower.loop.trouble.error))
     assert (await world.follower.state()).activity == "waking"
     with pytest.raises(UnavailableError):
         await world.follower.nearest(ASKED, EVERYTHING, 2)
     world.store.is_away = False
     await until(lambda: _is_awake(world.follower))
-    await until(lambda: not world.follower.loop.last_error)
+    await until(lambda: not world.follower.loop.trouble.error)
     await world.follower.loop.stop()
 
 

@@ -168,7 +168,7 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     store.is_away = True
     later = await some(ledger, 1, first=7)
     follower.wake_now()
-    await until(lambda: bool(follower.loop.last_error))
+    await until(lambda: bool(follower.loop.trouble.error))
     assert await follower.lag() == 3  # the store must be checked again first
     with pytest.raises(UnavailableError):
         await found(follower)
