@@ -7,226 +7,150 @@ from typing import TYPE_CHECKING
 from .loading_on_use import loaded_on_use
 
 if TYPE_CHECKING:
-    from . import mcp_server, tools
-    from .configuration import Configuration, SettingsMoved, SettingState, setting_keys, setting_meaning
-    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Suggestion
-    from .domain.catch_up import CatchUp, Talk
-    from .domain.context import Context, Hit, Section
-    from .domain.erasure import Erasure
-    from .domain.event import Event, Quote
-    from .domain.figures import Activity, DayCount, Spending
-    from .domain.interval import Interval
-    from .domain.listing import (
-        Answering,
-        EventListing,
-        LineListing,
-        PersonEntry,
-        PlaceEntry,
-        PlaceListing,
-        ProfileSource,
-        SeenName,
+    from . import mcp_server as mcp_server
+    from . import tools as tools
+    from .configuration import Configuration as Configuration
+    from .configuration import SettingsMoved as SettingsMoved
+    from .configuration import SettingState as SettingState
+    from .configuration import setting_keys as setting_keys
+    from .configuration import setting_meaning as setting_meaning
+    from .domain.belief import Belief as Belief
+    from .domain.belief import BeliefHit as BeliefHit
+    from .domain.belief import BeliefPage as BeliefPage
+    from .domain.belief import Change as Change
+    from .domain.belief import Evolution as Evolution
+    from .domain.belief import Suggestion as Suggestion
+    from .domain.catch_up import CatchUp as CatchUp
+    from .domain.catch_up import Talk as Talk
+    from .domain.context import Context as Context
+    from .domain.context import Hit as Hit
+    from .domain.context import Section as Section
+    from .domain.erasure import Erasure as Erasure
+    from .domain.event import Event as Event
+    from .domain.event import Quote as Quote
+    from .domain.figures import Activity as Activity
+    from .domain.figures import DayCount as DayCount
+    from .domain.figures import Spending as Spending
+    from .domain.interval import Interval as Interval
+    from .domain.listing import Answering as Answering
+    from .domain.listing import EventListing as EventListing
+    from .domain.listing import LineListing as LineListing
+    from .domain.listing import PersonEntry as PersonEntry
+    from .domain.listing import PlaceEntry as PlaceEntry
+    from .domain.listing import PlaceListing as PlaceListing
+    from .domain.listing import ProfileSource as ProfileSource
+    from .domain.listing import SeenName as SeenName
+    from .domain.message import Backfill as Backfill
+    from .domain.message import Message as Message
+    from .domain.note import Memo as Memo
+    from .domain.note import Pin as Pin
+    from .domain.profile import Profile as Profile
+    from .domain.profile import ProfileHit as ProfileHit
+    from .domain.profile import ProfileKey as ProfileKey
+    from .domain.profile import Revision as Revision
+    from .domain.quality import QualityReport as QualityReport
+    from .domain.scope import PlaceKind as PlaceKind
+    from .domain.scope import PlaceSwitch as PlaceSwitch
+    from .domain.scope import Scene as Scene
+    from .domain.scope import Scope as Scope
+    from .domain.turn import FailedJob as FailedJob
+    from .domain.turn import Turn as Turn
+    from .env_variables import merged_settings as merged_settings
+    from .env_variables import nested_settings as nested_settings
+    from .errors import AlreadyEvolving as AlreadyEvolving
+    from .errors import BadArgument as BadArgument
+    from .errors import CognitiveMemoryError as CognitiveMemoryError
+    from .errors import DirectoryInUse as DirectoryInUse
+    from .errors import LimitReached as LimitReached
+    from .errors import MistakeError as MistakeError
+    from .errors import NotPermitted as NotPermitted
+    from .errors import PermanentError as PermanentError
+    from .errors import QueueFull as QueueFull
+    from .errors import StorageRefused as StorageRefused
+    from .errors import TransientError as TransientError
+    from .errors import UnavailableError as UnavailableError
+    from .errors import UnknownBelief as UnknownBelief
+    from .errors import UnknownEvent as UnknownEvent
+    from .errors import UnknownPin as UnknownPin
+    from .errors import UnknownRevision as UnknownRevision
+    from .errors import UnknownSuggestion as UnknownSuggestion
+    from .memory import CognitiveMemory as CognitiveMemory
+    from .models.lent import LentModel as LentModel
+    from .prompts.preview import PromptPreview as PromptPreview
+    from .quality.rendering import report_figures as report_figures
+    from .quality.rendering import report_markdown as report_markdown
+    from .quality.rendering import report_page as report_page
+    from .recall.ranking import Candidate as Candidate
+    from .recall.ranking import Explanation as Explanation
+    from .recall.ranking import LineCandidate as LineCandidate
+    from .settings import CaptureSettings as CaptureSettings
+    from .settings import EmbeddingSettings as EmbeddingSettings
+    from .settings import HistorianSettings as HistorianSettings
+    from .settings import HttpSettings as HttpSettings
+    from .settings import ModelSettings as ModelSettings
+    from .settings import ModelsSettings as ModelsSettings
+    from .settings import PinsSettings as PinsSettings
+    from .settings import ProfileSettings as ProfileSettings
+    from .settings import QuerySettings as QuerySettings
+    from .settings import QueueSettings as QueueSettings
+    from .settings import Settings as Settings
+    from .settings import VectorStoreSettings as VectorStoreSettings
+    from .settings import unknown_keys as unknown_keys
+    from .status import Status as Status
+    from .stopwatches import Durations as Durations
+    from .tasks import BackgroundLoop as BackgroundLoop
+    from .text.names import clean_name as clean_name
+    from .text.statements.lexicon import Offence as Offence
+    from .text.statements.lexicon import offences as offences
+    from .text.time.time_limits import time_limit as time_limit
+    from .text.time.time_words import time_window as time_window
+else:
+    __getattr__, __all__ = loaded_on_use(
+        __name__,
+        ("mcp_server", "tools"),
+        {
+            "tasks": "BackgroundLoop",
+            "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
+            "domain.catch_up": "CatchUp Talk",
+            "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
+            "domain.context": "Context Hit Section",
+            "domain.erasure": "Erasure",
+            "domain.event": "Event Quote",
+            "domain.interval": "Interval",
+            "domain.listing": (
+                "Answering EventListing LineListing PersonEntry PlaceEntry PlaceListing ProfileSource SeenName"
+            ),
+            "domain.message": "Backfill Message",
+            "domain.note": "Memo Pin",
+            "domain.profile": "Profile ProfileHit ProfileKey Revision",
+            "domain.quality": "QualityReport",
+            "domain.scope": "PlaceKind PlaceSwitch Scene Scope",
+            "domain.turn": "FailedJob Turn",
+            "errors": (
+                "AlreadyEvolving BadArgument CognitiveMemoryError DirectoryInUse LimitReached MistakeError "
+                "NotPermitted PermanentError QueueFull StorageRefused TransientError UnavailableError "
+                "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
+            ),
+            "memory": "CognitiveMemory",
+            "models.lent": "LentModel",
+            "domain.figures": "Activity DayCount Spending",
+            "prompts.preview": "PromptPreview",
+            "quality.rendering": "report_figures report_markdown report_page",
+            "recall.ranking": "Candidate Explanation LineCandidate",
+            "settings": (
+                "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
+                "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "
+                "unknown_keys"
+            ),
+            "status": "Status",
+            "stopwatches": "Durations",
+            "text.names": "clean_name",
+            "text.statements.lexicon": "Offence offences",
+            "text.time.time_limits": "time_limit",
+            "text.time.time_words": "time_window",
+            "env_variables": "merged_settings nested_settings",
+        },
     )
-    from .domain.message import Backfill, Message
-    from .domain.note import Memo, Pin
-    from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
-    from .domain.quality import QualityReport
-    from .domain.scope import PlaceKind, PlaceSwitch, Scene, Scope
-    from .domain.turn import FailedJob, Turn
-    from .env_variables import merged_settings, nested_settings
-    from .errors import (
-        AlreadyEvolving,
-        BadArgument,
-        CognitiveMemoryError,
-        DirectoryInUse,
-        LimitReached,
-        MistakeError,
-        NotPermitted,
-        PermanentError,
-        QueueFull,
-        StorageRefused,
-        TransientError,
-        UnavailableError,
-        UnknownBelief,
-        UnknownEvent,
-        UnknownPin,
-        UnknownRevision,
-        UnknownSuggestion,
-    )
-    from .memory import CognitiveMemory
-    from .models.lent import LentModel
-    from .prompts.preview import PromptPreview
-    from .quality.rendering import report_figures, report_markdown, report_page
-    from .recall.ranking import Candidate, Explanation, LineCandidate
-    from .settings import (
-        CaptureSettings,
-        EmbeddingSettings,
-        HistorianSettings,
-        HttpSettings,
-        ModelSettings,
-        ModelsSettings,
-        PinsSettings,
-        ProfileSettings,
-        QuerySettings,
-        QueueSettings,
-        Settings,
-        VectorStoreSettings,
-        unknown_keys,
-    )
-    from .status import Status
-    from .stopwatches import Durations
-    from .tasks import BackgroundLoop
-    from .text.names import clean_name
-    from .text.statements.lexicon import Offence, offences
-    from .text.time.time_limits import time_limit
-    from .text.time.time_words import time_window
 
-__all__ = [
-    "Activity",
-    "AlreadyEvolving",
-    "Answering",
-    "Backfill",
-    "BackgroundLoop",
-    "BadArgument",
-    "Belief",
-    "BeliefHit",
-    "BeliefPage",
-    "Candidate",
-    "CaptureSettings",
-    "CatchUp",
-    "Change",
-    "CognitiveMemory",
-    "CognitiveMemoryError",
-    "Configuration",
-    "Context",
-    "DayCount",
-    "DirectoryInUse",
-    "Durations",
-    "EmbeddingSettings",
-    "Erasure",
-    "Event",
-    "EventListing",
-    "Evolution",
-    "Explanation",
-    "FailedJob",
-    "HistorianSettings",
-    "Hit",
-    "HttpSettings",
-    "Interval",
-    "LentModel",
-    "LimitReached",
-    "LineCandidate",
-    "LineListing",
-    "Memo",
-    "Message",
-    "MistakeError",
-    "ModelSettings",
-    "ModelsSettings",
-    "NotPermitted",
-    "Offence",
-    "PermanentError",
-    "PersonEntry",
-    "Pin",
-    "PinsSettings",
-    "PlaceEntry",
-    "PlaceKind",
-    "PlaceListing",
-    "PlaceSwitch",
-    "Profile",
-    "ProfileHit",
-    "ProfileKey",
-    "ProfileSettings",
-    "ProfileSource",
-    "PromptPreview",
-    "QualityReport",
-    "QuerySettings",
-    "QueueFull",
-    "QueueSettings",
-    "Quote",
-    "Revision",
-    "Scene",
-    "Scope",
-    "Section",
-    "SeenName",
-    "SettingState",
-    "Settings",
-    "SettingsMoved",
-    "Spending",
-    "Status",
-    "StorageRefused",
-    "Suggestion",
-    "Talk",
-    "TransientError",
-    "Turn",
-    "UnavailableError",
-    "UnknownBelief",
-    "UnknownEvent",
-    "UnknownPin",
-    "UnknownRevision",
-    "UnknownSuggestion",
-    "VectorStoreSettings",
-    "clean_name",
-    "mcp_server",
-    "merged_settings",
-    "nested_settings",
-    "offences",
-    "report_figures",
-    "report_markdown",
-    "report_page",
-    "setting_keys",
-    "setting_meaning",
-    "time_limit",
-    "time_window",
-    "tools",
-    "unknown_keys",
-]
-
-__getattr__ = loaded_on_use(
-    __name__,
-    ("mcp_server", "tools"),
-    {
-        "tasks": "BackgroundLoop",
-        "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
-        "domain.catch_up": "CatchUp Talk",
-        "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
-        "domain.context": "Context Hit Section",
-        "domain.erasure": "Erasure",
-        "domain.event": "Event Quote",
-        "domain.interval": "Interval",
-        "domain.listing": (
-            "Answering EventListing LineListing PersonEntry PlaceEntry PlaceListing ProfileSource SeenName"
-        ),
-        "domain.message": "Backfill Message",
-        "domain.note": "Memo Pin",
-        "domain.profile": "Profile ProfileHit ProfileKey Revision",
-        "domain.quality": "QualityReport",
-        "domain.scope": "PlaceKind PlaceSwitch Scene Scope",
-        "domain.turn": "FailedJob Turn",
-        "errors": (
-            "AlreadyEvolving BadArgument CognitiveMemoryError DirectoryInUse LimitReached MistakeError "
-            "NotPermitted PermanentError QueueFull StorageRefused TransientError UnavailableError "
-            "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
-        ),
-        "memory": "CognitiveMemory",
-        "models.lent": "LentModel",
-        "domain.figures": "Activity DayCount Spending",
-        "prompts.preview": "PromptPreview",
-        "quality.rendering": "report_figures report_markdown report_page",
-        "recall.ranking": "Candidate Explanation LineCandidate",
-        "settings": (
-            "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
-            "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "
-            "unknown_keys"
-        ),
-        "status": "Status",
-        "stopwatches": "Durations",
-        "text.names": "clean_name",
-        "text.statements.lexicon": "Offence offences",
-        "text.time.time_limits": "time_limit",
-        "text.time.time_words": "time_window",
-        "env_variables": "merged_settings nested_settings",
-    },
-)
-
-
-def __dir__() -> list[str]:
-    return __all__
+    def __dir__() -> list[str]:
+        return __all__

@@ -9,8 +9,8 @@ from importlib import import_module
 
 def loaded_on_use(
     package: str, modules: Iterable[str] = (), names: Mapping[str, str] | None = None
-) -> Callable[[str], object]:
-    """Return a ``__getattr__`` for a package that imports its submodules, and names from them, on first use.
+) -> tuple[Callable[[str], object], list[str]]:
+    """Return ``__getattr__`` and ``__all__`` of a package whose submodules and their names are imported on first use.
 
     ``names`` maps a dotted module to the names that it defines, separated by blanks. A failed import is tried again at
     the next use.
@@ -27,7 +27,7 @@ def loaded_on_use(
         setattr(sys.modules[package], name, value)
         return value
 
-    return load
+    return load, sorted((*submodules, *homes))
 
 
 class ModuleOnUse:

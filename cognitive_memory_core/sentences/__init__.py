@@ -59,4 +59,4 @@ __all__ = [
     "tools",
 ]
 
-__getattr__ = loaded_on_use(__name__, __all__)
+__getattr__, _ = loaded_on_use(__name__, __all__)
