@@ -7,7 +7,7 @@ settings take effect at once; every other one keeps its value until the next sta
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from pydantic import BaseModel, SecretStr
 from . import sentences
 from .disk import Disk, Vanished, is_withheld
 from .domain.figures import Price
+from .env_variables import decoded, merged_settings
 from .errors import BadArgument, BadSetting, PermanentError, StorageRefused
 from .sentences.setting_meanings import MEANINGS
 from .settings import Settings, value_at
@@ -67,7 +68,16 @@ class SettingsMoved:
 @cache
 def setting_keys() -> tuple[str, ...]:
     """Return the dotted keys of all settings, in the order of their definition."""
-    return tuple(_leaves(Settings, ""))
+
+    def leaves(group: type[BaseModel], prefix: str) -> Iterator[str]:
+        for name, field in group.model_fields.items():
+            kind = field.annotation
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                yield from leaves(kind, f"{prefix}{name}.")
+            else:
+                yield prefix + name
+
+    return tuple(leaves(Settings, ""))
 
 
 def setting_meaning(key: str, language: Literal["zh", "en"]) -> str:
@@ -100,8 +110,7 @@ class Configuration:
         self._stored: dict[str, object] = {}
         self.problems: tuple[str, ...] = ()
         self._load()
-        self.settings = Settings.from_mapping(self._merged(self._stored))
-        self._started = self.settings
+        self.settings = self._started = self._wanted()
 
     @property
     def overridden(self) -> Mapping[str, str]:
@@ -122,17 +131,21 @@ class Configuration:
 
     def change(self, name: str, text: str) -> SettingsMoved:
         """Set a hot setting from text and store it; raises BadArgument (unknown, not hot, bad), StorageRefused."""
-        key = _hot_key(name)
-        new = self._checked(key, _parsed(key, text))
-        self._store({**self._stored_content(), key: _plain(value_at(new, key))})
-        return self._moved()
+        key = found_key(name)
+        if len(text) > LONGEST_VALUE:
+            raise BadArgument(sentences.settings.VALUE_TOO_LONG.format(key=key, limit=LONGEST_VALUE))
+        wanted = decoded(text.strip())
+        if wanted is None or wanted == "":
+            default = written(key, value_at(DEFAULTS, key)) or "…"
+            raise BadArgument(sentences.settings.BLANK_VALUE.format(key=key, default=default))
+        _, new = self._checked(key, wanted)
+        return self._store({**self._stored_content(), key: value_at(new, key)})
 
     def reset(self, name: str = "") -> SettingsMoved:
         """Remove the override of a setting, or all for ""; raises BadArgument for an unknown name, StorageRefused."""
         stored = self._stored_content()
         key = name if name in stored or not name else found_key(name)  # one that no setting has can be reset, too
-        self._store({one: value for one, value in stored.items() if key and one != key})
-        return self._moved()
+        return self._store({one: value for one, value in stored.items() if key and one != key})
 
     def reload(self, given: Mapping[str, Any] | None = None) -> SettingsMoved:
         """Read overrides.json again, with ``given`` as the settings of .env; a bad value in them changes nothing.
@@ -157,7 +170,7 @@ class Configuration:
         return self._moved(before)
 
     def _moved(self, before: Settings | None = None) -> SettingsMoved:
-        earlier, wanted = self.settings, Settings.from_mapping(self._merged(self._stored))
+        earlier, wanted = self.settings, self._wanted()
         self.settings = with_hot(earlier, wanted)
         hidden = _differing(before or self._from_env, self._from_env)
         return SettingsMoved(
@@ -167,13 +180,24 @@ class Configuration:
             problems=self.problems,
         )
 
-    def _checked(self, key: str, value: object) -> Settings:
+    def _wanted(self) -> Settings:
+        merged = self._given
+        for key, value in self._stored.items():
+            merged = _with(merged, key, value)
+        return Settings.from_mapping(merged)
+
+    def _checked(self, name: str, value: object, *, is_exact: bool = False) -> tuple[str, Settings]:
+        """Return the key of a hot setting, and the settings with this value; raises BadArgument."""
+        key = found_key(name)
+        if not is_hot(key):
+            raise BadArgument(sentences.settings.NOT_HOT.format(key=key, name=sentences.settings.env_name(key)))
+        if is_exact and key != name:
+            raise BadArgument(sentences.settings.unknown_setting(name, [key]))
         try:
-            return Settings.from_mapping(_with(self._given, key, value))
+            return key, Settings.from_mapping(_with(self._given, key, value))
         except BadSetting as refused:
-            raise BadArgument(
-                sentences.settings.BAD_CHANGE.format(key=key, value=refused.value, reason=refused.reason)
-            ) from None
+            words = sentences.settings.BAD_CHANGE
+            raise BadArgument(words.format(key=key, value=refused.value, reason=refused.reason)) from None
 
     def _load(self) -> None:
         """Read overrides.json and use it; if it cannot be read, keep the present overrides."""
@@ -184,15 +208,14 @@ class Configuration:
         if content is None or (damage and self._stored):
             self.problems = (sentences.settings.OVERRIDES_WITHHELD.format(reason=damage),)
         else:
-            self._use(
-                content, [sentences.settings.OVERRIDES_DAMAGED.format(path=self.path, reason=damage)] if damage else []
-            )
+            damaged = sentences.settings.OVERRIDES_DAMAGED
+            self._use(content, [damaged.format(path=self.path, reason=damage)] if damage else [])
 
     def _use(self, content: Mapping[str, object], problems: list[str]) -> None:
         usable: dict[str, object] = {}
         for key, value in content.items():
             try:
-                self._checked(_hot_key(key, is_exact=True), value)
+                self._checked(key, value, is_exact=True)
             except BadArgument as refused:
                 problems.append(sentences.settings.OVERRIDE_IGNORED.format(key=key, reason=str(refused)))
             else:
@@ -207,7 +230,7 @@ class Configuration:
         """
         present, gone = self._stored, sentences.settings.NO_FILE if self._stored else ""
         try:
-            content: object = _decoded(self._disk.read(self.path).decode("utf-8-sig")) if self.path else {}
+            content: object = json.loads(self._disk.read(self.path).decode("utf-8-sig")) if self.path else {}
         except Vanished:
             return present, gone
         except PermanentError as unreadable:
@@ -216,7 +239,7 @@ class Configuration:
             if is_withheld(unreadable):
                 raise StorageRefused(str(unreadable)) from unreadable
             return present, sentences.settings.NO_READABLE_FILE
-        except ValueError:
+        except (ValueError, RecursionError):
             return present, sentences.settings.NO_JSON
         if not isinstance(content, dict):
             return present, sentences.storage_errors.NOT_AN_OBJECT
@@ -232,19 +255,14 @@ class Configuration:
             self._disk.sync_folder(self.path.parent)
         return content
 
-    def _store(self, content: Mapping[str, object]) -> None:
+    def _store(self, content: Mapping[str, object]) -> SettingsMoved:
         """Replace overrides.json, and use its new content."""
         if self.path is None:
             raise StorageRefused(sentences.settings.NO_DIRECTORY)
         self._disk.make_folder(self.path.parent)
         self._disk.rewrite(self.path, (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
         self._use(content, [])
-
-    def _merged(self, changes: Mapping[str, object]) -> Mapping[str, Any]:
-        merged = self._given
-        for key, value in changes.items():
-            merged = _with(merged, key, value)
-        return merged
+        return self._moved()
 
 
 def found_key(name: str) -> str:
@@ -257,9 +275,11 @@ def found_key(name: str) -> str:
     inside = [key for key in keys if key.startswith(f"{wanted}.")]
     if inside and wanted:
         raise BadArgument(sentences.settings.IS_A_GROUP.format(name=wanted, example=inside[0]))
+    from difflib import get_close_matches  # noqa: PLC0415  # only for a mistyped key
+
     by_leaf = {key.rpartition(".")[2]: key for key in keys}
-    alike_leaves = _similar_keys(wanted.rpartition(".")[2], by_leaf)
-    near = alike or _similar_keys(wanted, keys) or [by_leaf[leaf] for leaf in alike_leaves]
+    alike_leaves = get_close_matches(wanted.rpartition(".")[2], by_leaf, 3, 0.6)
+    near = alike or get_close_matches(wanted, keys, 3, 0.6) or [by_leaf[leaf] for leaf in alike_leaves]
     raise BadArgument(sentences.settings.unknown_setting(name.strip(), near))
 
 
@@ -271,70 +291,15 @@ def written(key: str, value: object) -> str:
         return ""
     if sentences.settings.is_secret(key):
         return sentences.settings.HIDDEN
-    return str(value) if isinstance(value, str | Price) else json.dumps(_plain(value), ensure_ascii=False)
-
-
-def _similar_keys(wanted: str, words: Iterable[str]) -> list[str]:
-    from difflib import get_close_matches  # noqa: PLC0415  # only for a mistyped key
-
-    return get_close_matches(wanted, list(words), 3, 0.6)
-
-
-def _hot_key(name: str, *, is_exact: bool = False) -> str:
-    key = found_key(name)
-    if not is_hot(key):
-        raise BadArgument(sentences.settings.NOT_HOT.format(key=key, name=sentences.settings.env_name(key)))
-    if is_exact and key != name:
-        raise BadArgument(sentences.settings.unknown_setting(name, [key]))
-    return key
-
-
-def _parsed(key: str, text: str) -> object:
-    """Decode a value as NoneBot decodes a line of .env; raises BadArgument for a blank or very long one."""
-    if len(text) > LONGEST_VALUE:
-        raise BadArgument(sentences.settings.VALUE_TOO_LONG.format(key=key, limit=LONGEST_VALUE))
-    try:
-        value = _decoded(text.strip())
-    except ValueError:
-        value = text.strip()
-    if value is None or value == "":
-        default = written(key, value_at(DEFAULTS, key)) or "…"
-        raise BadArgument(sentences.settings.BLANK_VALUE.format(key=key, default=default))
-    return value
-
-
-def _decoded(text: str) -> object:
-    """Decode JSON; raises ValueError, also for a text that is nested too deeply."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError from None
-
-
-def _plain(value: object) -> object:
-    return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+    return str(value) if isinstance(value, str | Price) else json.dumps(value, ensure_ascii=False)
 
 
 def _with(mapping: Mapping[str, Any], key: str, value: object) -> Mapping[str, Any]:
     """Return nested settings with one dotted key replaced."""
-    first, _, rest = key.partition(".")
-    if not rest:
-        return {**mapping, first: value}
-    below = mapping.get(first)
-    return {
-        **mapping,
-        first: _with(cast("Mapping[str, Any]", below) if isinstance(below, Mapping) else {}, rest, value),
-    }
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    return merged_settings(mapping, cast("Mapping[str, Any]", value))
 
 
 def _differing(one: Settings, other: Settings) -> tuple[str, ...]:
     return tuple(key for key in setting_keys() if value_at(one, key) != value_at(other, key))
-
-
-def _leaves(group: type[BaseModel], prefix: str) -> Iterator[str]:
-    for name, field in group.model_fields.items():
-        kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from _leaves(kind, f"{prefix}{name}.")
-        else:
-            yield prefix + name
