@@ -73,31 +73,24 @@ def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
 
 def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]:
     """Return remarks on the state; ``waiting`` is how many lines wait for the historian here, and how many seconds."""
-    remarks: list[Remark] = [("busy", waiting_lines_text(*waiting))] if waiting[0] else []
-    remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
-    if "historian" in now.without_model:
-        remarks.append(("plain", "没有接大模型：常见的说法会整理成记忆，别的只留原话"))
-    if now.lender:
-        remarks.append(("plain", f"整理用 {now.lender} 的模型 {now.model}"))
-    if now.is_over_daily_calls:
-        remarks.append(("busy", "今天的模型调用已用完：先按规则整理，明天恢复"))
     in_hand = now.jobs.pending + now.jobs.processing
-    if in_hand:
-        remarks.append(("busy", f"还有 {in_hand} 段对话正在整理或等着"))
-    remarks += toned("busy", _merge_lines(now))
-    if now.paused:
-        remarks.append(("busy", "机器人管理员暂停了整理，说过的话都还收着"))
-    if now.refusal:
-        remarks.append(("bad", "模型服务不肯回答，说过的话都等着；机器人管理员请看 /记忆 失败"))
-    if now.jobs.failed:
-        remarks.append(("bad", f"有 {now.jobs.failed} 段没整理成，原话没丢；机器人管理员可以看 /记忆 失败"))
-    if now.refused:
-        remarks.append(("bad", f"来得太多、没有收下的有 {now.refused} 次"))
-    if now.damage:
-        remarks.append(("bad", "账本有几处坏了，其余照常；机器人管理员请运行 cognitive-memory doctor，从备份恢复"))
-    if away := [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]:
-        remarks.append(("bad", f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"))
-    return remarks
+    away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
+    rows: list[tuple[object, Tone, str]] = [
+        (waiting[0], "busy", waiting_lines_text(*waiting)),
+        (True, "plain", f"整个机器人一共记住 {now.totals.events} 件事"),
+        ("historian" in now.without_model, "plain", "没有接大模型：常见的说法会整理成记忆，别的只留原话"),
+        (now.lender, "plain", f"整理用 {now.lender} 的模型 {now.model}"),
+        (now.is_over_daily_calls, "busy", "今天的模型调用已用完：先按规则整理，明天恢复"),
+        (in_hand, "busy", f"还有 {in_hand} 段对话正在整理或等着"),
+        *((True, "busy", line) for line in _merge_lines(now)),
+        (now.paused, "busy", "机器人管理员暂停了整理，说过的话都还收着"),
+        (now.refusal, "bad", "模型服务不肯回答，说过的话都等着；机器人管理员请看 /记忆 失败"),
+        (now.jobs.failed, "bad", f"有 {now.jobs.failed} 段没整理成，原话没丢；机器人管理员可以看 /记忆 失败"),
+        (now.refused, "bad", f"来得太多、没有收下的有 {now.refused} 次"),
+        (now.damage, "bad", "账本有几处坏了，其余照常；机器人管理员请运行 cognitive-memory doctor，从备份恢复"),
+        (away, "bad", f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"),
+    ]
+    return [(tone, line) for is_so, tone, line in rows if is_so]
 
 
 _PARTS = {
