@@ -280,12 +280,12 @@ class Corpora:
             with self._rows(connection, key) as rows:
                 return rows is None and key not in self._refused
 
-        with suppress(UnavailableError):  # closed or unreadable: the next search reports it
-            while self._to_load:
-                key = list(self._to_load)[0]  # noqa: RUF015  # at once, for other threads add places
+        while self._to_load:
+            key = list(self._to_load)[0]  # noqa: RUF015  # at once, for other threads add places
+            with suppress(UnavailableError):  # closed or unreadable: the next search reports it
                 while await self._database.read(is_missing, key):
                     pass
-                self._to_load.pop(key, None)
+            self._to_load.pop(key, None)
 
 
 def dimensions_of(connection: Connection, fingerprint: str) -> int:

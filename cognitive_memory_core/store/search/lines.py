@@ -249,7 +249,7 @@ def found_lines(
     order = np.argsort(-scores, kind="stable")
     order = order[(relevance[order] > 0.0) & admitted[window[order]]]
     first, found = order[: search.limit], list[FoundLine]()
-    shown, gains = read(window[first].tolist()), np.diff(steps, axis=0, prepend=0.0)
+    shown, gains = read(window[first].tolist()), np.diff(steps, axis=0, prepend=0.0) if search.explains else steps
     for number, row_number in zip(first.tolist(), window[first].tolist(), strict=True):
         if line := shown.get(row_number):
             of_line = tuple((name, float(factor[number])) for name, factor in factors.items())

@@ -15,6 +15,7 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.store.database.connections import opened_for_reading, snapshot
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import words
@@ -149,6 +150,29 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
     assert database.reads <= len(scenes) * (1 + steps)
     held = held_of(corpora, MESSAGES, scenes[-1])
     assert (len(held.rows), held.missing) == (steps * TOGETHER, [])
+    await ledger.close()
+
+
+async def test_a_place_that_cannot_be_loaded_holds_up_no_other(tmp_path: Path) -> None:
+    """After a read that failed while a place was loaded, the other places are loaded all the same."""
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    scenes = [Scene.group(str(number), "1") for number in (10_001, 10_002)]
+    await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(2 * TOGETHER)])
+
+    class FailsOnce(Counted):
+        async def read(self, *work: Any) -> Any:
+            if self.reads == len(scenes):
+                self.reads += 1
+                raise UnavailableError("away")
+            return await super().read(*work)
+
+    database: Any = FailsOnce(ledger.database)
+    corpora = Corpora(database)
+    for scene in scenes:
+        await lines_with(corpora, ["乌龙"], ReadFilter(scene), 5)
+    await asyncio.wait_for(corpora.loaded(), PATIENCE)
+    assert [len(held_of(corpora, MESSAGES, scene).rows) for scene in scenes] == [TOGETHER, 2 * TOGETHER]
+    assert not corpora._to_load
     await ledger.close()
 
 
