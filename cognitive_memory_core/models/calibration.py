@@ -93,13 +93,9 @@ def calibration_of(pairs: Sequence[Pair], questions: Sequence[Vector], statement
     Other languages do not count, because all cosines across languages are low.
     """
     rows = list(zip(pairs, questions, statements, strict=True))
-    akin = [_cosine(question, statement) for _, question, statement in rows]
+    akin = [sum(map(mul, question, statement)) for _, question, statement in rows]
     strangers: list[float] = []
     for _, group in groupby(rows, key=lambda row: row[0].language):
         alike = list(group)
-        strangers += [_cosine(one[1], other[2]) for one in alike for other in alike if one is not other]
+        strangers += [sum(map(mul, one[1], other[2])) for one in alike for other in alike if one is not other]
     return Calibration(unrelated=median(strangers), paraphrase=median(akin))
-
-
-def _cosine(one: Vector, other: Vector) -> float:
-    return sum(map(mul, one, other))

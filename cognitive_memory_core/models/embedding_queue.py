@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from .. import sentences
@@ -28,11 +29,6 @@ Guard = Callable[[Callable[[], Awaitable[Vector]]], Awaitable[Vector]]
 T = TypeVar("T")
 
 
-async def unguarded(act: Callable[[], Awaitable[Vector]]) -> Vector:
-    """Call ``act`` without a guard."""
-    return await act()
-
-
 class EmbeddingQueue:
     """Gives queries precedence over batches of texts; equal queries share one call and its answer for a minute.
 
@@ -48,7 +44,7 @@ class EmbeddingQueue:
         calibration: Live[Calibration],
         *,
         batch_size: int = 64,
-        guard: Guard = unguarded,
+        guard: Guard | None = None,
         max_wait: float = LONGEST_WAIT,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -141,7 +137,8 @@ class EmbeddingQueue:
         self._is_quiet.clear()
         try:
             async with self._slots:
-                return await self._guard(lambda: self._embedder.embed_query(text))
+                ask = partial(self._embedder.embed_query, text)
+                return await (self._guard(ask) if self._guard else ask())
         finally:
             self._queries -= 1
             if not self._queries:

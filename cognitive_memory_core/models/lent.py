@@ -38,9 +38,11 @@ class LentModel:
     @property
     def is_usable(self) -> bool:
         """Return whether every part is text of a sensible length; only a proxy may be missing."""
-        names = all(_is_text(one, LONGEST_NAME) and one.isprintable() for one in (self.lender, self.model_name))
-        addresses = all(_is_text(one, LONGEST_ADDRESS) for one in (self.api_url, self.proxy or "-"))
-        return names and addresses and _is_text(self.api_key, LONGEST_KEY)
+        names, addresses = (self.lender, self.model_name), (self.api_url, self.proxy or "-")
+        bounded = [*((one, LONGEST_NAME) for one in names), *((one, LONGEST_ADDRESS) for one in addresses)]
+        parts: list[tuple[object, int]] = [*bounded, (self.api_key, LONGEST_KEY)]
+        is_text = all(isinstance(part, str) and 0 < len(part) <= most for part, most in parts)
+        return is_text and all(one.isprintable() for one in names)
 
     @property
     def host(self) -> str:
@@ -49,10 +51,6 @@ class LentModel:
             return urlsplit(self.api_url).hostname or ""
         except ValueError:
             return ""
-
-
-def _is_text(part: object, most: int) -> bool:
-    return isinstance(part, str) and 0 < len(part) <= most
 
 
 Lend = Callable[[], Awaitable[LentModel | None]]

@@ -54,6 +54,7 @@ class LocalModel(Generic[M]):
         self._is_started = False
         self._loading: asyncio.Future[M | None] | None = None
         self._thread = ThreadPoolExecutor(1, name)  # one: a limit of threads holds for the whole process
+        self.close = partial(self._thread.shutdown, wait=False, cancel_futures=True)  # after the work that it does
 
     async def load(self) -> M | None:
         """Load the model, once, and return it; None if it cannot be loaded. Raises Busy if no thread can start."""
@@ -71,10 +72,6 @@ class LocalModel(Generic[M]):
             return await in_thread(self._thread, work)
         except Exception as failure:
             raise UnavailableError(failed.format(reason=type(failure).__name__)) from failure
-
-    def close(self) -> None:
-        """End the thread after the work that it does."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _loaded_when_idle(self) -> float:
         """Load the model before somebody asks, but not while the bot starts."""

@@ -53,14 +53,10 @@ class SpendingMeter:
         """The day in the zone."""
         return self._clock.now().astimezone(self._zone).date()
 
-    @property
-    def chat_calls_today(self) -> int:
-        """Number of chat model calls today."""
-        return sum(calls for purpose, calls in self._calls[self.today].items() if purpose not in UNMETERED)
-
-    def calls_today(self, purpose: str) -> int:
-        """Return the number of model calls for a purpose today."""
-        return self._calls[self.today][purpose]
+    def calls_today(self, purpose: str = "") -> int:
+        """Return the number of model calls for a purpose today; of all calls of chat models if none is given."""
+        calls = self._calls[self.today]
+        return calls[purpose] if purpose else calls.total() - sum(calls[one] for one in UNMETERED)
 
     def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count one call for a purpose and its tokens; ``answered`` of them are the model's answer."""
@@ -144,7 +140,7 @@ class Budget:
 
     @property
     def _calls(self) -> int:
-        return self.meter.chat_calls_today + sum(self.under_way.values())
+        return self.meter.calls_today() + sum(self.under_way.values())
 
 
 @dataclass(frozen=True)

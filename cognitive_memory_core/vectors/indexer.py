@@ -136,29 +136,26 @@ def event_indexer(
     embedder: Embedder, ledger: VectorLedger, *, on_stored: Callable[[], None] = lambda: None, batch: int = BATCH
 ) -> Indexer[Waiting]:
     """Return the indexer of events, from whose vectors the vector index is built."""
-
-    async def store(fingerprint: str, pairs: Sequence[tuple[Waiting, Vector]]) -> None:
-        await ledger.store(fingerprint, [VectorRow(event_id, vector, text) for (event_id, text), vector in pairs])
-
-    batch = max(batch, BATCH)
-    return Indexer("Indexer", embedder, ledger.waiting, store, lambda row: row, on_stored=on_stored, batch=batch)
+    return Indexer(
+        "Indexer",
+        embedder,
+        ledger.waiting,
+        lambda model, pairs: ledger.store(model, [VectorRow(one, vector, text) for (one, text), vector in pairs]),
+        lambda row: row,
+        on_stored=on_stored,
+        batch=max(batch, BATCH),
+    )
 
 
 def belief_indexer(embedder: Embedder, book: BeliefBook) -> Indexer[Belief]:
     """Return the indexer of active beliefs."""
-    store = one_by_one(book.store)
-    return Indexer("belief index", embedder, book.waiting, store, lambda belief: (belief.id, belief.statement))
-
-
-def one_by_one(
-    store: Callable[[str, T, Vector], Awaitable[object]],
-) -> Callable[[str, Sequence[tuple[T, Vector]]], Awaitable[object]]:
-    """Return a function that stores each of several vectors."""
-
-    async def store_all(fingerprint: str, pairs: Sequence[tuple[T, Vector]]) -> None:
-        await together(*(store(fingerprint, item, vector) for item, vector in pairs))
-
-    return store_all
+    return Indexer(
+        "belief index",
+        embedder,
+        book.waiting,
+        lambda model, pairs: together(*(book.store(model, belief, vector) for belief, vector in pairs)),
+        lambda belief: (belief.id, belief.statement),
+    )
 
 
 class ProfileIndexer(Indexer[Profile]):
@@ -178,12 +175,15 @@ class ProfileIndexer(Indexer[Profile]):
         read_again: float = READ_AGAIN,
     ) -> None:
         """Keep ``index`` equal to ``store``; unreadable profiles are tried again after ``read_again`` seconds."""
-
-        def keyed(profile: Profile) -> tuple[str, str]:
-            return " ".join(filter(None, (*astuple(profile.key), profile.version))), words_of(profile)
-
-        kept = one_by_one(index.store)
-        super().__init__("profile index", embedder, index.waiting, kept, keyed, batch=PROFILE_BATCH, elapsed=elapsed)
+        super().__init__(
+            "profile index",
+            embedder,
+            index.waiting,
+            lambda model, pairs: together(*(index.store(model, profile, vector) for profile, vector in pairs)),
+            lambda profile: (" ".join(filter(None, (*astuple(profile.key), profile.version))), words_of(profile)),
+            batch=PROFILE_BATCH,
+            elapsed=elapsed,
+        )
         self._read_again = read_again
         self._files = store
         self._index = index

@@ -7,7 +7,7 @@ import math
 from array import array
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, TypeVar
@@ -81,16 +81,17 @@ class ChromaStore:
         All rows are validated before any is written; writing a row again replaces it.
         """
         checked, retired = await asyncio.to_thread(_checked, generation, rows)
-        for batch in _batches(checked):
-            ids, texts, metadata, vectors = zip(*batch, strict=True)
+        for at in range(0, len(checked), ROWS_AT_ONCE):
+            ids, texts, metadata, vectors = zip(*checked[at : at + ROWS_AT_ONCE], strict=True)
             packed = b64encode(b"".join(vectors)).decode()
             await self._asked(generation, "upsert", ids=ids, texts=texts, metadata=metadata, vectors=packed)
         await self.remove(generation, retired)
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
         """Remove rows."""
-        for ids in _batches(list(dict.fromkeys(event_ids))):
-            await self._asked(generation, "remove", ids=ids)
+        ids = list(dict.fromkeys(event_ids))
+        for at in range(0, len(ids), ROWS_AT_ONCE):
+            await self._asked(generation, "remove", ids=ids[at : at + ROWS_AT_ONCE])
 
     async def listed(self, generation: Generation) -> frozenset[str]:
         """Return the ids of all rows."""
@@ -217,7 +218,3 @@ def _float32_bytes(vector: Vector | None, generation: Generation, whose: str) ->
         told = sentences.storage_errors.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
         raise BadArgument(sentences.caller.bad_value("vector", whose, told))
     return single.tobytes()
-
-
-def _batches(rows: Sequence[T]) -> Iterable[Sequence[T]]:
-    return (rows[at : at + ROWS_AT_ONCE] for at in range(0, len(rows), ROWS_AT_ONCE))

@@ -161,7 +161,7 @@ async def test_a_restart_does_not_begin_a_new_day() -> None:
     await accounts.spend(NOON.date(), Spending("embedding", 50, 10))
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
     await meter.load()
-    assert meter.chat_calls_today == 3
+    assert meter.calls_today() == 3
 
 
 @pytest.mark.parametrize(
