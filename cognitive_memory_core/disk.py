@@ -169,18 +169,22 @@ class Disk:
             self.act("unlink", os.unlink, path)
 
     def clean(self, path: Path | str, cleaning: Cleaning) -> bytes | None:
-        """Rewrite or remove a file as ``cleaning`` decides. Return its new content, b"" if removed, None if unchanged.
+        """Rewrite or remove a file as ``cleaning`` decides; return its new content.
+
+        That is b"" if the file was removed, None if it is unchanged or was gone already.
 
         A file over :data:`MAX_BYTES` is checked piece by piece and removed whole if any piece would change.
-        Raises Vanished, or StorageRefused if the disk failed to deliver the file; the caller may repeat the call then.
-        A removal is durable after :meth:`sync_folder`.
+        Raises StorageRefused if the disk failed to deliver the file; the caller may repeat the call then. A removal is
+        durable after :meth:`sync_folder`.
         """
         try:
             rest = cleaning(self.read(path))
+        except Vanished:
+            return None
         except PermanentError as unreadable:
             found = self.find(path)
             if found is None:
-                raise Vanished(path) from None
+                return None
             if found.size <= MAX_BYTES:
                 raise StorageRefused(str(unreadable)) from unreadable
             with refusals(path):

@@ -129,15 +129,9 @@ class EndSummaries:
         for name in names:
             if name.endswith(TEMP):
                 self._disk.remove(folder / name)
-        changed = sum(self._is_cleaned(folder / name, cleaning) for name in names if name.endswith(SUFFIX))
+        changed = sum(self._disk.clean(folder / one, cleaning) is not None for one in names if one.endswith(SUFFIX))
         self._disk.sync_folder(folder)
         return changed
-
-    def _is_cleaned(self, path: Path, cleaning: Cleaning) -> bool:
-        try:
-            return self._disk.clean(path, cleaning) is not None
-        except Vanished:
-            return False
 
     def _back_up(self, data: bytes, *, is_once: bool) -> None:
         """Copy the file unless this modification time has a copy; with ``is_once``, unless there is any copy."""

@@ -244,9 +244,8 @@ class FileProfiles:
             for path in (*past, *there):
                 if path.name.endswith(TEMP):
                     self._remove(path)
-                elif self._disk.find(path):
-                    with contextlib.suppress(Vanished):
-                        changed |= {path.parent} if self._disk.clean(path, cleaning) is not None else set()
+                elif self._disk.find(path) and self._disk.clean(path, cleaning) is not None:
+                    changed.add(path.parent)
             for folder in changed:
                 self._disk.sync_folder(folder)
             self._recent.clear()  # files that were parsed before

@@ -337,12 +337,8 @@ class JobFolder:
 
         Durable after :meth:`sync`. A claimed job stays in the index until its claim ends.
         """
-        is_gone = False
-        try:
-            rest = self._disk.clean(self._path(entry), cleaning)
-        except Vanished:
-            rest, is_gone = None, True
-        if rest == b"" or is_gone:
+        rest = self._disk.clean(self._path(entry), cleaning)
+        if rest == b"":
             entry.memo = None
             if entry.state is not JobState.CLAIMED:
                 self.move(entry, None)
@@ -372,8 +368,7 @@ class JobFolder:
             if name.endswith(_TEMPORARY_SUFFIXES):
                 self._disk.remove(path)
             elif _is_job_file(name) and self._disk.find(path) is not None:
-                with contextlib.suppress(Vanished):
-                    changed += self._disk.clean(path, cleaning) is not None
+                changed += self._disk.clean(path, cleaning) is not None
         self.sync()
         return changed
 
