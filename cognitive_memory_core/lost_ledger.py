@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,17 +22,29 @@ def refuse_lost_ledger(data_dir: Path) -> None:
     operator requested a new ledger, nothing is raised, and an old WAL file is renamed to a name under which the next
     purge deletes it.
     """
-    ledger = data_dir / LEDGER
+    ledger, wal = data_dir / LEDGER, data_dir / f"{LEDGER}{_WAL}"
     if not is_blank(ledger):
         return
-    traces = "、".join(_traces(data_dir))
+    kept = [copy for copy in copies_of(ledger) if copy.suffix == ".db" and _is_ledger(copy)]  # by migrations
+    traces = [copy.name for copy in kept]
+    with suppress(OSError):
+        if wal.stat().st_size:
+            traces.insert(0, wal.name)
+    if any(data_dir.glob("profiles/**/*.md")) or any(data_dir.glob("agents/*/profiles/**/*.md")):
+        traces.append("profiles/")
+    if any(data_dir.glob("chromadb/[0-9][0-9][0-9][0-9]*")):
+        traces.append("chromadb/")
     if not traces:
         return
     if not (data_dir / CONSENT).exists():
-        copies = "、".join(str(copy) for copy in _copies(data_dir))
-        raise UnavailableError(sentences.storage_errors.ledger_lost(ledger, traces, copies, CONSENT))
+        with suppress(OSError):  # backups stand in sibling directories, which have no lock file
+            for place in sorted(data_dir.absolute().parent.iterdir()):
+                if _is_ledger(place / LEDGER) and not (place / LOCK).exists():
+                    kept.append(place / LEDGER)  # noqa: PERF401  # those before an error are named
+        copies = "、".join(map(str, kept))
+        raise UnavailableError(sentences.storage_errors.ledger_lost(ledger, "、".join(traces), copies, CONSENT))
     with suppress(FileNotFoundError):
-        (data_dir / (LEDGER + _WAL)).replace(data_dir / f"ledger.v0.db{_WAL}")
+        wal.replace(data_dir / f"ledger.v0.db{_WAL}")
 
 
 def forget_consent_to_begin_anew(data_dir: Path) -> bool:
@@ -42,33 +53,6 @@ def forget_consent_to_begin_anew(data_dir: Path) -> bool:
         (data_dir / CONSENT).unlink()
         return True
     return False
-
-
-def _traces(data_dir: Path) -> Iterator[str]:
-    """Yield the names of files and folders that prove that there was a ledger."""
-    wal = data_dir / (LEDGER + _WAL)
-    with suppress(OSError):
-        if wal.stat().st_size:
-            yield wal.name
-    for copy in _kept(data_dir):
-        yield copy.name
-    if any(data_dir.glob("profiles/**/*.md")) or any(data_dir.glob("agents/*/profiles/**/*.md")):
-        yield "profiles/"
-    if any(data_dir.glob("chromadb/[0-9][0-9][0-9][0-9]*")):
-        yield "chromadb/"
-
-
-def _copies(data_dir: Path) -> Iterator[Path]:
-    """Yield ledger copies kept by migrations, and backups in sibling directories: those without a lock file."""
-    yield from _kept(data_dir)
-    with suppress(OSError):
-        for place in sorted(data_dir.absolute().parent.iterdir()):
-            if _is_ledger(place / LEDGER) and not (place / LOCK).exists():
-                yield place / LEDGER
-
-
-def _kept(data_dir: Path) -> list[Path]:
-    return [copy for copy in copies_of(data_dir / LEDGER) if copy.suffix == ".db" and _is_ledger(copy)]
 
 
 def _is_ledger(path: Path) -> bool:

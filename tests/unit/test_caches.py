@@ -11,10 +11,9 @@ from typing import Any, cast
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
-from cognitive_memory_core.historian import statements
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.names import CurrentNames
-from cognitive_memory_core.text import caches
+from cognitive_memory_core.text import caches, ids
 from cognitive_memory_core.text.callnames import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened
@@ -54,7 +53,7 @@ async def lived(memory: CognitiveMemory) -> None:
         await memory.observe(Message(f"m{number}", TANG, SECRET, NOON))
     await memory.remember(Turn(TANG, observations=(f"阿棠棠(2000001)说{SECRET}",)))
     await memory.drain(PATIENCE)
-    statements._plain_forms(TANG.user_name)  # called for statements of a model
+    ids._plain_forms(TANG.user_name)  # called for statements of a model
     await memory.search_events(OTHER, "阿棠棠的银行卡密码")
     await memory.search_events(OTHER, "银行卡密码", kinds=("message",))
     await memory.context(OTHER, "阿棠棠昨天说的银行卡密码是什么")
