@@ -113,13 +113,7 @@ class Learning:
             settings=live,
         )
         self.worker = HistorianWorker(opened.queue, pipeline, live, on_stored=self.note_stored)
-        self.backlog = Backlog(
-            ledger.log,
-            opened.intake,
-            live,
-            counts=opened.queue.counts,
-            may_call=lambda: not self.chat_breakers or self.budget.leaves_half,
-        )
+        self.backlog = Backlog(ledger.log, opened.intake, live, opened.queue.counts, self._may_consider)
         opened.intake.on_queued, opened.intake.on_withdrawn = self.worker.nudge, self.merging.nudge
         opened.intake.on_backfilled = self.backlog.note_lines
         opened.on_restored = self.profile_indexer.nudge
@@ -180,6 +174,9 @@ class Learning:
         """Return the model that is lent to the historian now; None if it has its own, or there is none."""
         lender, historian = self.opened.lender, self.opened.settings.current.models.historian
         return await lender.model(historian) if lender and lender.lends_to(historian) else None
+
+    def _may_consider(self) -> bool:
+        return not self.chat_breakers or self.budget.leaves_half
 
     def _may_evolve(self) -> bool:
         lender, wanted = self.opened.lender, self.opened.settings.current.models.of("evolution")

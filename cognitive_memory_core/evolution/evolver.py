@@ -35,7 +35,6 @@ from .judging import Judgement, NumberedChat
 PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange
 LONGEST_EXCHANGE = 40  # lines of one exchange
 MOST_PEOPLE = 4  # speakers of an exchange that count
-PIECE_LINES, PIECE_LENGTH, MOST_PIECES = 150, 12_000, 8  # of a summary; PIECE_LENGTH in characters
 _COMMAND = re.compile(r"\s*(?:[/／]\S|[.!#][A-Za-z]+(?:\s|$))")
 ADMIN_WORTH = 3  # of each line of an admin, beside 1 for each speaker
 
@@ -80,19 +79,6 @@ def exchanges(lines: Sequence[Message], longest: int = LONGEST_EXCHANGE) -> Iter
         exchange.append(line)
     if exchange:
         yield exchange
-
-
-def summary_pieces(lines: Sequence[Message]) -> list[list[Message]]:
-    """Split lines into pieces for one model call each; return the newest ``MOST_PIECES`` pieces."""
-    pieces: list[list[Message]] = []
-    length = PIECE_LENGTH
-    for line in lines:
-        length += len(line.text)
-        if not pieces or len(pieces[-1]) == PIECE_LINES or length > PIECE_LENGTH:
-            pieces.append([])
-            length = len(line.text)
-        pieces[-1].append(line)
-    return pieces[-MOST_PIECES:]
 
 
 log = logging.getLogger(__name__)
@@ -247,8 +233,7 @@ class Evolver:
     async def _ask_and_judge(self, model: EvolverModel, given: _RunInput) -> tuple[Judgement, int]:
         settings, opted_out = self.settings.current.evolution, self.consent.opted_out
         lines, left = await asyncio.to_thread(chosen, given.lines, settings.max_messages, self.settings.current.zone)
-        remaining = [line for piece in summary_pieces(left) for line in piece]
-        earlier = await model.summarise(remaining, SUMMARY_TOKENS) if remaining else ""
+        earlier = await model.summarise(left, SUMMARY_TOKENS) if left else ""
         shown: list[Belief] = []  # without people who opted out
         for belief in given.beliefs:
             supporters = tuple(one for one in belief.supporters if one not in opted_out)

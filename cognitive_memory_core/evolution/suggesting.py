@@ -137,14 +137,6 @@ def suggestion_of(scope: Scope, pattern: RecurringProblem, draft: str) -> Sugges
     )
 
 
-def drafted_by_rules(pattern: RecurringProblem) -> str:
-    """Return a draft of one line in the words of the best experience, at most as long as a belief may be."""
-    best = pattern.best
-    steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
-    said = sentences.evolution.draft(pattern.kind, best.pain, steps, best.outcome)
-    return one_line(said, STATEMENT_LENGTH)
-
-
 def is_supported(draft: str, pattern: RecurringProblem) -> bool:
     """Return whether a model's draft says nothing that the experiences do not, and can be read on its own.
 
@@ -229,7 +221,12 @@ class Suggesting:
         return await asyncio.to_thread(found_open)
 
     def _draft(self, pattern: RecurringProblem) -> str:
-        return self._drafts.get(_key_of(pattern)) or drafted_by_rules(pattern)
+        """Return a draft of one line, at most as long as a belief may be: by the model, or as the best experience."""
+        if worded := self._drafts.get(_key_of(pattern)):
+            return worded
+        best = pattern.best
+        steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
+        return one_line(sentences.evolution.draft(pattern.kind, best.pain, steps, best.outcome), STATEMENT_LENGTH)
 
     async def _word_draft(self, model: EvolverModel, pattern: RecurringProblem) -> None:
         """Let a model word a draft; if it adds to the experiences, use the rules' draft and do not ask again."""

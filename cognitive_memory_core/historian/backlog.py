@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from ..domain.turn import QueueCounts
@@ -19,34 +20,26 @@ POLL = 2.0  # seconds between two looks whether the queue has room
 SPENT = 600.0  # seconds between two looks whether the day's calls allow another window
 
 
+@dataclass(eq=False)
 class Backlog:
-    """Submits past lines in windows as large as live ones, while no job waits and the day's calls allow it."""
+    """Submits past lines in windows as large as live ones, while no job waits and ``may_call`` allows it."""
 
-    def __init__(
-        self,
-        message_log: MessageLog,
-        intake: Intake,
-        settings: Live[Settings],
-        *,
-        counts: Callable[[], QueueCounts],
-        may_call: Callable[[], bool],
-        elapsed: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Create; ``may_call`` returns whether the day's calls allow a window."""
-        self._log = message_log
-        self._intake = intake
-        self._settings = settings
-        self._counts = counts
-        self._may_call = may_call
-        self._elapsed = elapsed
-        self._quiet_at = 0.0
-        self.is_idle = False  # no line waits, or none may be considered now
+    message_log: MessageLog
+    intake: Intake
+    settings: Live[Settings]
+    counts: Callable[[], QueueCounts]
+    may_call: Callable[[], bool]
+    is_idle: bool = field(default=False, init=False)  # no line waits, or none may be considered now
+    _quiet_at: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the loop."""
         self.loop = BackgroundLoop("past lines", self._round, debounce=0.0)
 
     def note_lines(self) -> None:
         """Wait until no more past lines come, then submit them."""
         self.is_idle = False
-        self._quiet_at = self._elapsed() + QUIET
+        self._quiet_at = time.monotonic() + QUIET
         self.loop.nudge()
 
     def wake_now(self) -> None:
@@ -55,11 +48,11 @@ class Backlog:
         self.loop.wake_now()
 
     async def _round(self) -> float:
-        capture = self._settings.current.capture
-        if capture.auto_consider == "off" or not self._may_call():
+        capture = self.settings.current.capture
+        if capture.auto_consider == "off" or not self.may_call():
             self.is_idle = True
             return SPENT
-        counts, wait = self._counts(), self._quiet_at - self._elapsed()
+        counts, wait = self.counts(), self._quiet_at - time.monotonic()
         if wait > 0 or counts.pending + counts.processing:
             return max(wait, POLL)
         try:
@@ -70,7 +63,7 @@ class Backlog:
 
     async def _submit_window(self, capture: CaptureSettings) -> bool:
         """Submit the oldest window, which ends at the first long silence; return False if no line waits."""
-        waiting = await self._log.unconsidered(min(capture.consider_every, DIALOGUE_LINES))
+        waiting = await self.message_log.unconsidered(min(capture.consider_every, DIALOGUE_LINES))
         if not waiting:
             return False
         window = waiting[:1]
@@ -80,10 +73,10 @@ class Backlog:
             window.append((seq, line))
         lines = [line for _, line in window]
         scene = lines[-1].scene
-        known = await self._intake.learned(scene, [line.id for line in lines])
+        known = await self.intake.learned(scene, [line.id for line in lines])
         is_wanted = capture.auto_consider == "all" or scene.kind == "private"
         fresh = [line for line in lines if line.id not in known and (is_wanted or line.addressed_to_bot)]
-        if shown := await self._log.shown(fresh):
-            await self._intake.consider(shown[-1].scene, shown, is_past=True)
-        await self._log.note_considered([seq for seq, _ in window])
+        if shown := await self.message_log.shown(fresh):
+            await self.intake.consider(shown[-1].scene, shown, is_past=True)
+        await self.message_log.note_considered([seq for seq, _ in window])
         return True

@@ -233,11 +233,6 @@ class ProfileMerging:
         self.paused = False
 
     @property
-    def last_error(self) -> str:
-        """The latest error of a merge or of the loop that has not ended; "" if there is none."""
-        return latest(self.error_states)
-
-    @property
     def error_states(self) -> list[ErrorState]:
         """The error states of merges and of the loop."""
         return [self.trouble, self.loop.trouble]
@@ -266,7 +261,7 @@ class ProfileMerging:
         waiting = await self.waiting()
         error = next((one.error for one in waiting if one.attempts and one.error), "")
         failing = sum(1 for one in waiting if one.attempts)
-        return MergeState(len(waiting), sum(one.facts for one in waiting), failing, self.last_error or error)
+        return MergeState(len(waiting), sum(one.facts for one in waiting), failing, latest(self.error_states) or error)
 
     async def stop(self) -> None:
         """Wait up to ``shutdown_seconds`` for running merges, then cancel them; the next start repeats these."""

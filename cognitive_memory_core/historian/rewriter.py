@@ -88,31 +88,24 @@ class _Work:
         return self.given.cited(self.answers[number].lines) if number in self.answers else []
 
 
+@dataclass(eq=False)
 class ModelHistorian:
-    """Rewrites and triages with chat models.
+    """Rewrites with one chat model and triages with another; where a model fails, with ``rules``.
 
     What the last :data:`KEPT_JOBS` jobs have come to is kept in memory, so that a job that fails after an answer does
     not ask again; not if its text changed, or a person in it was erased.
     """
 
-    def __init__(
-        self,
-        rewriting: Chat,
-        judging: Chat,
-        prompts: PromptLibrary,
-        settings: Live[Settings],
-        rules: Historian,
-        *,
-        tally: Tally | None = None,
-    ) -> None:
-        """Rewrite with ``rewriting`` and triage with ``judging``; where a model fails, use ``rules``."""
-        self._rules = rules
-        self._rewriting = rewriting
-        self._judging = judging
-        self._prompts = prompts
-        self._settings = settings
-        self._tally = tally or Tally()
-        self._kept: OrderedDict[str, _Work] = OrderedDict()
+    rewriting: Chat
+    judging: Chat
+    prompts: PromptLibrary
+    settings: Live[Settings]
+    rules: Historian
+    tally: Tally = field(default_factory=Tally)
+    _kept: OrderedDict[str, _Work] = field(default_factory=OrderedDict[str, _Work], init=False)
+
+    def __post_init__(self) -> None:
+        """Register the kept work as texts that an erasure drops."""
         register_cache(self)
 
     def clear_caches(self) -> None:
@@ -136,7 +129,7 @@ class ModelHistorian:
             except PermanentError as again:
                 _warn(job_context, described(again))
 
-        least, texts = self._settings.current.historian.min_confidence, dict[str, Statement]()
+        least, texts = self.settings.current.historian.min_confidence, dict[str, Statement]()
         for number, note in work.notes.items():
             if number not in work.passed:
                 _warn(job_context, sentences.log.GATE_GAVE_UP.format(count=1))
@@ -159,7 +152,7 @@ class ModelHistorian:
             given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
             cited = [one for one in triaged.observations if given.cited(one.lines)]
             if triaged.observations and not any(one.lines for one in triaged.observations):
-                return await self._rules.triage(dialogue, job_context)  # the model cannot cite
+                return await self.rules.triage(dialogue, job_context)  # the model cannot cite
             if len(cited) < len(triaged.observations):  # invented, or said by the bot
                 _warn(job_context, sentences.log.UNCITED.format(count=len(triaged.observations) - len(cited)))
             answers = [replace(one, number=number) for number, one in enumerate(cited, 1)]
@@ -170,7 +163,7 @@ class ModelHistorian:
         await self._ask_until_done(work)
 
         # what did not pass is kept as it was said, unless another statement quotes its lines
-        least = self._settings.current.historian.min_confidence
+        least = self.settings.current.historian.min_confidence
         found = [_marked(work.judged[number], least) for number in work.notes if number in work.passed]
         quoted = {quote.message_id for statement in found for quote in statement.quotes}
         failed = [number for number in work.notes if number not in work.passed]
@@ -204,17 +197,17 @@ class ModelHistorian:
         An error of the first call is raised, except for a bad or late answer on the job's last try; after one of a
         later call the texts so far stand, unless the model cannot be reached.
         """
-        tries = self._settings.current.historian.rewrite_max_retry + 1
+        tries = self.settings.current.historian.rewrite_max_retry + 1
         source = work.job.source_message if isinstance(work.job, Turn) else ""
         while work.open and work.calls < tries:
             self._keep(work)
             lines = work.given.numbered
             ask = await asyncio.to_thread(
-                self._prompts.rewrite, work.tasks(), work.job_context, source=source, lines=lines
+                self.prompts.rewrite, work.tasks(), work.job_context, source=source, lines=lines
             )
             try:
-                self._tally.count(RETRIED, int(work.calls > 0))
-                await self._take(work, await self._rewriting.ask(ask))
+                self.tally.count(RETRIED, int(work.calls > 0))
+                await self._take(work, await self.rewriting.ask(ask))
             except (BadAnswer, TooSlow) as failure:
                 if not work.calls and not work.job_context.is_last_try:
                     raise
@@ -233,9 +226,9 @@ class ModelHistorian:
         """
         bare = replace(job_context, neighbours=())
         for tried in (job_context, bare) if job_context.neighbours else (bare,):
-            ask = await asyncio.to_thread(self._prompts.triage, dialogue.messages, tried)
+            ask = await asyncio.to_thread(self.prompts.triage, dialogue.messages, tried)
             try:
-                return await self._judging.ask(ask), tried
+                return await self.judging.ask(ask), tried
             except (BadAnswer, TooSlow) as failure:
                 if not job_context.is_last_try:
                     raise
@@ -248,7 +241,7 @@ class ModelHistorian:
 
     async def _take(self, work: _Work, answers: Sequence[StatementAnswer]) -> None:
         for reason in await asyncio.to_thread(work.take, answers):
-            self._tally.count(f"{REFUSED}{reason}")
+            self.tally.count(f"{REFUSED}{reason}")
 
 
 def _marked(found: Judged, least: float) -> Statement:

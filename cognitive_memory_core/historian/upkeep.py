@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
 from .. import sentences
@@ -24,25 +25,22 @@ MEGABYTE = 1_000_000
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class LogPruning:
-    """Deletes old messages from the log once an hour, and runs the purge of erased data."""
+    """Deletes old messages from the log once an hour, and runs the purge of erased data.
 
-    def __init__(
-        self,
-        message_log: MessageLog,
-        settings: Live[Settings],
-        horizon: Callable[[], datetime],
-        purge: Callable[[], Awaitable[object]] | None = None,
-    ) -> None:
-        """Create for a log; ``horizon`` returns an instant that has certainly passed, from which ages are measured.
+    ``horizon`` returns an instant that has certainly passed, from which ages are measured. ``purge`` decides itself
+    whether it is due, and does not raise.
+    """
 
-        ``purge`` decides itself whether it is due, and does not raise.
-        """
-        self._purge = purge
-        self._log = message_log
-        self._settings = settings
-        self._horizon = horizon
-        self.removed = 0  # messages deleted since the start because the log was too large
+    message_log: MessageLog
+    settings: Live[Settings]
+    horizon: Callable[[], datetime]
+    purge: Callable[[], Awaitable[object]] | None = None
+    removed: int = field(default=0, init=False)  # messages deleted since the start because the log was too large
+
+    def __post_init__(self) -> None:
+        """Prepare the loop."""
         self.loop = BackgroundLoop("housekeeping", self._round)
 
     async def _round(self) -> float:
@@ -51,20 +49,20 @@ class LogPruning:
             await self.prune()
             await self.shrink()
         finally:
-            if self._purge is not None:
-                await self._purge()
+            if self.purge is not None:
+                await self.purge()
         return PRUNED_EVERY
 
     async def prune(self) -> None:
         """Delete messages older than ``capture.log_days``."""
-        await self._log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))
+        await self.message_log.prune(self.horizon() - timedelta(days=self.settings.current.capture.log_days))
 
     async def shrink(self) -> None:
         """Delete the oldest messages until the log is within ``capture.log_max_mb``; log this the first time."""
-        most = self._settings.current.capture.log_max_mb
+        most = self.settings.current.capture.log_max_mb
         if not most:
             return
-        removed = await self._log.shrink(round(most * MEGABYTE), kept_per_place=KEPT_PER_PLACE)
+        removed = await self.message_log.shrink(round(most * MEGABYTE), kept_per_place=KEPT_PER_PLACE)
         if removed and not self.removed:
             log.warning("%s", sentences.log.LOG_TOO_LARGE.format(most=most, removed=removed))
         self.removed += removed

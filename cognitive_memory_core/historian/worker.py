@@ -15,7 +15,7 @@ from ..domain.scope import log_fields
 from ..errors import PermanentError, TooSlow, TransientError, UnavailableError
 from ..queue.job_queue import Claim, FileQueue
 from ..settings import Live, Settings
-from ..tasks import BackgroundLoop, ErrorState, completed, isolated, latest
+from ..tasks import BackgroundLoop, ErrorState, completed, isolated
 from ..text.names import described
 from .pipeline import Pipeline
 
@@ -128,11 +128,6 @@ class HistorianWorker:
         self.paused = False
 
     @property
-    def last_error(self) -> str:
-        """The latest error of jobs, models or queue that has not ended; "" if there is none."""
-        return latest(self.error_states)
-
-    @property
     def error_states(self) -> list[ErrorState]:
         """The error states of jobs, models, queue and loop."""
         return [self._jobs, self._outage, self._refusals, self.loop.trouble]
@@ -213,7 +208,13 @@ class HistorianWorker:
             await isolated(work, limit)
         except Exception as failure:  # noqa: BLE001  # the loop runner: every error of a job leads to a retry decision
             error = TransientError(f"{limit:g} s") if isinstance(failure, asyncio.TimeoutError) else failure
-            self._note_failure(claim, error)
+            if is_outage(error):  # only the first failure of an outage is logged
+                self._turned_back.add(job.id)
+                self._outage.note(error)
+            else:
+                said, fields = described(error), log_fields("job", job_id=job.id, place=job.scope)
+                log.warning("HistorianWorker job=%s attempt=%d: %s", job.id, claim.attempts, said, extra=fields)
+                self._jobs.tell(said, is_logged=True)
             again = decision(error, claim.attempts, retries=retries, spread=random.random())  # noqa: S311  # jitter
             if again:
                 settle = partial(self._queue.requeue, claim, delay=again.delay, counted=again.counted)
@@ -233,15 +234,6 @@ class HistorianWorker:
                 await asyncio.sleep(self._poll)
             else:
                 return self._refusals.end()
-
-    def _note_failure(self, claim: Claim, error: Exception) -> None:
-        """Record why a job failed; of an outage only the first failure is logged."""
-        if is_outage(error):
-            self._turned_back.add(claim.job.id)
-            return self._outage.note(error)
-        said, fields = described(error), log_fields("job", job_id=claim.job.id, place=claim.job.scope)
-        log.warning("HistorianWorker job=%s attempt=%d: %s", claim.job.id, claim.attempts, said, extra=fields)
-        return self._jobs.tell(said, is_logged=True)
 
     def _end_outage(self) -> None:
         self._turned_back.clear()

@@ -18,6 +18,7 @@ from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefus
 from cognitive_memory_core.historian.merging import ProfileMerging
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from cognitive_memory_core.store.facts import FactBook, PendingFacts
+from cognitive_memory_core.tasks import latest
 from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE
 from tests.support.waiting import until
@@ -275,7 +276,7 @@ async def test_a_model_that_is_away_counts_nothing() -> None:
     async with running(ProfileMerging(world.entity, elapsed=lambda: seconds[0])) as merging:
         await told(world, merging, TANG, "甲")
         merging.wake_now()
-        await until(lambda: merging.last_error == "away")
+        await until(lambda: latest(merging.error_states) == "away")
         tried = len(world.merger.merged)
         for _ in range(20):
             merging.wake_now()
@@ -286,7 +287,7 @@ async def test_a_model_that_is_away_counts_nothing() -> None:
         assert len(world.merger.merged) == tried
         seconds[0] = 101.0
         await settled(merging)
-        await until(lambda: merging.last_error == "")
+        await until(lambda: latest(merging.error_states) == "")
     assert (await world.summary(TANG)) == "甲"
 
 

@@ -20,6 +20,7 @@ from cognitive_memory_core.historian.worker import MAX_STORING, HistorianWorker
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
 from cognitive_memory_core.store.events import EventLedger
+from cognitive_memory_core.tasks import latest
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.pipelines import a_pipeline
@@ -347,11 +348,11 @@ async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
         await until(lambda: historian.seen == ["慢"])
         queue.refusals = 2
         async with worker.suspended():
-            assert "满了" in worker.last_error
+            assert "满了" in latest(worker.error_states)
         stuck.set()
         await until(lambda: worker.is_idle)
         assert await ledger.events.done(job.id)
-        await until(lambda: worker.last_error == "")
+        await until(lambda: latest(worker.error_states) == "")
 
 
 async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCaptureFixture) -> None:
@@ -363,8 +364,8 @@ async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCapture
             await queue.enqueue(a_job("甲", scene=type(GROUP).group(str(20001 + number), "2000001")))
         worker.nudge()
         await until(lambda: len(historian.seen) >= 200)
-        assert worker.last_error == "模型不在"
+        assert latest(worker.error_states) == "模型不在"
         await until(lambda: worker.is_idle)
-        await until(lambda: worker.last_error == "")
+        await until(lambda: latest(worker.error_states) == "")
     lines = [record.getMessage() for record in caplog.records if "HistorianWorker" in record.getMessage()]
     assert lines == ["HistorianWorker: 模型不在", "HistorianWorker 恢复了"]
