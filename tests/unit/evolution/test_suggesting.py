@@ -142,8 +142,12 @@ async def test_dismissals_make_suggestions_rarer() -> None:
 class Meaning(HashingEmbedder):
     """An embedder for which all texts about paper mean the same; ``is_away`` makes it unavailable."""
 
-    fingerprint = "meaning-1"
     is_away = False
+
+    def __init__(self) -> None:
+        """Make it known as a model's."""
+        super().__init__()
+        self.fingerprint = "meaning-1"
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Return one direction for paper and another for everything else."""
