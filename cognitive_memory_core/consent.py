@@ -109,10 +109,10 @@ class Consent:
         async with self._changing:
             for running in self._periods.get((scene.scope, scene.user_id), ()):
                 if running.covers(at):
-                    await self._ledger.incognito.keep(replace(running, ends_at=at))
+                    await self._ledger.consent.keep_incognito(replace(running, ends_at=at))
             if ends_at > at:
-                await self._ledger.incognito.keep(Incognito(scene.scope, scene.user_id, at, ends_at))
-            await self._ledger.incognito.drop(at - KEPT_PERIODS)
+                await self._ledger.consent.keep_incognito(Incognito(scene.scope, scene.user_id, at, ends_at))
+            await self._ledger.consent.drop_incognito(at - KEPT_PERIODS)
             await self._load_periods()
 
     async def erase_ended(self, at: datetime) -> None:
@@ -123,7 +123,7 @@ class Consent:
             ended = (one for periods in self._periods.values() for one in periods if one.ends_at <= at)
             over = [one for one in ended if is_covered(self._tombstones, one.scope, (one.user_id,), one.starts_at)]
             if over:
-                await self._ledger.incognito.erase(over, at)
+                await self._ledger.consent.erase_incognito(over, at)
                 await self._load_periods()
 
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
@@ -201,6 +201,6 @@ class Consent:
 
     async def _load_periods(self) -> None:
         periods: dict[tuple[Scope, str], list[Incognito]] = {}
-        for one in await self._ledger.incognito.periods():
+        for one in await self._ledger.consent.incognito():
             periods.setdefault((one.scope, one.user_id), []).append(one)
         self._periods = periods

@@ -129,7 +129,6 @@ class Learning:
         self.evolution_rounds = EvolutionRounds(self.evolver, self._may_evolve)
         self.suggesting = Suggesting(
             ledger.events,
-            ledger.decisions,
             ledger.beliefs,
             opened.embedder,
             opened.access,

@@ -23,7 +23,7 @@ from ..ports.clock import Clock
 from ..ports.models import Embedder, Vector, is_hashing
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
-from ..store.beliefs import BeliefBook, DecisionBook
+from ..store.beliefs import BeliefBook
 from ..store.events import EventLedger
 from ..text.names import described, one_line
 from ..text.statements.lexicon import offences
@@ -169,7 +169,6 @@ class Suggesting:
     """
 
     events: EventLedger
-    decisions: DecisionBook
     beliefs: BeliefBook
     embedder: Embedder
     access: ReadAccess
@@ -207,7 +206,7 @@ class Suggesting:
             return []
         read_filter = ReadFilter(scene, group_id=scope.group_id, kinds=EXPERIENCE, without=self.access.hidden_people)
         found = await self.events.recent(read_filter, MOST_READ)
-        decisions = await self.decisions.decisions(scope)
+        decisions = await self.beliefs.decisions(scope)
         decided = [one for decision in decisions for one in decision.event_ids]
         known = [one for one in await self.events.fetch(decided) if read_filter.admits(one)]
         shown = self.access.shown(scene, await self.named(found))  # by present names, without people who opted out
@@ -276,7 +275,7 @@ class Suggesting:
                 change = logged("create", belief, None, sentences.evolution.SUGGESTION_ACCEPTED, now, by=by)
                 await self.beliefs.commit([BeliefEdit(belief, None, change)])  # nothing, if an equal one is active
                 self.on_stored()
-            await self.decisions.decide(decision)
+            await self.beliefs.decide(decision)
 
     async def _comparison_of(self, events: Sequence[Event]) -> Same:
         """Return a function that compares two of these experiences by words, and by vectors if a model is set."""

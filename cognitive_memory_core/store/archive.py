@@ -20,7 +20,7 @@ from ..domain.scope import PlaceSwitch, Scope
 from ..ports.vectors import EmbeddedEvent
 from ..text.time.instants import EARLIEST
 from . import beliefs, event_rows
-from .beliefs import DECISION, DecisionBook
+from .beliefs import DECISION, BeliefBook
 from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, OptOut, Shared, record_change, tombstones_of
 from .database.rows import BELIEF, CHANGE, EVENT, MEMO, MESSAGE, PIN, Columns, bound, micros, vector_of
 from .database.sql import LISTED, listed, next_revision
@@ -228,7 +228,7 @@ def _is_new(
             return beliefs.import_version(connection, row, erased)
         case SuggestionDecision():
             is_erased = erased.covers_person(row.decided_by, row.decided_at)
-            return DecisionBook.decide(connection, replace(row, decided_by="") if is_erased else row)
+            return BeliefBook.decide(connection, replace(row, decided_by="") if is_erased else row)
         case _:
             return _AS_THEY_ARE[type(row)].added(connection, row)
 

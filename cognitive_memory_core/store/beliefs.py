@@ -46,8 +46,20 @@ class GroupActivity:
     run: int = 0
 
 
+DECISION = replace(
+    columns_of(SuggestionDecision, "decisions"),
+    source="""(SELECT d.*, (SELECT json_group_array(id) FROM (
+        SELECT e.id AS id FROM decision_events v JOIN events e ON e.seq = v.event_seq
+        WHERE v.decision_seq = d.seq ORDER BY e.seq
+    )) AS event_ids FROM decisions d)""",
+)
+
+
 class BeliefBook(Table):
-    """Beliefs with their versions, and the log of changes."""
+    """Beliefs with their versions, the log of changes, and what admins decided on suggestions.
+
+    A decision is deleted with the last event that it rests on.
+    """
 
     @writes
     def commit(self, connection: Connection, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
@@ -147,6 +159,28 @@ class BeliefBook(Table):
             " GROUP BY m.scope ORDER BY run, m.scope"
         )
         return [GroupActivity(Scope.of_key(key), count, instant_of(since), run) for key, count, since, run in rows]
+
+    @writes
+    def decide(self, connection: Connection, decision: SuggestionDecision) -> bool:
+        """Store a decision unless its id is known or none of its events is stored; return whether it was stored."""
+        query = f"SELECT seq FROM events WHERE scope = ? AND id IN {LISTED}"
+        events = connection.execute(query, (decision.scope.key, listed(bound(*decision.event_ids)))).fetchall()
+        known = connection.execute("SELECT 1 FROM decisions WHERE id = ?", bound(decision.id)).fetchone()
+        if known or not events:
+            return False
+        decided = (decision.is_accepted, decision.decided_at.isoformat(), decision.decided_by)
+        inserted = connection.execute(
+            "INSERT INTO decisions (id, scope, kind, is_accepted, decided_at, decided_by) VALUES (?, ?, ?, ?, ?, ?)",
+            bound(decision.id, decision.scope.key, decision.kind, *decided),
+        )
+        rows = [(new_seq(inserted), event[0]) for event in events]
+        connection.executemany("INSERT INTO decision_events (decision_seq, event_seq) VALUES (?, ?)", rows)
+        return True
+
+    @reads
+    def decisions(self, connection: Connection, scope: Scope) -> list[SuggestionDecision]:
+        """Return the decisions of a place, oldest first, each with those of its events that are still stored."""
+        return DECISION.found(connection, "WHERE e.scope = ? ORDER BY e.seq", (scope.key,))
 
 
 def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> None:
@@ -256,38 +290,3 @@ def _relink(connection: Connection, chain_id: str, imported: Belief | None = Non
 @lru_cache(maxsize=4_096)  # the beliefs of a group are compared with every question
 def _known(row: tuple[Any, ...]) -> Belief:
     return BELIEF.read(row)
-
-
-DECISION = replace(
-    columns_of(SuggestionDecision, "decisions"),
-    source="""(SELECT d.*, (SELECT json_group_array(id) FROM (
-        SELECT e.id AS id FROM decision_events v JOIN events e ON e.seq = v.event_seq
-        WHERE v.decision_seq = d.seq ORDER BY e.seq
-    )) AS event_ids FROM decisions d)""",
-)
-
-
-class DecisionBook(Table):
-    """What admins decided on suggestions. A decision is deleted with the last event that it rests on."""
-
-    @writes
-    def decide(self, connection: Connection, decision: SuggestionDecision) -> bool:
-        """Store a decision unless its id is known or none of its events is stored; return whether it was stored."""
-        query = f"SELECT seq FROM events WHERE scope = ? AND id IN {LISTED}"
-        events = connection.execute(query, (decision.scope.key, listed(bound(*decision.event_ids)))).fetchall()
-        known = connection.execute("SELECT 1 FROM decisions WHERE id = ?", bound(decision.id)).fetchone()
-        if known or not events:
-            return False
-        decided = (decision.is_accepted, decision.decided_at.isoformat(), decision.decided_by)
-        inserted = connection.execute(
-            "INSERT INTO decisions (id, scope, kind, is_accepted, decided_at, decided_by) VALUES (?, ?, ?, ?, ?, ?)",
-            bound(decision.id, decision.scope.key, decision.kind, *decided),
-        )
-        rows = [(new_seq(inserted), event[0]) for event in events]
-        connection.executemany("INSERT INTO decision_events (decision_seq, event_seq) VALUES (?, ?)", rows)
-        return True
-
-    @reads
-    def decisions(self, connection: Connection, scope: Scope) -> list[SuggestionDecision]:
-        """Return the decisions of a place, oldest first, each with those of its events that are still stored."""
-        return DECISION.found(connection, "WHERE e.scope = ? ORDER BY e.seq", (scope.key,))

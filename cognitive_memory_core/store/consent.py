@@ -103,7 +103,7 @@ def _key(connection: Connection) -> bytes:
 
 
 class ConsentBook(Table):
-    """Opt-outs, sharing consents, and the switch of each place."""
+    """Opt-outs, sharing consents, switches of places, and incognito: periods in which a person is not recorded."""
 
     @writes
     def opt_out(self, connection: Connection, user_id: str, at: datetime) -> bool:
@@ -154,28 +154,24 @@ class ConsentBook(Table):
         """Return the ids of all people who share their profile."""
         return frozenset(row[0] for row in connection.execute("SELECT user_id FROM sharing"))
 
-
-class IncognitoBook(Table):
-    """Periods in which people asked not to be recorded in a place."""
-
     @writes
-    def keep(self, connection: Connection, period: Incognito) -> None:
+    def keep_incognito(self, connection: Connection, period: Incognito) -> None:
         """Store a period, or replace the end of the one with the same place, person and start."""
         again = "ON CONFLICT (scope, user_id, starts_at) DO UPDATE SET ends_at = excluded.ends_at"
         connection.execute(f"{INCOGNITO.insert} {again}, ends_us = excluded.ends_us", INCOGNITO.values(period))
 
     @reads
-    def periods(self, connection: Connection) -> list[Incognito]:
+    def incognito(self, connection: Connection) -> list[Incognito]:
         """Return all incognito periods (times in which nothing is recorded), oldest first."""
         return INCOGNITO.found(connection, "ORDER BY e.seq")
 
     @writes
-    def drop(self, connection: Connection, before: datetime) -> None:
+    def drop_incognito(self, connection: Connection, before: datetime) -> None:
         """Delete the periods that ended before an instant."""
         _end_periods(connection, "ends_us < ?", (micros(before),))
 
     @writes
-    def erase(self, connection: Connection, periods: Collection[Incognito], at: datetime) -> None:
+    def erase_incognito(self, connection: Connection, periods: Collection[Incognito], at: datetime) -> None:
         """Erase periods because their person or place was erased; a purge is due afterwards."""
         for one in periods:
             these = bound(one.scope.key, one.user_id, one.starts_at.isoformat())

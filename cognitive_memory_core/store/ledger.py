@@ -13,8 +13,8 @@ from ..tasks import completed
 from ..text.statements.withdrawn_claims import without_retold
 from . import hidden_lines
 from .archive import Archive
-from .beliefs import BeliefBook, DecisionBook
-from .consent import ConsentBook, IncognitoBook
+from .beliefs import BeliefBook
+from .consent import ConsentBook
 from .database.database import Check, Database
 from .database.integrity import LedgerExamination, examined
 from .database.table import Snapshot
@@ -49,14 +49,12 @@ class Ledger:
         self.log = MessageLog(database)
         self.notes = NoteBook(database)
         self.consent = ConsentBook(database)
-        self.incognito = IncognitoBook(database)
         self.names = NameBook(database)
         self.facts = FactBook(database)
         self.profiles = ProfileIndex(database)
         self.beliefs = BeliefBook(database)
         self.listings = OperatorLists(database)
         self.missed = MissedBook(database)
-        self.decisions = DecisionBook(database)
         self.quality = QualityLedger(database)
         self.housekeeping = Housekeeping(database)
         self.archive = Archive(database)

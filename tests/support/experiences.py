@@ -60,7 +60,6 @@ class SuggestingGroup:
 
         suggesting = Suggesting(
             events=ledger.events,
-            decisions=ledger.decisions,
             beliefs=ledger.beliefs,
             access=ReadAccess(consent, settings),
             settings=settings,

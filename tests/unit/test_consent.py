@@ -228,7 +228,7 @@ async def test_a_stretch_of_somebody_forgotten_ends_before_it_is_erased() -> Non
     await consent.erase_ended(NOON + timedelta(minutes=29))
     assert consent.is_incognito(GROUP, NOON + timedelta(minutes=29))
     await consent.erase_ended(NOON + timedelta(minutes=30))
-    assert [period.user_id for period in await ledger.incognito.periods()] == ["2000009"]
+    assert [period.user_id for period in await ledger.consent.incognito()] == ["2000009"]
     await consent.go_incognito(GROUP, NOON + timedelta(hours=2), NOON + timedelta(hours=3))
     await consent.erase_ended(NOON + timedelta(hours=4))
-    assert len(await ledger.incognito.periods()) == 2
+    assert len(await ledger.consent.incognito()) == 2

@@ -1,4 +1,4 @@
-"""The contract of IncognitoBook."""
+"""The contract of ConsentBook for incognito periods."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ async def test_stretches_are_kept_until_they_are_dropped(ledger: Ledger) -> None
     first = Incognito(GROUP.scope, PERSON, NOON, later(minutes=30))
     second = Incognito(OTHER_GROUP.scope, PERSON, NOON, later(hours=5))
     for period in (first, second):
-        await ledger.incognito.keep(period)
-    assert await ledger.incognito.periods() == [first, second]
+        await ledger.consent.keep_incognito(period)
+    assert await ledger.consent.incognito() == [first, second]
     ended = Incognito(GROUP.scope, PERSON, NOON, later(minutes=5))
-    await ledger.incognito.keep(ended)
-    assert await ledger.incognito.periods() == [ended, second]
-    await ledger.incognito.drop(later(hours=1))
-    assert await ledger.incognito.periods() == [second]
+    await ledger.consent.keep_incognito(ended)
+    assert await ledger.consent.incognito() == [ended, second]
+    await ledger.consent.drop_incognito(later(hours=1))
+    assert await ledger.consent.incognito() == [second]
 
 
 async def test_stretches_that_are_over_go_with_their_person_and_their_place(ledger: Ledger) -> None:
@@ -31,20 +31,20 @@ async def test_stretches_that_are_over_go_with_their_person_and_their_place(ledg
     others = Incognito(GROUP.scope, OTHER, later(hours=-2), later(hours=-1))
     elsewhere = Incognito(OTHER_GROUP.scope, OTHER, later(hours=-2), later(hours=-1))
     for period in (past, running, others, elsewhere):
-        await ledger.incognito.keep(period)
+        await ledger.consent.keep_incognito(period)
     await ledger.eraser.forget_person(PERSON, NOON, str)
-    assert await ledger.incognito.periods() == [running, others, elsewhere]
+    assert await ledger.consent.incognito() == [running, others, elsewhere]
     await ledger.eraser.forget_place(GROUP.scope, NOON)
-    assert await ledger.incognito.periods() == [running, elsewhere]
+    assert await ledger.consent.incognito() == [running, elsewhere]
 
 
 async def test_a_running_stretch_of_an_erased_person_is_erased_when_it_is_over(ledger: Ledger) -> None:
     """Erasing periods removes them alone, and makes a purge due."""
     theirs, others = (Incognito(GROUP.scope, one, NOON, later(hours=1)) for one in (PERSON, OTHER))
     for period in (theirs, others):
-        await ledger.incognito.keep(period)
-    await ledger.incognito.erase([], later(hours=2))
+        await ledger.consent.keep_incognito(period)
+    await ledger.consent.erase_incognito([], later(hours=2))
     assert (await ledger.eraser.purge_due()).erased_at is None
-    await ledger.incognito.erase([theirs], later(hours=2))
-    assert await ledger.incognito.periods() == [others]
+    await ledger.consent.erase_incognito([theirs], later(hours=2))
+    assert await ledger.consent.incognito() == [others]
     assert (await ledger.eraser.purge_due()).erased_at == later(hours=2)

@@ -135,12 +135,12 @@ async def test_nothing_older_than_the_last_change_of_consent_is_taken(ledger: Le
     assert await outcomes(ledger, a_message("丙", OTHER, later(minutes=50))) == ["taken"]
     elsewhere = OTHER_GROUP.scope
     period = Incognito(elsewhere, "2000001", later(hours=1), later(hours=2))
-    await ledger.incognito.keep(period)
-    await ledger.incognito.drop(later(hours=3))
+    await ledger.consent.keep_incognito(period)
+    await ledger.consent.drop_incognito(later(hours=3))
     lines = [a_message("丁", OTHER_GROUP, later(minutes=at)) for at in (59, 90, 120)]
     assert await outcomes(ledger, *lines) == ["unknown", "unknown", "taken"]
-    await ledger.incognito.keep(replace(period, starts_at=later(hours=4), ends_at=later(hours=5)))
-    await ledger.incognito.erase([replace(period, starts_at=later(hours=4))], later(hours=6))
+    await ledger.consent.keep_incognito(replace(period, starts_at=later(hours=4), ends_at=later(hours=5)))
+    await ledger.consent.erase_incognito([replace(period, starts_at=later(hours=4))], later(hours=6))
     assert await outcomes(ledger, a_message("戊", OTHER_GROUP, later(hours=4.5))) == ["unknown"]
 
 

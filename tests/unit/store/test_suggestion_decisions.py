@@ -1,4 +1,4 @@
-"""The contract of DecisionBook: decisions on suggestions, and how erasure, export and import reach them."""
+"""The contract of BeliefBook: decisions on suggestions, and how erasure, export and import reach them."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def decided(*events: Event, **fields: Any) -> SuggestionDecision:
 async def test_a_decision_is_kept_once_with_its_evidence(ledger: Ledger) -> None:
     """A decision is stored once, for its place, with those of its events that are stored there; without any not."""
     await committed(ledger, MINE, THEIRS)
-    await ledger.decisions.decide(decided(MINE, THEIRS))
-    await ledger.decisions.decide(decided(MINE, is_accepted=True))
-    await ledger.decisions.decide(replace(decided(MINE), id="d2", scope=OTHER_GROUP.scope))
-    await ledger.decisions.decide(replace(DECISION, id="d3", event_ids=("gone",)))
-    assert await ledger.decisions.decisions(GROUP.scope) == [decided(MINE, THEIRS)]
-    assert await ledger.decisions.decisions(OTHER_GROUP.scope) == []
+    await ledger.beliefs.decide(decided(MINE, THEIRS))
+    await ledger.beliefs.decide(decided(MINE, is_accepted=True))
+    await ledger.beliefs.decide(replace(decided(MINE), id="d2", scope=OTHER_GROUP.scope))
+    await ledger.beliefs.decide(replace(DECISION, id="d3", event_ids=("gone",)))
+    assert await ledger.beliefs.decisions(GROUP.scope) == [decided(MINE, THEIRS)]
+    assert await ledger.beliefs.decisions(OTHER_GROUP.scope) == []
 
 
 async def test_a_decision_goes_with_the_last_of_its_events(ledger: Ledger) -> None:
     """A forgotten person's experiences leave a decision; it goes with the last one, and the admin's id with them."""
     await committed(ledger, MINE, THEIRS)
-    await ledger.decisions.decide(decided(MINE, THEIRS))
+    await ledger.beliefs.decide(decided(MINE, THEIRS))
     await ledger.eraser.forget_person("2000002", later(hours=1), str)
     await ledger.eraser.forget_person(ADMIN, later(hours=1), str)
-    assert await ledger.decisions.decisions(GROUP.scope) == [decided(MINE, decided_by="")]
+    assert await ledger.beliefs.decisions(GROUP.scope) == [decided(MINE, decided_by="")]
     await ledger.eraser.forget_person(GROUP.user_id, later(hours=1), str)
-    assert await ledger.decisions.decisions(GROUP.scope) == []
+    assert await ledger.beliefs.decisions(GROUP.scope) == []
 
 
 async def test_a_decision_without_its_events_is_not_imported(ledger: Ledger) -> None:
@@ -50,4 +50,4 @@ async def test_a_decision_without_its_events_is_not_imported(ledger: Ledger) -> 
     assert await ledger.archive.import_rows([decided(MINE)]) == 0
     await ledger.eraser.forget_place(GROUP.scope, later(hours=1))
     await ledger.archive.import_rows([EmbeddedEvent(MINE), decided(MINE)])
-    assert await ledger.decisions.decisions(GROUP.scope) == []
+    assert await ledger.beliefs.decisions(GROUP.scope) == []
