@@ -69,6 +69,7 @@ def test_a_turn_that_is_not_recorded_fails_the_demo(tmp_path: Path) -> None:
     assert run.returncode == 1
 
 
+@pytest.mark.nightly
 def test_a_work_groups_log_can_be_played_and_kept(tmp_path: Path) -> None:
     """``--transcript`` accepts a log whose ids are no QQ numbers; ``--keep`` leaves the data directory there."""
     log = {

@@ -71,7 +71,6 @@ async def test_a_second_bot_is_refused_and_harms_nobody(bots: Bots, tmp_path: Pa
         assert str(refused.value) == sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="one")
     assert len(await first.listed(generation)) == 1
     assert await first.open() == generation
-    await filled(bots.store(tmp_path / "third" / "chromadb", "its-own"))
 
 
 async def test_a_deleted_folder_does_not_lock_a_bot_out(bots: Bots, tmp_path: Path) -> None:
