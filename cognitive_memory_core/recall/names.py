@@ -166,10 +166,9 @@ class CurrentNames:
         """Do what :meth:`of` does, on a connection; ``known`` are places whose people were read already."""
         wanted, scopes, people = dict[Scope, set[str]](), list[Scope](), {**known}
         for item in items:
-            scope, ids = _mentioned(item)
-            scopes.append(scope)
-            if ids and scope not in known:
-                wanted.setdefault(scope, set()).update(ids)
+            scopes.append(_place_of(item))
+            if scopes[-1] not in known and (ids := _mentioned(item)):
+                wanted.setdefault(scopes[-1], set()).update(ids)
         try:
             with self.book.database.failed_reads:
                 for scope, ids in wanted.items():
@@ -182,21 +181,30 @@ class CurrentNames:
         ]
 
 
-def _mentioned(item: Event | Message | Belief | Profile) -> tuple[Scope, Iterable[str]]:
-    """Return the place of an item, and the ids of the people whose present names it may need."""
+def _place_of(item: Event | Message | Belief | Profile) -> Scope:
+    """Return the place whose names an item needs."""
+    if isinstance(item, Message):
+        return item.scene.scope
+    if isinstance(item, Profile):
+        key = item.key
+        return Scope(key.agent, "group" if key.group_id else "private", key.group_id or key.user_id)
+    return item.scope
+
+
+def _mentioned(item: Event | Message | Belief | Profile) -> Iterable[str]:
+    """Return the ids of the people whose present names an item may need."""
     match item:
         case Message():
-            return item.scene.scope, {item.sender_id} - {""} if not item.scene.user_name else ()
+            return {item.sender_id} - {""} if not item.scene.user_name else ()
         case Event(kind="message"):
-            return item.scope, {item.sender_id} - {""} if not item.sender_name else ()
+            return {item.sender_id} - {""} if not item.sender_name else ()
         case Event():
             speakers = {item.sender_id, *(quote.sender_id for quote in item.quotes)}
-            return item.scope, {*labelled(item.wording[1:]), *speakers} - {""}
+            return {*labelled(item.wording[1:]), *speakers} - {""}
         case Belief():
-            return item.scope, labelled((item.statement,))
-        case Profile(key=key):
-            scope = Scope(key.agent, "group" if key.group_id else "private", key.group_id or key.user_id)
-            return scope, labelled((item.summary, *item.tags))
+            return labelled((item.statement,))
+        case Profile():
+            return labelled((item.summary, *item.tags))
 
 
 def _with_names(item: Named, people: Mapping[str, Person]) -> Named:
