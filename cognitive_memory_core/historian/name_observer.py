@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
@@ -25,46 +26,39 @@ Seen = tuple[Scene, datetime]
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class NameObserver:
     """Records names at once; a background loop changes the names in profiles, so that callers do not wait for it.
 
     In a group the name is that of the member's profile, in private the user's. A name that a profile is known to have
-    costs no read.
+    costs no read. A time of observation in the future is replaced by the present. ``on_changed`` is called with the
+    places in which a name may be new, after it was written.
     """
 
-    def __init__(
-        self,
-        names: NameBook,
-        profiles: FileProfiles,
-        index: ProfileIndex,
-        clock: Clock,
-        *,
-        on_changed: Callable[[Iterable[Scope]], None] = lambda _: None,
-        remembered: int = REMEMBERED,
-    ) -> None:
-        """Write to a name book and to profiles; a time of observation in the future is replaced by the present.
+    names: NameBook
+    profiles: FileProfiles
+    index: ProfileIndex
+    clock: Clock
+    on_changed: Callable[[Iterable[Scope]], None] = lambda _: None
+    remembered: int = REMEMBERED
+    _waiting: deque[Seen] = field(default_factory=lambda: deque[Seen](maxlen=HELD), init=False)
+    _groups: OrderedDict[Hashable, str] = field(default_factory=OrderedDict[Hashable, str], init=False)
+    _people: OrderedDict[Hashable, str] = field(default_factory=OrderedDict[Hashable, str], init=False)
+    _known: OrderedDict[Hashable, tuple[str, datetime]] = field(  # of profiles
+        default_factory=OrderedDict[Hashable, tuple[str, datetime]], init=False
+    )
 
-        ``on_changed`` is called with the places in which a name may be new, after it was written.
-        """
-        self._names = names
-        self._profiles = profiles
-        self._index = index
-        self._clock = clock
-        self._on_changed = on_changed
-        self._remembered = remembered
-        self._waiting: deque[Seen] = deque(maxlen=HELD)
+    def __post_init__(self) -> None:
+        """Prepare the loop."""
         self.loop = BackgroundLoop("profile names", self._round, spacing=PAUSE, debounce=0.0)
         self.trouble = ErrorState("profile names")
-        self._groups: OrderedDict[Hashable, str] = OrderedDict()
-        self._people: OrderedDict[Hashable, str] = OrderedDict()
-        self._known: OrderedDict[Hashable, tuple[str, datetime]] = OrderedDict()  # of profiles
 
     async def note(self, seen: Sequence[Seen]) -> bool:
         """Store names in the name book; return whether one is new. Raises StorageRefused, UnavailableError.
 
         A nickname that differs from the card is stored as the name in private, where the platform uses it.
         """
-        now = self._clock.now()
+        now = self.clock.now()
         past = [(scene, min(at, now)) for scene, at in seen]
         aliases = [Alias(scene.scope, scene.user_id, clean_name(scene.user_name), at, at) for scene, at in past]
         for scene, at in past:
@@ -73,9 +67,9 @@ class NameObserver:
             if scene.nickname not in ("", scene.user_name):
                 in_private = Scope(scene.agent, "private", scene.user_id)
                 aliases.append(Alias(in_private, scene.user_id, clean_name(scene.nickname), at, at))
-        has_changed = await self._names.note_all(aliases)
+        has_changed = await self.names.note_all(aliases)
         if has_changed:
-            self._on_changed({scene.scope for scene, _ in past})
+            self.on_changed({scene.scope for scene, _ in past})
         self._waiting.extend(past)
         self.loop.nudge()
         return has_changed
@@ -100,14 +94,14 @@ class NameObserver:
             if name == known or at < seen_at:
                 continue
             try:
-                profile = await self._profiles.find(key)
-                if profile and profile.name != name and await self._profiles.rename(key, name):
-                    await self._index.take_in(key, self._profiles.read)
+                profile = await self.profiles.find(key)
+                if profile and profile.name != name and await self.profiles.rename(key, name):
+                    await self.index.take_in(key, self.profiles.read)
             except CognitiveMemoryError as refused:  # e.g. a file that is being edited or is too long keeps its name
                 self.trouble.note(refused)
             else:
                 self.trouble.end()
-                _remember(self._known, key, (name, at), self._remembered)
+                _remember(self._known, key, (name, at), self.remembered)
 
     async def _round(self) -> float:
         await self.flush()
