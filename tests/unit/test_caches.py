@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import gc
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, cast
@@ -25,26 +27,26 @@ SECRET = "我的银行卡密码是987654321"
 WORDLESS = {"_interned", "_weight_of", "_dated", "_instant_of", "_is_said"}  # of places, terms, dates, characters
 
 
-@functools.cache
-def cached_functions() -> list[Any]:
-    """Return all cached functions of the core that can hold messages or names."""
-    gc.unfreeze()  # what is frozen is hidden from get_objects
-    found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
+@pytest.fixture(scope="module", autouse=True)
+def _thawed() -> Iterator[None]:
+    """Show what the collection froze, which is hidden from get_objects."""
+    gc.unfreeze()
+    yield
     gc.freeze()
+
+
+@functools.cache
+def cached_functions(_modules: int) -> list[Any]:
+    """Return all cached functions of the core that can hold messages or names, while so many modules are loaded."""
+    found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     of_functions = [one for one in found if not isinstance(one.__wrapped__, Connection)]  # those have SQL only
     ours = [one for one in of_functions if one.__module__.startswith("cognitive_memory_core.")]
     return [one for one in ours if one.__name__ not in WORDLESS and one.cache_parameters()["maxsize"]]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _found() -> None:
-    """Find them before a test makes anything, which freezing would hide."""
-    cached_functions()
-
-
 def filled() -> set[str]:
     """Return the names of the caches that are not empty."""
-    return {one.__name__ for one in cached_functions() if one.cache_info().currsize}
+    return {one.__name__ for one in cached_functions(len(sys.modules)) if one.cache_info().currsize}
 
 
 async def lived(memory: CognitiveMemory) -> None:
