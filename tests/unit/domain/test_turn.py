@@ -66,12 +66,6 @@ def test_an_operator_has_no_turn() -> None:
         Dialogue(OPERATOR, ())
 
 
-def test_a_turn_within_its_limits_stays_as_it_is() -> None:
-    """A turn within its limits is returned unchanged and not reported as cut."""
-    turn = Turn(GROUP, memo="答" * 500, observations=["观" * 500] * 20, source_message="源" * 800)
-    assert turn.within(LIMITS) == (turn, False)
-
-
 @pytest.mark.parametrize(
     ("fields", "kept"),
     [

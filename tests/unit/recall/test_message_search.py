@@ -20,7 +20,6 @@ from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.recall import one_pass
 from cognitive_memory_core.recall.one_pass import OF_SEARCH, Question, Steps
 from cognitive_memory_core.recall.query import Query, query_of
-from cognitive_memory_core.recall.ranking import MAX_RESULTS
 from cognitive_memory_core.recall.recall import Recall, SearchResult
 from cognitive_memory_core.settings import Decay, Settings
 from cognitive_memory_core.store.search.lines import NUMBER, FoundLines
@@ -117,13 +116,6 @@ async def test_a_question_without_a_word_finds_nothing(question: str) -> None:
     assert (
         await of_recall(a_ledger(), words=Away(), flush=hanging).search(LINES_ONLY, question, top_k=5) == SearchResult()
     )
-
-
-@pytest.mark.parametrize(("top_k", "count"), [(0, 0), (-3, 0), (1, 1), (2, 2), (MAX_RESULTS, 200), (10**9, 200)])
-async def test_top_k_is_a_cap(top_k: int, count: int) -> None:
-    """At most ``top_k`` and never more than 200 messages are returned, and none for 0 or less."""
-    ledger = await a_log(*(a_line(f"陶艺{number}", 60 * number) for number in range(205)))
-    assert len((await of_recall(ledger).search(LINES_ONLY, "陶艺", top_k=top_k)).hits) == count
 
 
 async def test_the_best_of_many_are_asked_for_and_no_flood() -> None:
@@ -309,15 +301,6 @@ async def test_of_several_times_named_each_counts() -> None:
         "陶艺 -7": 0.3,
         "陶艺 -5": 1.0,
     }
-
-
-async def test_the_cap_counts_what_is_admitted() -> None:
-    """Excluded and repeated messages do not count towards the limit."""
-    crowd = [a_line("陶艺陶艺真好", 60 * number, MAN) for number in range(6)]
-    mine = [a_line(f"陶艺{number}", 1000 + 60 * number) for number in range(3)]
-    ledger = await a_log(*crowd, *mine)
-    assert len(await found(ledger, "陶艺", ReadFilter(GROUP, user_id="2000001"), top_k=3)) == 3
-    assert len(await found(ledger, "陶艺", top_k=4)) == 4
 
 
 async def test_a_question_for_a_number_raises_lines_with_one() -> None:
