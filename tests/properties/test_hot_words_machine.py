@@ -83,7 +83,7 @@ class HotWordsMachine(RuleBasedStateMachine):
     def retire(self, which: int) -> None:
         """Retire an event."""
         if self.events:
-            self.run(self.ledger.events.retire, self.events[which % len(self.events)].id, NOON)
+            self.run(self.ledger.eraser.forget, self.events[which % len(self.events)].id, NOON, "correction")
 
     @rule(which=WHICH)
     def restore(self, which: int) -> None:

@@ -287,7 +287,7 @@ def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Sugge
         return list(events)
 
     return Suggesting(
-        LeakyExperiences(leaky.scenes, leaky.told), leaky, leaky, embedder, access, live, FrozenClock(), named
+        LeakyExperiences(leaky.scenes, leaky.told), leaky, embedder, access, live, FrozenClock(), named
     )  # type: ignore[arg-type]  # leaks
 
 
