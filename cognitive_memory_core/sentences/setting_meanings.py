@@ -129,9 +129,9 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     ),
     "capture.consider_every": ("攒够几条就整理一次", "messages that make a dialogue"),
     "capture.consider_idle_minutes": ("安静多久也整理一次（分钟）", "minutes of silence that end a dialogue"),
-    "capture.log_days": ("原始消息留几天", "days that raw messages are kept"),
+    "capture.log_days": ("原话留几天", "days that raw messages are kept"),
     "capture.log_max_mb": (
-        "原始消息最多占多少 MB，超过就从最早的删起，每个地方最新的 200 条总是留着；0 不限",
+        "原话最多占多少 MB，超过就从最早的删起，每个地方最新的 200 条总是留着；0 不限",
         "megabytes of raw messages; over it the oldest go, but the newest 200 of each place; 0: no limit",
     ),
     "capture.announce": ("第一次在群里说话时告知会记忆，off 关掉", "tell a group once that there is a memory"),

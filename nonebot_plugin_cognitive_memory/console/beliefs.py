@@ -13,6 +13,7 @@ STATUSES = ("active", "deprecated", "all")
 WEEK, LONGEST = 7, 366  # days
 EVOLVED = 14  # days whose lines an evolution reads
 DRAWN = 12  # beliefs of the timeline
+LINES, VERSIONS = 6, 10  # of a version, its newest lines are shown; older versions have none
 
 
 async def beliefs(visit: Visit) -> Response:
@@ -45,7 +46,7 @@ async def beliefs(visit: Visit) -> Response:
 
 
 async def belief(visit: Visit) -> Response:
-    """Show the versions of a belief as a timeline."""
+    """Show the versions of a belief as a timeline, each with the lines on which it rests."""
     group_id = visit.asked("group")
     versions = await visit.memory.belief_history(visit.scene(group_id), visit.asked("id"))
     if not versions:
@@ -54,8 +55,10 @@ async def belief(visit: Visit) -> Response:
     changes = await visit.memory.belief_changes(visit.scene(group_id), days=LONGEST)
     changes = [one for one in changes if one.belief_id in ids][::-1]
     listings, scene = visit.memory.listings, visit.scene()
+    said = dict.fromkeys(line for one in versions[-VERSIONS:] for line in one.message_ids[-LINES:])
     return await visit.show(
         "belief.html",
+        lines=await visit.memory.find_messages(visit.scene(group_id), list(said)) if said else [],
         names=await visit.people_named(one.changed_by for one in changes),
         group_id=group_id,
         versions=versions[::-1],

@@ -286,9 +286,7 @@ def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Sugge
     async def named(events: Sequence[Event]) -> list[Event]:
         return list(events)
 
-    return Suggesting(
-        LeakyExperiences(leaky.scenes, leaky.told), leaky, embedder, access, live, FrozenClock(), named
-    )  # type: ignore[arg-type]  # leaks
+    return Suggesting(LeakyExperiences(leaky.scenes, leaky.told), leaky, embedder, access, live, FrozenClock(), named)  # type: ignore[arg-type]  # leaks
 
 
 READS: dict[str, Callable[[CognitiveMemory], Awaitable[Any]]] = {
