@@ -340,6 +340,7 @@ WORDS: Mapping[str, str] = {
     "beliefs.said_by": "Said by:",
     "beliefs.timeline": "Versions",
     "beliefs.restore_version": "Restore this version",
+    "beliefs.replaced": "replaced",
     "beliefs.reword_to": "Reword as",
     "beliefs.reword_about": "It becomes a new version with nobody as its source; older versions can be restored.",
     "beliefs.reword": "Reword",

@@ -320,6 +320,7 @@ WORDS: Mapping[str, str] = {
     "beliefs.said_by": "谁说过：",
     "beliefs.timeline": "各个版本",
     "beliefs.restore_version": "换回这一版",
+    "beliefs.replaced": "换下来的",
     "beliefs.reword_to": "改成",
     "beliefs.reword_about": "成为新的一版，不再算是谁说的；旧版本还在，可以换回。",
     "beliefs.reword": "改写",

@@ -212,6 +212,19 @@ async def _portrayed(memory: core.CognitiveMemory, month: Month, events: list[Ev
     await (await memory._learning()).profile_indexer.refresh()
 
 
+def _saying(month: Month, statement: str, at: datetime) -> tuple[str, ...]:
+    """Return the lines of the four days before an instant that share most pairs of characters with a statement."""
+
+    def pairs(text: str) -> set[str]:
+        return {text[start : start + 2] for start in range(len(text) - 1)}
+
+    days = timedelta(days=4)
+    lines = [one.message for one in month.said if one.message.scene.group_id == GROUP]
+    near = [one for one in lines if timedelta() <= at - one.sent_at <= days and not one.is_bot]
+    shared = {one.id: len(pairs(one.text) & pairs(statement)) for one in near}
+    return tuple(sorted((one for one in shared if shared[one] > 1), key=lambda one: -shared[one])[:3])
+
+
 async def _believed(memory: core.CognitiveMemory, month: Month) -> None:
     beliefs, scope = memory._opened.ledger.beliefs, core.Scene.group(GROUP, OWNER).scope
     for versions, tags, strength, supporters, retired in BELIEFS:
@@ -229,6 +242,7 @@ async def _believed(memory: core.CognitiveMemory, month: Month) -> None:
                 strength=strength,
                 created_at=standing.created_at if standing else at,
                 updated_at=at,
+                message_ids=_saying(month, statement, at),
                 supporters=tuple(month.people[name] for name in supporters),
             )
             change = logged("update" if standing else "create", one, standing, f"{supporters[0]}在群里说的", at)
