@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -24,6 +24,17 @@ def hurried(app: object, monkeypatch: pytest.MonkeyPatch) -> None:
     from nonebot_plugin_cognitive_memory import platform_history
 
     monkeypatch.setattr(platform_history, "PAUSE", 0.0)
+
+
+@pytest.fixture(autouse=True)
+async def considered(app: object) -> AsyncIterator[None]:
+    """Take the lines off that wait to be considered: the tests after these would wait for thousands."""
+    yield
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    log = get_memory()._opened.ledger.log
+    while waiting := await log.unconsidered(10_000):
+        await log.note_considered([seq for seq, _ in waiting])
 
 
 @pytest.fixture(params=NAMES)
