@@ -46,7 +46,7 @@ def _checked(method: Callable[..., Awaitable[Any]], homes: Mapping[str, str]) ->
 
     def admitted(name: str, value: object) -> object:
         hint, default = hints().get(name), defaults.get(name, inspect.Parameter.empty)
-        if hint is None or _fits(value, hint):
+        if hint is None or type(value) is hint or _fits(value, hint):
             return value
         if value is None and default is not inspect.Parameter.empty:
             return default

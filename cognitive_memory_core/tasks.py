@@ -8,7 +8,6 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Executor
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from . import sentences
@@ -162,10 +161,17 @@ class BackgroundLoop:
 
 
 async def _is_set(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event for at most ``seconds``; return whether it is set."""
-    with suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
-    return event.is_set()
+    """Wait for an event for at most ``seconds``; return whether it is set. Starts no task, as loops wait often."""
+    loop = asyncio.get_running_loop()
+    over = loop.time() + seconds
+    timer = loop.call_at(over, event.set)
+    try:
+        await event.wait()
+    finally:
+        timer.cancel()
+    if is_over := loop.time() >= over:
+        event.clear()
+    return not is_over
 
 
 class WriteLoop(BackgroundLoop):

@@ -108,7 +108,8 @@ class Considerer:
         is_to_bot = line.addressed_to_bot or line.scene.kind == "private"
         if scope not in self._pending if line.is_bot else not (line.text and (is_to_bot or mode == "all")):
             return
-        pending = self._pending[scope] = self._pending.get(scope) or PendingLines()
+        pending = self._pending.get(scope) or PendingLines()
+        self._pending[scope] = pending  # the newest place now
         pending.lines[line.id] = line, self._clock()
         if len(pending.lines) > LINES and sum(len(other.lines) for other in self._pending.values()) > ROOM:
             pending.lines.popitem(last=False)

@@ -102,7 +102,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
         number = str(getattr(event, "real_seq", "") or "")
         first_id = line_copies.first_id(message, bot.self_id, everybody, number=number)
         said = chat if text is None else text.strip()
-        if (first_id, said) != (message.id, message.text):
+        if first_id != message.id or said != message.text:
             message = replace(message, id=first_id, text=said)
         heard.note_line(message)
         await returned(message.scene)

@@ -13,7 +13,7 @@ from . import heard
 from .lines_of_several_accounts import line_copies
 from .message_text import worded
 from .onebot import v11, v12
-from .scene import find_scene, line_id
+from .scene import fields_of, find_scene, line_id
 
 NUMBER_LENGTH = 20  # digits
 
@@ -21,10 +21,10 @@ NUMBER_LENGTH = 20  # digits
 def find_message(bot: Bot, event: Event) -> core.Message | None:
     """Return the message of an event; None if it has no message or no sender."""
     scene = find_scene(bot, event)
-    if scene is None or not isinstance(event, v11.MessageEvent | v12.MessageEvent):
+    if scene is None or (not isinstance(event, v11.MessageEvent) and not isinstance(event, v12.MessageEvent)):
         return None
     heard.note_name(scene)
-    own_id = event.self.user_id if isinstance(event, v12.MessageEvent) else str(event.self_id)
+    own_id = str(event.self_id) if isinstance(event, v11.MessageEvent) else event.self.user_id
     wording = worded(event.original_message, own_id, lambda user_id: heard.name_of(scene, user_id))
     return core.Message(
         line_copies.known_id(scene, line_id(event.message_id)),
@@ -33,7 +33,7 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
         sent_at(event),
         reply_to=line_copies.known_id(scene, line_id(wording.reply_to)) if wording.reply_to else None,
         addressed_to_bot=event.is_tome(),
-        number=line_number(vars(event)) if scene.group_id else "",
+        number=line_number(fields_of(event)) if scene.group_id else "",
     )
 
 

@@ -32,5 +32,5 @@ def replace_json(path: Path, value: object) -> None:
     draft = path.with_suffix(".tmp")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(value, file)
+        file.write(json.dumps(value))  # several times as quick as json.dump
     draft.replace(path)

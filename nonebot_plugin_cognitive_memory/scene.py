@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 
 from nonebot import get_bots, get_driver
 from nonebot.adapters import Bot, Event
@@ -33,27 +34,23 @@ def scene_of(bot: Bot, event: Event) -> core.Scene:
 
 def find_scene(bot: Bot, event: Event) -> core.Scene | None:
     """Return the scene of an event; None for anonymous members, channels, and all accounts of this bot."""
-    agent, sender, known = agent_of(bot), getattr(event, "sender", None), PlatformAnswer()
-    if isinstance(event, v11.Event):
-        is_anonymous = getattr(event, "anonymous", None) is not None or getattr(event, "sub_type", "") == "anonymous"
-        if event.post_type == "message_sent" or is_anonymous:
+    fields, known = fields_of(event), PlatformAnswer()
+    if is_v11 := isinstance(event, v11.Event):
+        if event.post_type == "message_sent" or fields.get("anonymous") or fields.get("sub_type") == "anonymous":
             return None
-        identify, own_id, is_admin = qq_id, str(event.self_id), getattr(sender, "role", None) in ADMINS
-    elif isinstance(event, v12.BotEvent) and not (
-        getattr(event, "guild_id", None) or getattr(event, "channel_id", None)
-    ):
-        identify, own_id, is_admin = text_id, event.self.user_id, False
+        identify, own_id, kind = qq_id, str(event.self_id), fields.get("message_type")
+    elif isinstance(event, v12.BotEvent) and not (fields.get("guild_id") or fields.get("channel_id")):
+        identify, own_id, kind = text_id, event.self.user_id, event.detail_type
     else:
         return None
-    user, group = identify(getattr(event, "user_id", None)), getattr(event, "group_id", None)
+    agent, sender, user = agent_of(bot), fields.get("sender"), identify(fields.get("user_id"))
     if user == own_id or user in get_bots() or user in _accounts:
         return None
-    place = identify(group) if group or isinstance(event, v11.GroupMessageEvent | v12.GroupMessageEvent) else ""
-    if isinstance(event, v11.PrivateMessageEvent | v12.PrivateMessageEvent):
-        place = ""
-    named = getattr(event, "group_name", "")
+    group = None if kind == "private" else fields.get("group_id")
+    place = identify(group) if group or kind == "group" else ""
+    named = fields.get("group_name")
     group_name = named.strip()[:NAME_LENGTH] if isinstance(named, str) else ""
-    if isinstance(event, v12.BotEvent):  # whose messages have ids only
+    if not is_v11:  # its messages have ids only
         known = platform_names.find(agent, place or "", user or "")
         group_name = group_name or platform_names.find(agent, place or "").name
     return scene_at(
@@ -62,9 +59,14 @@ def find_scene(bot: Bot, event: Event) -> core.Scene | None:
         user,
         user_name=name_of(sender) or known.name,
         group_name=group_name,
-        is_admin=is_admin or known.is_admin,
+        is_admin=getattr(sender, "role", None) in ADMINS or known.is_admin,
         nickname=name_of(sender, NICKNAME) or known.nickname,
     )
+
+
+def fields_of(event: Event) -> Mapping[str, object]:
+    """Return the fields of an event, also those that its adapter does not know."""
+    return {**vars(event), **(event.model_extra or {})}
 
 
 def scene_at(
