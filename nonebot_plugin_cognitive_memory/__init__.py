@@ -18,17 +18,21 @@ from .injected import (
     GetProfile,
     Memory,
     MemoryContext,
+    MemoryToolbox,
     MemoryTools,
     PersonalContext,
     RecordEnd,
     SearchEvents,
     SearchProfiles,
+    call_tool,
+    consider,
+    record_end,
+    tool_guide,
+    tool_schemas,
 )
 from .lifecycle import get_memory
-from .record_end_of_turn import consider, record_end
 from .replies.tools import TOOL_GUIDE
 from .scene import find_scene, scene_of
-from .toolbox import MemoryToolbox, call_tool, tool_guide, tool_schemas
 
 __plugin_meta__ = PluginMetadata(
     name=replies.metadata.PLUGIN_NAME,
@@ -40,13 +44,13 @@ __plugin_meta__ = PluginMetadata(
     supported_adapters={"~onebot.v11", "~onebot.v12"},
 )
 
-from . import capture_incoming as capture_incoming  # for their side effects, last
+from . import capture as capture  # for their side effects, last
 from . import commands as commands
 from . import console as console
 from . import evolving as evolving
 from . import hot_settings as hot_settings
 from . import http as http
-from .capture_incoming import observe
+from .capture import observe
 
 __all__ = [
     "TOOL_GUIDE",

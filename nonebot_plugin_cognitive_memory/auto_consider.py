@@ -25,8 +25,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .bounded_maps import Newest
-from .config import setup
-from .json_file import read_json, replace_json
+from .config import read_json, replace_json, setup
 from .lifecycle import get_memory, lifetime
 from .scene import scene_at
 from .throttled_log import complain

@@ -1,21 +1,53 @@
-"""Reads settings from NoneBot and the process environment, and the data directory; both once, at import."""
+"""The settings, read from the bot's configuration; models that chat plugins lend; small files, each one JSON value."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nonebot import get_driver, logger
 from nonebot.config import Config as NoneBotConfig
 from nonebot_plugin_localstore import get_plugin_data_dir
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SecretStr
 
 import cognitive_memory_core as core
 
 from . import replies
+from .throttled_log import complain
+
+MOST_BYTES = 16 * 1024 * 1024
+T = TypeVar("T", bound=dict[Any, Any] | list[Any])
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """Return the value of a file if it is of this kind; else, or if the file is missing or damaged, an empty one.
+
+    Blocking.
+    """
+    with suppress(OSError, ValueError, RecursionError):
+        if path.stat().st_size <= MOST_BYTES:
+            value = json.loads(path.read_text("utf-8"))
+            return value if isinstance(value, kind) else kind()
+    return kind()
+
+
+def replace_json(path: Path, value: object) -> None:
+    """Write a value as JSON, readable by its owner only; a reader finds the old or the new value. Raises OSError.
+
+    Not synced: a power cut may leave the old value, or nothing that can be read. Blocking.
+    """
+    draft = path.with_suffix(".tmp")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(json.dumps(value))  # several times as quick as json.dump
+    draft.replace(path)
+
 
 FIELD = "cognitive_memory"
 
@@ -118,3 +150,41 @@ setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_
 warn_of_prefixes([*os.environ, *get_driver().config.model_dump()])
 if setup.problem:
     logger.error(replies.log.logged(setup.problem))
+
+
+OPENAI = "https://api.openai.com/v1"  # where OpenAI's SDK asks if no address is set
+SECONDS = 2.0  # that a chat plugin may take to read its settings
+_lenders: dict[str, Callable[[], Awaitable[core.LentModel | None]]] = {}
+
+
+def add_lender(name: str, lent: Callable[[], Awaitable[core.LentModel | None]]) -> None:
+    """Let an attached chat plugin lend the model that ``lent`` returns; its name is that of its bridge."""
+    _lenders[name] = lent
+
+
+def lender_names() -> tuple[str, ...]:
+    """Return the attached chat plugins from which the historian may borrow by its setting, in their order."""
+    borrow = setup.settings.models.historian.borrow
+    return tuple(name for name in _lenders if borrow in ("auto", name))
+
+
+async def lent_model() -> core.LentModel | None:
+    """Return the model of the first of :func:`lender_names` whose settings name a usable one; None if none does."""
+    for name in lender_names():
+        try:
+            lent = await asyncio.wait_for(_lenders[name](), SECONDS)
+        except Exception as unforeseen:  # noqa: BLE001  # a chat plugin's settings may raise anything; the rules go on
+            complain(replies.bridges.NOT_LENT.format(name=name, reason=type(unforeseen).__name__))
+            continue
+        if lent is not None and lent.is_usable:
+            return lent
+    return None
+
+
+def lent_by(name: str, address: object, key: object, model: object, proxy: object = "") -> core.LentModel | None:
+    """Return what a chat plugin's settings say; None if address, key or model is missing, or a part is no text."""
+    given = [part.get_secret_value() if isinstance(part, SecretStr) else part for part in (address, key, model, proxy)]
+    url, secret, model_name, through = (part.strip() if isinstance(part, str) else "" for part in given)
+    if not (url and secret and model_name) or not isinstance(proxy or "", str | SecretStr):
+        return None
+    return core.LentModel(name, url, secret, model_name, through)

@@ -1,14 +1,32 @@
-"""Erases a person or a place from the memory, and from the files and caches of this plugin."""
+"""Erasure of people and places, exports, and places that the bot left.
+
+Those are stored in a file, and erased from the memory after ``capture.forget_left_days``. A group counts as left when
+the bot leaves it, is removed from it, or it is dissolved; a private chat when the friendship ends (OneBot v12; v11 does
+not report it). When a person leaves a group, nothing of theirs is erased.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import anyio
+from nonebot import logger
+from nonebot.adapters import Bot, Event
 
 import cognitive_memory_core as core
 
+from . import replies
 from .auto_consider import considerer
-from .lifecycle import get_memory
-from .platform_names import platform_names
+from .config import read_json, replace_json, setup
+from .lifecycle import get_memory, run_with_bot
+from .onebot import v11, v12
+from .scene import agent_of, platform_names, qq_id, scene_at, text_id
+from .throttled_log import complain
 
 Goes = Callable[[core.Scene], bool]
 _keepers: list[Callable[[Goes], Awaitable[None]]] = [considerer.forget]
@@ -40,3 +58,136 @@ async def erased_place(scene: core.Scene, memory: core.CognitiveMemory | None = 
 async def _forget(is_erased: Goes) -> None:
     for forget in _keepers:
         await forget(is_erased)
+
+
+FILE = "memory.jsonl"
+
+
+@asynccontextmanager
+async def exported(memory: core.CognitiveMemory, user_id: str | None = None) -> AsyncGenerator[tuple[Path, int], None]:
+    """Export the memory, or one person's part of it; yield the file and the number of its rows.
+
+    The file is removed at the end, also if the caller is cancelled. A refusal of the disk is raised as StorageRefused.
+    """
+    try:
+        folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
+        path = Path(folder.name) / FILE
+        try:
+            yield path, await memory.export(path, user_id=user_id)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await asyncio.to_thread(folder.cleanup)
+                with suppress(core.CognitiveMemoryError):  # the memory was closed meanwhile
+                    await memory.discard_export(path)
+    except OSError as refused:
+        raise core.StorageRefused(type(refused).__name__) from refused
+
+
+LEFT_FILE = "departed.json"
+EVERY = 3_600.0  # seconds between two looks for places whose time is over
+GONE = frozenset({"kick_me", "disband"})
+Departures = dict[core.Scope, tuple[core.Scene, datetime]]
+
+
+class LeftPlaces:
+    """The places that the bot left and when, stored in a file; erased in the background once their time is over."""
+
+    def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
+        """Keep departures in the file at ``path``, which :meth:`load` reads; ``now`` returns the current instant."""
+        self._path = path
+        self._now = now
+        self._left: Departures | None = None
+        self._turn = asyncio.Lock()
+        self.loop = core.BackgroundLoop("departures", self._round, longest_pause=EVERY)
+
+    def is_left(self, scene: core.Scene) -> bool:
+        """Return whether the bot left the place of a scene; False before :meth:`load`."""
+        return scene.scope in (self._left or {})
+
+    async def load(self) -> None:
+        """Read the file, once; what is unreadable in it counts as the end."""
+        async with self._turn:
+            if self._left is not None:
+                return
+            self._left = {}
+            with suppress(ValueError, TypeError):
+                rows: list[list[object]] = await asyncio.to_thread(read_json, self._path, list)
+                for agent, group, user, written in rows:
+                    scene, at = scene_at(str(agent), str(group), str(user) or "0"), datetime.fromisoformat(str(written))
+                    if scene is not None and at.tzinfo is not None:
+                        self._left[scene.scope] = scene, at
+
+    async def leave(self, scene: core.Scene) -> None:
+        """Record that the bot left a place now; raises OSError if the file cannot be written."""
+        await self._replace(lambda left: {**left, scene.scope: (scene, self._now())})
+
+    async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
+        """Drop the places for which ``is_erased`` is true; raises OSError if the file cannot be written."""
+        await self._replace(lambda left: {place: one for place, one in left.items() if not is_erased(one[0])})
+
+    async def due(self, days: float) -> list[core.Scene]:
+        """Return the places that the bot left at least ``days`` days ago; [] for 0 days."""
+        await self.load()
+        over = self._now() - timedelta(days=days)
+        return [scene for scene, at in (self._left or {}).values() if days and at <= over]
+
+    async def forget_due(self) -> int:
+        """Erase the places whose time is over; return how many. If an erasure fails, the next call tries it again."""
+        days = setup.settings.capture.forget_left_days
+        due = await self.due(days) if get_memory().is_running else []
+        for scene in due:
+            await erased_place(scene)
+            logger.warning(replies.log.logged(replies.log.forgot_place(scene, days)))
+        return len(due)
+
+    async def _round(self) -> float:
+        await self.load()
+        await self.forget_due()
+        return EVERY
+
+    async def _replace(self, change: Callable[[Departures], Departures]) -> None:
+        await self.load()
+        async with self._turn:
+            left, self._left = self._left or {}, change(self._left or {})
+            rows = [
+                [one.agent, one.group_id, "" if one.group_id else one.user_id, at.isoformat()]
+                for one, at in self._left.values()
+            ]
+            if self._left != left:
+                await asyncio.to_thread(replace_json, self._path, rows)
+
+
+leaving = LeftPlaces(setup.data_dir / LEFT_FILE) if setup.data_dir else None
+if leaving is not None:
+    on_erased(leaving.forget)
+    run_with_bot(leaving.loop)
+
+
+async def note_departure(bot: Bot, event: Event) -> None:
+    """Record that the bot left a group or lost a friend, if the event says so, and log it."""
+    agent, own_id = agent_of(bot), bot.self_id
+    match event:
+        case v11.GroupDecreaseNoticeEvent(group_id=group, user_id=user, sub_type=why):
+            scene = scene_at(agent, qq_id(group), own_id) if why in GONE or str(user) == own_id else None
+        case v12.GroupMemberDecreaseEvent(group_id=group, user_id=user):
+            scene = scene_at(agent, text_id(group), own_id) if user == own_id else None
+        case v12.FriendDecreaseEvent(user_id=user):
+            scene = scene_at(agent, "", text_id(user))
+        case _:
+            scene = None
+    if scene is not None and leaving is not None:
+        logger.warning(replies.log.logged(replies.log.left_place(scene, setup.settings.capture.forget_left_days)))
+        await _kept(leaving.leave(scene))
+
+
+async def returned(scene: core.Scene) -> None:
+    """Record that the bot is in a place again, because a message was heard there."""
+    if leaving is not None and leaving.is_left(scene):
+        await _kept(leaving.forget(lambda other: other.scope == scene.scope))
+
+
+async def _kept(write: Awaitable[None]) -> None:
+    try:
+        await write
+    except OSError as refused:
+        complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))

@@ -19,8 +19,7 @@ from nonebot import get_driver, logger, require
 import cognitive_memory_core as core
 
 from . import replies
-from .config import setup
-from .json_file import read_json, replace_json
+from .config import read_json, replace_json, setup
 from .lifecycle import get_memory
 from .throttled_log import complain
 

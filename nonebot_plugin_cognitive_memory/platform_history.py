@@ -20,9 +20,8 @@ import cognitive_memory_core as core
 from . import heard
 from .command_table import chat_text
 from .config import setup
-from .event_message import line_number, sent_at
-from .message_text import worded
-from .onebot import v11
+from .heard import line_number, sent_at
+from .onebot import v11, worded
 from .scene import find_scene, line_id
 
 PAUSE = 1.5  # seconds between two calls

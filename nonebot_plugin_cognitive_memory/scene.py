@@ -1,22 +1,179 @@
-"""Derives the scene, place and speaker, from the event alone."""
+"""Derives the scene, place and speaker, from the event alone, and asks OneBot v12 for the names that its events lack.
+
+A message of OneBot v12 has ids only. The platform is asked for each person and group once a day, in the background and
+one after another, so that a line never waits for the platform: a person's name comes after the first line is recorded.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from nonebot import get_bots, get_driver
 from nonebot.adapters import Bot, Event
-from nonebot.exception import SkippedException
+from nonebot.exception import AdapterException, SkippedException
 
 import cognitive_memory_core as core
 
 from . import replies
+from .bounded_maps import Newest
 from .config import setup
+from .lifecycle import run_with_bot
 from .onebot import v11, v12
-from .platform_names import ADMINS, NAME_LENGTH, NICKNAME, PlatformAnswer, name_of, platform_names
 from .throttled_log import complain
+
+NAME_LENGTH = 64
+NICKNAME = ("nickname", "user_name")  # the fields of a person's name outside of groups
+ADMINS = frozenset({"owner", "admin"})  # roles, as OneBot v11 states them with each line of a group
+AGAIN = 24 * 3600.0  # seconds until a name is asked for again
+REFUSED_AGAIN = 3600.0  # seconds until that after a refusal
+PATIENCE = 5.0  # seconds for one answer
+KEPT, WAITING = 20_000, 500  # people and groups
+ASKED_TOGETHER = 50  # groups in which the names of a person to be erased are asked for
+_Key = tuple[str, str, str]  # agent, group, person; the person is "" for the group itself
+_Query = tuple[Bot, datetime]  # the account that asks, and the time of the line that needed the answer first
+
+
+@dataclass(frozen=True)
+class PlatformAnswer:
+    """The platform's answer about a person or a group; ``until`` is the end of its validity by the monotonic clock."""
+
+    name: str = ""
+    is_admin: bool = False
+    nickname: str = ""
+    until: float = 0.0
+
+
+class PlatformNames:
+    """Caches the platform's answers about people and groups, in memory only; ``clock`` returns monotonic seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start with nothing cached; ``clock`` returns seconds of a monotonic clock."""
+        self._clock = clock
+        self._known: Newest[_Key, PlatformAnswer] = Newest(KEPT)
+        self._waiting: OrderedDict[_Key, _Query] = OrderedDict()
+        self._asking: dict[_Key, _Query] = {}
+        self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
+        self.loop = core.BackgroundLoop("platform names", self.ask_waiting)
+
+    def find(self, agent: str, group_id: str, user_id: str = "") -> PlatformAnswer:
+        """Return the answer about a person in a group (in private with group ""), or about the group without a person.
+
+        If there is no answer, its fields are blank.
+        """
+        return self._known.get((agent, group_id, user_id), PlatformAnswer())
+
+    def ask(self, bot: Bot, scene: core.Scene, heard_at: datetime) -> None:
+        """Ask the platform about the person and group of a line, in the background, if no valid answer is cached."""
+        keys = [(scene.agent, scene.group_id, scene.user_id)]
+        keys += [(scene.agent, scene.group_id, "")] if scene.group_id else []
+        for key in keys:
+            is_due = self.find(*key).until <= self._clock() and key not in self._asking
+            if is_due and len(self._waiting) < WAITING:
+                self._waiting.setdefault(key, (bot, heard_at))
+                self.loop.nudge()
+
+    def on_named(self, named: Callable[[core.Scene, datetime], Awaitable[None]]) -> None:
+        """Register a function that is called with a new name's scene and the time of the line that needed the name."""
+        self._on_named.append(named)
+
+    async def names_of(self, user_id: str) -> list[str]:
+        """Return all names of a person that the platform has returned or returns now, within :data:`PATIENCE` seconds.
+
+        For an erasure, which replaces these names in what others said. Open questions about the person are asked now,
+        and each OneBot v12 account is asked for the nickname.
+        """
+        known = [answer.name for key, answer in self._known.items() if key[2] == user_id]
+        open_queries = {**self._waiting, **self._asking}
+        asking = [(bot, key) for key, (bot, _) in open_queries.items() if key[2] == user_id][:ASKED_TOGETHER]
+        asking += [(bot, ("", "", user_id)) for bot in get_bots().values() if isinstance(bot, v12.Bot)]
+        told = await asyncio.gather(*(self._asked(bot, key) for bot, key in asking), return_exceptions=True)
+        names = (answer.name for answer in told if isinstance(answer, PlatformAnswer))
+        return [name for name in dict.fromkeys((*known, *names)) if name]
+
+    async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
+        """Drop the names of each scene for which ``is_erased`` is true, and questions about them that are under way."""
+        gone = {
+            key for key in (*self._known, *self._waiting, *self._asking) if (scene := _scene(key)) and is_erased(scene)
+        }
+        for key in gone:
+            self._known.pop(key, None)
+            self._waiting.pop(key, None)
+            self._asking.pop(key, None)
+
+    async def ask_waiting(self) -> float:
+        """Ask about every waiting person and group, one after another; return the seconds until this is due again."""
+        while self._waiting:
+            key, (bot, heard_at) = self._waiting.popitem(last=False)
+            self._asking[key] = bot, heard_at
+            try:
+                told = await self._asked(bot, key)
+                is_wanted = key in self._asking  # not forgotten meanwhile
+            finally:
+                self._asking.pop(key, None)
+            if not is_wanted:
+                continue
+            self._known[key] = told
+            scene = _scene(key, told)
+            if scene is not None and (scene.user_name or scene.group_name):
+                for named in self._on_named:
+                    await named(scene, heard_at)
+        return AGAIN
+
+    async def _asked(self, bot: Bot, key: _Key) -> PlatformAnswer:
+        _, group_id, user_id = key
+        api = "get_group_member_info" if group_id and user_id else "get_user_info" if user_id else "get_group_info"
+        asked = {"group_id": group_id, "user_id": user_id}
+        try:
+            told = await asyncio.wait_for(bot.call_api(api, **{k: v for k, v in asked.items() if v}), PATIENCE)
+        except (AdapterException, asyncio.TimeoutError):
+            known = self.find(*key)
+            return PlatformAnswer(known.name, nickname=known.nickname, until=self._clock() + REFUSED_AGAIN)
+        told = told if isinstance(told, Mapping) else {}
+        is_admin = bool(group_id and user_id) and role_of(bot, told) in ADMINS
+        return PlatformAnswer(name_of(told), is_admin, name_of(told, NICKNAME), self._clock() + AGAIN)
+
+
+def name_of(told: object, keys: Sequence[str] = ("card", "user_displayname", *NICKNAME, "group_name")) -> str:
+    """Return the name in an answer: a person's group card, else nickname; a group's name; else ""."""
+    for key in keys:
+        name = told.get(key) if isinstance(told, Mapping) else getattr(told, key, None)
+        if isinstance(name, str) and (cleaned := core.clean_name(name[:NAME_LENGTH])):
+            return cleaned
+    return ""
+
+
+def role_of(bot: Bot, told: object) -> str:
+    """Return the role in an answer about a member, which OneBot v12 has only as an extension; "" if there is none."""
+    fields: Mapping[Any, Any] = told if isinstance(told, Mapping) else {}
+    role = fields.get("role", fields.get(f"{getattr(bot, 'platform', '')}.role"))
+    return role if isinstance(role, str) else ""
+
+
+def _scene(key: _Key, told: PlatformAnswer | None = None) -> core.Scene | None:
+    (agent, group_id, user_id), name = key, told.name if told else ""
+    try:
+        if not group_id:
+            return core.Scene.private(user_id, user_name=name, agent=agent)
+        if user_id:
+            return core.Scene.group(
+                group_id, user_id, user_name=name, agent=agent, nickname=told.nickname if told else ""
+            )
+        return core.Scene.group(group_id, "0", group_name=name, agent=agent)
+    except core.BadArgument:
+        return None
+
+
+platform_names = PlatformNames()
+run_with_bot(platform_names.loop)
+
 
 ID_LENGTH = 128
 _accounts: set[str] = set()  # of this bot, connected now or earlier

@@ -52,13 +52,13 @@ Read = Callable[[core.CognitiveMemory, "Loot", Sequence[str]], Awaitable[None]]
 async def _looted(members: int, read: Read) -> Loot:
     """Plant facts of members, then read hour after hour, by a clock that is moved by hand."""
     async with theatre.opened() as memory:
-        from nonebot_plugin_cognitive_memory import toolbox  # noqa: PLC0415  # after NoneBot's start
+        from nonebot_plugin_cognitive_memory import injected  # noqa: PLC0415  # after NoneBot's start
 
         ids = [str(2_410_001 + number) for number in range(members)]
         await _planted(memory, ids)
         now, loot = [0.0], Loot()
         limit = core.tools.ProfileLimit(lambda: now[0])
-        toolbox.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
+        injected.profile_limit = lambda: limit  # type: ignore[assignment]  # the clock of the row
         for hour in range(HOURS):
             now[0] = hour * core.tools.WINDOW
             loot.portraits.append(set())

@@ -14,8 +14,7 @@ from typing import Any
 from nonebot import get_driver, logger
 
 from .. import replies
-from ..config import setup
-from ..lending import add_lender
+from ..config import add_lender, setup
 
 COMPANIONS = ("ai-groupmate", "deepseek", "llmchat", "marshoai", "suggarchat")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from .. import lending
+from ..config import lent_by
 from ..lifecycle import get_memory
 from .shared import BridgedTurn, current, part_of, quietly, taking, turn_of
 
@@ -76,16 +76,14 @@ async def lent() -> core.LentModel | None:
     is_named = config.summary_model != fields["summary_model"].default
     if config.summary_api_key or is_named or config.llm_base_url == fields["llm_base_url"].default:
         address = config.summary_base_url or config.llm_base_url
-        chat = lending.lent("ai-groupmate", address, config.summary_api_key or key, config.summary_model)
+        chat = lent_by("ai-groupmate", address, config.summary_api_key or key, config.summary_model)
     elif config.chat_api_format == "openai":
         address, model = config.chat_base_url or config.llm_base_url, config.chat_model or config.base_model
-        chat = lending.lent("ai-groupmate", address, config.chat_api_key or key, model)
+        chat = lent_by("ai-groupmate", address, config.chat_api_key or key, model)
     else:
         return None
     return chat and replace(
         chat,
-        embedding=lending.lent(
-            chat.lender, config.embedding_base_url, config.embedding_api_key, config.embedding_model
-        ),
-        rerank=lending.lent(chat.lender, config.rerank_api_url, config.rerank_api_key, _RERANKER),
+        embedding=lent_by(chat.lender, config.embedding_base_url, config.embedding_api_key, config.embedding_model),
+        rerank=lent_by(chat.lender, config.rerank_api_url, config.rerank_api_key, _RERANKER),
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from .. import lending
+from ..config import lent_by
 from .shared import part_of, running_turn
 
 MODULE = "nonebot_plugin_deepseek"
@@ -42,4 +42,4 @@ async def lent() -> core.LentModel | None:
     """Return the default model, with its own key or that of all models."""
     place = import_module(f"{MODULE}.config")
     model = place.ds_config.get_model_config(place.json_config.default_model)
-    return lending.lent("deepseek", model.base_url, model.api_key or place.ds_config.api_key, model.name, model.proxy)
+    return lent_by("deepseek", model.base_url, model.api_key or place.ds_config.api_key, model.name, model.proxy)

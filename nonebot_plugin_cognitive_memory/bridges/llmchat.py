@@ -10,7 +10,7 @@ from nonebot.matcher import current_event
 
 import cognitive_memory_core as core
 
-from .. import lending
+from ..config import lent_by
 from .shared import current, end_in_words, is_ours, part_of, taking, turn_of, with_block
 
 MODULE = "nonebot_plugin_llmchat"
@@ -80,4 +80,4 @@ async def lent() -> core.LentModel | None:
     config = import_module(MODULE).plugin_config
     presets = {one.name: one for one in config.api_presets}
     preset = presets.get(config.default_preset) or next(iter(presets.values()), None)
-    return preset and lending.lent("llmchat", preset.api_base, preset.api_key, preset.model_name, preset.proxy)
+    return preset and lent_by("llmchat", preset.api_base, preset.api_key, preset.model_name, preset.proxy)

@@ -12,7 +12,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from .. import lending
+from ..config import lent_by
 from .shared import ROUNDS, current, part_of, run_ours, taking, turn_of, with_block
 
 MODULE = "nonebot_plugin_marshoai"
@@ -61,4 +61,4 @@ async def lent() -> core.LentModel | None:
     """Return the bot's model; a superuser changes its name in ``marsho``, while ``instances`` keeps the first one."""
     config = import_module(f"{MODULE}.config").config
     model = import_module(f"{MODULE}.marsho").model_name
-    return lending.lent("marshoai", config.marshoai_endpoint, config.marshoai_token, model)
+    return lent_by("marshoai", config.marshoai_endpoint, config.marshoai_token, model)

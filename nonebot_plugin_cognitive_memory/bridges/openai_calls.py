@@ -24,8 +24,9 @@ from nonebot.message import event_preprocessor
 
 import cognitive_memory_core as core
 
-from .. import lending, replies
-from ..event_message import plain_text
+from .. import replies
+from ..config import OPENAI, lent_by
+from ..heard import plain_text
 from ..scene import find_scene
 from .shared import BridgedTurn, NotAttachedError, checked, current, part_of, turn_of, with_block
 
@@ -74,12 +75,12 @@ async def lent(plugin: str) -> core.LentModel | None:
     """Return the model of a plugin whose settings are known here; None of any other."""
     find = _SETTINGS.get(plugin)
     found = find(plugin) if find else None
-    return lending.lent(f"openai:{plugin}", *found) if found else None
+    return lent_by(f"openai:{plugin}", *found) if found else None
 
 
 def _of_turbo(plugin: str) -> tuple[object, ...]:
     config = import_module(plugin).plugin_config
-    return config.oneapi_url or lending.OPENAI, config.oneapi_key, config.oneapi_model
+    return config.oneapi_url or OPENAI, config.oneapi_key, config.oneapi_model
 
 
 def _of_aitalk(plugin: str) -> tuple[object, ...] | None:

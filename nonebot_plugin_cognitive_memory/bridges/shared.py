@@ -23,16 +23,14 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..bounded_maps import Lasting
-from ..capture_incoming import observe
+from ..capture import observe
 from ..command_table import is_any_command
 from ..config import setup
-from ..event_message import find_message, plain_text
-from ..heard import answer_sources
+from ..heard import answer_sources, find_message, plain_text
+from ..injected import MemoryToolbox, TurnEnd, consider, tool_guide, tool_schemas
 from ..lifecycle import get_memory
-from ..record_end_of_turn import TurnEnd, consider
 from ..scene import find_scene
 from ..throttled_log import complain
-from ..toolbox import MemoryToolbox, tool_guide, tool_schemas
 
 PREFIX = "cm_"
 """Begins the names of the memory's tools, so that they differ from those of the chat plugin's own tools."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from .. import lending, replies
+from .. import replies
+from ..config import OPENAI, lent_by
+from ..injected import tool_schemas
 from ..lifecycle import get_memory
-from ..toolbox import tool_schemas
 from .shared import PREFIX, current, part_of, running_turn
 
 MODULE = "nonebot_plugin_suggarchat"
@@ -59,7 +60,7 @@ async def lent() -> core.LentModel | None:
     preset = await manager.get_preset(config.preset) if config else None
     if preset is None or preset.protocol not in ("__main__", "openai"):
         return None
-    return lending.lent("suggarchat", preset.base_url or lending.OPENAI, preset.api_key, preset.model)
+    return lent_by("suggarchat", preset.base_url or OPENAI, preset.api_key, preset.model)
 
 
 def _tool(name: str) -> Callable[[Any], Awaitable[str]]:

@@ -15,7 +15,7 @@ from nonebot.permission import SUPERUSER
 
 from .. import replies
 from ..onebot import v11, v12
-from ..platform_names import ADMINS, role_of
+from ..scene import ADMINS, role_of
 from ..throttled_log import complain
 
 REPLAY = 300.0  # seconds after which a message is no call any more

@@ -13,13 +13,10 @@ from nonebot.permission import SUPERUSER
 import cognitive_memory_core as core
 
 from .. import replies
-from ..announcing import announce
-from ..capture_outgoing import unrecorded
-from ..config import setup
-from ..json_file import read_json, replace_json
+from ..capture import announce, unrecorded
+from ..config import read_json, replace_json, setup
 from ..lifecycle import get_memory
-from ..message_text import spoken
-from ..onebot import v11
+from ..onebot import spoken, v11
 from ..platform_history import HistoryRefused, history_pages, past_message
 from ..scene import is_captured
 from ..throttled_log import complain

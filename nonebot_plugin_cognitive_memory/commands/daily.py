@@ -17,12 +17,10 @@ from nonebot.exception import AdapterException
 import cognitive_memory_core as core
 
 from .. import replies
-from ..capture_outgoing import unrecorded
-from ..config import setup
-from ..json_file import read_json, replace_json
+from ..capture import unrecorded
+from ..config import read_json, replace_json, setup
 from ..lifecycle import get_memory, run_with_bot
-from ..message_text import spoken
-from ..onebot import v11, v12
+from ..onebot import spoken, v11, v12
 from ..scene import agent_of
 from ..throttled_log import complain
 from .entry import Answer, Call

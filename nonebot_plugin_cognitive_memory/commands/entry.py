@@ -15,12 +15,10 @@ from nonebot.permission import SUPERUSER
 import cognitive_memory_core as core
 
 from .. import heard, replies
-from ..announcing import announce
-from ..capture_incoming import hearing
-from ..capture_outgoing import unrecorded
+from ..capture import announce, hearing, unrecorded
 from ..command_table import Command, called, nearest
 from ..lifecycle import get_memory, lifetime
-from ..message_text import spoken, worded
+from ..onebot import spoken, worded
 from ..scene import find_scene
 from ..throttled_log import complain
 from .authority import objection, superuser_objection

@@ -8,12 +8,11 @@ from datetime import datetime
 
 import cognitive_memory_core as core
 
-from .. import record_end_of_turn, replies
+from .. import injected, replies
 from ..auto_consider import considerer
 from ..bounded_maps import Lasting
 from ..config import setup
-from ..event_message import find_message
-from ..heard import answer_sources
+from ..heard import answer_sources, find_message
 from ..lifecycle import get_memory
 from .entry import Call
 
@@ -64,7 +63,7 @@ async def _learn_first(scene: core.Scene) -> None:
         return
     _considered.put(scene.scope, True)
     with suppress(core.CognitiveMemoryError):
-        if await record_end_of_turn.submit_dialogue(scene) is None:
+        if await injected.submit_dialogue(scene) is None:
             return
         for _ in range(POLLS):
             jobs = (await get_memory().status()).jobs

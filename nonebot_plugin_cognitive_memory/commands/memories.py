@@ -16,12 +16,10 @@ import cognitive_memory_core as core
 from .. import replies
 from ..auto_consider import considerer
 from ..config import setup
-from ..event_message import find_message
+from ..heard import find_message
 from ..lifecycle import get_memory
-from ..message_text import worded
-from ..onebot import v11, v12
-from ..platform_names import NAME_LENGTH, name_of
-from ..scene import agent_of, qq_id, scene_at
+from ..onebot import v11, v12, worded
+from ..scene import NAME_LENGTH, agent_of, name_of, qq_id, scene_at
 from .authority import objection
 from .entry import Call
 from .pacing import show, shown, shown_id

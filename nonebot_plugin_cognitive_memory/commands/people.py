@@ -16,14 +16,12 @@ from nonebot.exception import AdapterException
 import cognitive_memory_core as core
 
 from .. import heard, replies
-from ..capture_outgoing import unrecorded
+from ..capture import unrecorded
 from ..command_table import called
 from ..config import setup
-from ..erasure import erased_person
-from ..exporting import FILE, exported
+from ..erasure import FILE, erased_person, exported
 from ..lifecycle import get_memory
-from ..message_text import worded
-from ..onebot import v12
+from ..onebot import v12, worded
 from .authority import contradiction
 from .entry import Answer, Call, call_parts
 from .pacing import is_confirmed

@@ -9,7 +9,7 @@ from nonebot.permission import SUPERUSER
 
 import cognitive_memory_core as core
 
-from .. import record_end_of_turn, replies
+from .. import injected, replies
 from ..auto_consider import considerer
 from ..config import setup
 from ..erasure import erased_place
@@ -46,7 +46,7 @@ async def switch(call: Call) -> str:
 async def consider_now(call: Call) -> str:
     """Hand the recent lines of this place to the historian now."""
     try:
-        job_id = await record_end_of_turn.submit_dialogue(call.here)
+        job_id = await injected.submit_dialogue(call.here)
     except core.UnavailableError:
         return replies.commands.CONSIDER_REFUSED
     return replies.commands.CONSIDERED if job_id else replies.commands.NOTHING_TO_CONSIDER

@@ -12,8 +12,7 @@ from nonebot.exception import AdapterException
 
 from .. import replies
 from ..config import setup
-from ..message_text import spoken
-from ..onebot import v11, v12
+from ..onebot import spoken, v11, v12
 
 if TYPE_CHECKING:
     from ..cards import Studio

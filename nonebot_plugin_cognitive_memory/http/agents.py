@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 import cognitive_memory_core as core
 
-from .. import replies, toolbox
+from .. import injected, replies
 from .gates import TokenGate, by_token, only_header, refused
 from .routes import Backing
 
@@ -35,7 +35,7 @@ def agents_app(settings: core.HttpSettings, backing: Backing) -> ASGIApp:
         except core.BadArgument as strange:
             await refused(400, str(strange))(scope, receive, send)
             return
-        exchange = core.mcp_server.memory_exchange(toolbox.caller(memory, where, in_force))
+        exchange = core.mcp_server.memory_exchange(injected.caller(memory, where, in_force))
         await core.mcp_server.answer_http(exchange, scope, receive, send)
 
     async def by_headers(scope: Scope, receive: Receive, send: Send) -> None:

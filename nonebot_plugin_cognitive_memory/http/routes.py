@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 import cognitive_memory_core as core
 
 from .. import replies
-from ..exporting import FILE, exported
+from ..erasure import FILE, exported
 from ..replies import http_guide as guide
 from .bodies import (
     BELIEF_ID,

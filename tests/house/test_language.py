@@ -24,7 +24,7 @@ ELSEWHERE = {  # folder or file: reason for Chinese there
     f"{CORE}/transfer/chat_files.py": "words of other programs' files, and the names of our own command",
     f"{PLUGIN}/demo/": "a script with a voice and a sample conversation of its own",
     f"{PLUGIN}/command_table.py": "the commands' Chinese names, which people type",
-    f"{PLUGIN}/message_text.py": "markers that stand for pictures and cards in what the model reads",
+    f"{PLUGIN}/onebot.py": "markers that stand for pictures and cards in what the model reads",
 }
 
 

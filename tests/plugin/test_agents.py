@@ -110,7 +110,7 @@ async def test_bounds_of_requests(port: int) -> None:
 
 async def test_a_batch_of_people_is_bounded(port: int) -> None:
     """An agent reads the profiles of no more people an hour than a model of the bot's may."""
-    from nonebot_plugin_cognitive_memory.toolbox import profile_limit
+    from nonebot_plugin_cognitive_memory.injected import profile_limit
 
     for number in range(core.tools.MOST_PEOPLE):
         assert profile_limit().admits(("default", "2000008"), str(number))

@@ -19,11 +19,11 @@ NOTICE = "我会记住"
 @pytest.fixture(autouse=True)
 def announcing(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Switch the notice on, with a file for this test."""
-    from nonebot_plugin_cognitive_memory import announcing, config
+    from nonebot_plugin_cognitive_memory import capture, config
 
     settings = core.Settings()
-    monkeypatch.setattr(announcing, "setup", config.Setup(settings, tmp_path))
-    monkeypatch.setattr(announcing, "announcements", announcing.Announcements(tmp_path / "announced.json"))
+    monkeypatch.setattr(capture, "setup", config.Setup(settings, tmp_path))
+    monkeypatch.setattr(capture, "announcements", capture.Announcements(tmp_path / "announced.json"))
 
 
 async def hear(stage: Stage, text: str, group: int | None) -> list[str]:
@@ -55,12 +55,12 @@ async def test_nobody_is_written_to_unasked(stage: Stage, group: int) -> None:
 
 async def test_switched_off(stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No notice is sent with announce=off or without a memory."""
-    from nonebot_plugin_cognitive_memory import announcing, config
+    from nonebot_plugin_cognitive_memory import capture, config
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     off = core.Settings.from_mapping({"capture": {"announce": "off"}})
     with monkeypatch.context() as patch:
-        patch.setattr(announcing, "setup", config.Setup(off, tmp_path))
+        patch.setattr(capture, "setup", config.Setup(off, tmp_path))
         assert len(await hear(stage, "/记忆 状态", group)) == 1
     monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
     assert len(await hear(stage, "/记忆 状态", group)) == 1
@@ -86,7 +86,7 @@ class Sending:
 
 async def test_once_for_good(tmp_path: Path) -> None:
     """A group is told once, also across a restart and with several answers at once."""
-    from nonebot_plugin_cognitive_memory.announcing import Announcements
+    from nonebot_plugin_cognitive_memory.capture import Announcements
 
     path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending()
     announcements = Announcements(path)
@@ -102,7 +102,7 @@ async def test_once_for_good(tmp_path: Path) -> None:
 
 async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
     """A group whose notice could not be sent gets it with a later answer, also after a restart."""
-    from nonebot_plugin_cognitive_memory.announcing import Announcements
+    from nonebot_plugin_cognitive_memory.capture import Announcements
 
     path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending(refusals=2)
     send.may_arrive.set()
@@ -116,7 +116,7 @@ async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
 
 async def test_groups_do_not_wait_for_each_other(tmp_path: Path) -> None:
     """A slow notice in one group does not delay another group's."""
-    from nonebot_plugin_cognitive_memory.announcing import Announcements
+    from nonebot_plugin_cognitive_memory.capture import Announcements
 
     announcements, slow, quick = Announcements(tmp_path / "announced.json"), Sending(), Sending()
     waiting = asyncio.create_task(announcements.tell(core.Scene.group("10001", "2000001"), slow))
@@ -142,7 +142,7 @@ async def test_a_reply_after_a_failed_notice_brings_it(stage: Stage, group: int)
 @pytest.mark.parametrize("content", ["", "[", "5", "null", '{"a": 1}'])
 async def test_a_broken_file(tmp_path: Path, content: str) -> None:
     """An invalid file means that no group was told yet, and raises no error."""
-    from nonebot_plugin_cognitive_memory.announcing import Announcements
+    from nonebot_plugin_cognitive_memory.capture import Announcements
 
     path, send = tmp_path / "announced.json", Sending()
     path.write_text(content, "utf-8")
@@ -153,9 +153,9 @@ async def test_a_broken_file(tmp_path: Path, content: str) -> None:
 
 async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the file cannot be written, the group is told once in this run, and the answer is still sent."""
-    from nonebot_plugin_cognitive_memory import announcing
+    from nonebot_plugin_cognitive_memory import capture
 
-    monkeypatch.setattr(announcing, "announcements", announcing.Announcements(tmp_path / "missing" / "announced.json"))
+    monkeypatch.setattr(capture, "announcements", capture.Announcements(tmp_path / "missing" / "announced.json"))
     assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
     assert len(await hear(stage, "/记忆 状态", group)) == 1
 
@@ -177,7 +177,7 @@ def test_the_notice_says_what_is_recorded(stage: Stage, mode: str, said: str) ->
 
 async def test_again_when_a_provider_is_asked(tmp_path: Path) -> None:
     """A group that was told before a model was there is told once more when one reads its lines, and not again."""
-    from nonebot_plugin_cognitive_memory.announcing import Announcements
+    from nonebot_plugin_cognitive_memory.capture import Announcements
     from nonebot_plugin_cognitive_memory.replies.commands import announcement
 
     announcements, scene, send = Announcements(tmp_path / "announced.json"), core.Scene.group("1", "2"), Sending()
@@ -211,14 +211,14 @@ async def test_the_notice_says_whether_a_provider_is_asked(
     told: bool,
 ) -> None:
     """It does with a model of ones own and with a lent one that is used."""
-    from nonebot_plugin_cognitive_memory import announcing, config
+    from nonebot_plugin_cognitive_memory import capture, config
 
     async def lent_model() -> core.LentModel | None:
         return core.LentModel("llmchat", "http://127.0.0.1/v1", "k", "m") if is_lent else None
 
     settings = core.Settings.from_mapping({"models": own})
-    monkeypatch.setattr(announcing, "setup", config.Setup(settings, tmp_path))
-    monkeypatch.setattr(announcing, "lent_model", lent_model)
+    monkeypatch.setattr(capture, "setup", config.Setup(settings, tmp_path))
+    monkeypatch.setattr(capture, "lent_model", lent_model)
     monkeypatch.setattr(core.CognitiveMemory, "borrows", borrows)
     _, notice = await hear(stage, "/记忆 状态", group)
     assert ("服务商" in notice) is told

@@ -126,14 +126,14 @@ async def test_a_failing_memory_costs_no_event(
     stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]
 ) -> None:
     """If recording fails, the bot still handles the event, and one log line without the text reports it."""
-    from nonebot_plugin_cognitive_memory import capture_incoming, throttled_log
+    from nonebot_plugin_cognitive_memory import capture, throttled_log
 
     throttled_log._last.clear()
 
     def broken(*_: object) -> None:
         raise RuntimeError("canary 我喜欢乌龙茶")
 
-    monkeypatch.setattr(capture_incoming, "find_message", broken)
+    monkeypatch.setattr(capture, "find_message", broken)
     await stage.hear(message("我喜欢乌龙茶", 2000001, group))
     assert [line for line in log if "RuntimeError" in line]
     assert not [line for line in log if "canary" in line]
@@ -198,10 +198,10 @@ async def test_a_plugin_says_what_follows_its_command(stage: Stage, group: int) 
 
 async def test_chat_commands_are_chat(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows a command of capture.chat_commands is recorded; other commands and ours are not."""
-    from nonebot_plugin_cognitive_memory import capture_incoming, config
+    from nonebot_plugin_cognitive_memory import capture, config
 
     settings = core.Settings.from_mapping({"capture": {"chat_commands": ["chat", "问", "记忆"]}})
-    monkeypatch.setattr(capture_incoming, "setup", config.Setup(settings, None))
+    monkeypatch.setattr(capture, "setup", config.Setup(settings, None))
     said = ("/chat 我对花生过敏", "/问我住哪儿", "/chatlog 我怕鹅", "/chat", "/天气 上海", "/记忆 记住 我怕猫")
     for text in said:
         await stage.hear(message(text, 2000001, group))

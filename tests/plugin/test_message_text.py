@@ -47,7 +47,7 @@ V11 = [
 
 def v11_words(segments: list) -> tuple[str, str | None]:
     """Convert segments of OneBot v11 heard by the bot 1."""
-    from nonebot_plugin_cognitive_memory.message_text import worded
+    from nonebot_plugin_cognitive_memory.onebot import worded
 
     wording = worded([v11.MessageSegment(kind, data) for kind, data in segments], "1")
     return wording.text, wording.reply_to
@@ -67,7 +67,7 @@ def test_replies(app: object) -> None:
 
 def test_a_mention_has_the_name_that_was_heard(app: object) -> None:
     """A mention by id alone gets the name of the person if it is known, and keeps the one it comes with."""
-    from nonebot_plugin_cognitive_memory.message_text import worded
+    from nonebot_plugin_cognitive_memory.onebot import worded
 
     segments = [
         v11.MessageSegment("at", {"qq": "2000002"}),
@@ -79,7 +79,7 @@ def test_a_mention_has_the_name_that_was_heard(app: object) -> None:
 
 def test_version_twelve(app: object) -> None:
     """Segments of OneBot v12, including extended ones, are converted too."""
-    from nonebot_plugin_cognitive_memory.message_text import worded
+    from nonebot_plugin_cognitive_memory.onebot import worded
 
     segments = [
         v12.MessageSegment.reply("r-1"),
@@ -125,14 +125,14 @@ def test_recalled_text_is_nobodys_words(app: object, text: str, left: str) -> No
 def test_the_block_is_the_one_that_is_built(app: object) -> None:
     """The removed block has exactly the fence that the memory builds."""
     from cognitive_memory_core.recall.render import CLOSED, OPENED
-    from nonebot_plugin_cognitive_memory import message_text
+    from nonebot_plugin_cognitive_memory import onebot
 
-    assert message_text._FENCES[0] == (OPENED, CLOSED)
+    assert onebot._FENCES[0] == (OPENED, CLOSED)
 
 
 def test_many_blocks_cost_little(app: object) -> None:
     """Many opened blocks are removed in a single pass."""
-    from nonebot_plugin_cognitive_memory.message_text import unrecalled
+    from nonebot_plugin_cognitive_memory.onebot import unrecalled
 
     assert unrecalled("x<cognitive_memory></cognitive_memory>" * 50_000) == "x" * 50_000
     assert unrecalled("x【记忆开始】【记忆结束】" * 50_000) == "x" * 50_000

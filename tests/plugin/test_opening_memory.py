@@ -46,13 +46,13 @@ async def begun(*calls: Awaitable[Any]) -> list[asyncio.Task[Any]]:
 @pytest.fixture
 async def lifetime(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
     """Replace the plugin's lifetime by an unstarted one over a test folder."""
-    from nonebot_plugin_cognitive_memory import capture_outgoing, lifecycle, record_end_of_turn, toolbox
+    from nonebot_plugin_cognitive_memory import capture, injected, lifecycle
     from nonebot_plugin_cognitive_memory.auto_consider import considerer
     from nonebot_plugin_cognitive_memory.commands import places
 
     life = lifetime_of(tmp_path / "data", vector_store={"backend": "exact"})
     life.on_late_line(considerer.note)
-    for module in (lifecycle, record_end_of_turn, capture_outgoing, toolbox, places):
+    for module in (lifecycle, injected, capture, injected, places):
         monkeypatch.setattr(module, "lifetime", life)
     monkeypatch.setattr(lifecycle, "PATIENCE", 0.01)
     yield life
@@ -172,7 +172,7 @@ async def test_what_the_bounds_refuse_is_counted_and_told_once(
     lifetime: Any, stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]
 ) -> None:
     """Lines and turns beyond the limits are refused and counted in one log line and in the status."""
-    from nonebot_plugin_cognitive_memory import opening_memory as waiting
+    from nonebot_plugin_cognitive_memory import lifecycle as waiting
     from nonebot_plugin_cognitive_memory import record_end
 
     monkeypatch.setattr(waiting, "LINES", 3)

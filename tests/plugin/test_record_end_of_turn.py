@@ -111,7 +111,7 @@ async def test_a_reply_to_what_is_near_comes_once(stage: Stage, group: int, taki
 
 async def test_what_came_later_is_no_window(stage: Stage, group: int, taking: Taking) -> None:
     """Lines that others said while the model was thinking are not in the turn."""
-    from nonebot_plugin_cognitive_memory.record_end_of_turn import TurnEnd
+    from nonebot_plugin_cognitive_memory.injected import TurnEnd
 
     event = message("第一句", 2000001, group)
     await stage.hear(event)

@@ -68,13 +68,12 @@ async def test_after_a_restart_late_copies_are_known(
     both: tuple[Stage, Stage], group: int, monkeypatch: pytest.MonkeyPatch, content: str
 ) -> None:
     """Lines of an earlier process that the second account delivers after a restart are no new lines; two stay two."""
-    from nonebot_plugin_cognitive_memory import capture_incoming, capture_outgoing, event_message, lifecycle
-    from nonebot_plugin_cognitive_memory.lines_of_several_accounts import LineCopies
+    from nonebot_plugin_cognitive_memory import capture, heard, lifecycle
 
     for number in range(2):
         await both[0].hear(message(content, 2000001, group, time=1_790_000_000 + number))
-    anew = LineCopies()  # as in the next process
-    for module in (capture_incoming, capture_outgoing, event_message):
+    anew = heard.LineCopies()  # as in the next process
+    for module in (capture, heard):
         monkeypatch.setattr(module, "line_copies", anew)
     monkeypatch.setattr(lifecycle.lifetime, "started_at", datetime.fromtimestamp(1_790_000_003, timezone.utc))
     for number in range(2):
@@ -114,7 +113,7 @@ async def test_platforms_that_share_a_memory_are_named(
 
 def test_only_the_last_lines_are_kept() -> None:
     """The lines kept for comparison are bounded, whatever is said and however often."""
-    from nonebot_plugin_cognitive_memory.lines_of_several_accounts import LineCopies
+    from nonebot_plugin_cognitive_memory.heard import LineCopies
 
     copies, here = LineCopies(limit=50), core.Scene.group("10001", "2000001")
     at = datetime(2026, 11, 23, 12, tzinfo=timezone.utc)

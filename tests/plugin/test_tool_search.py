@@ -53,9 +53,8 @@ async def searched(
     memory: Answering, patch: pytest.MonkeyPatch, asked: core.Message | None = None, **arguments: Any
 ) -> list[str]:
     """Return the texts in the tool's answer; ``asked`` is the message being answered."""
+    from nonebot_plugin_cognitive_memory.injected import MemoryToolbox, TurnEnd
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
-    from nonebot_plugin_cognitive_memory.record_end_of_turn import TurnEnd
-    from nonebot_plugin_cognitive_memory.toolbox import MemoryToolbox
 
     patch.setattr(lifetime, "memory", memory)
     box = MemoryToolbox(TurnEnd(GROUP, asked))

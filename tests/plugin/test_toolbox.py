@@ -424,14 +424,14 @@ def test_the_guide_names_prefixed_tools() -> None:
 
 async def test_nobody_reads_everybodys_profile(monkeypatch: pytest.MonkeyPatch, log: list[str]) -> None:
     """Within an hour one person is shown thirty other people's profiles by tools, then none, and the log says who."""
-    from nonebot_plugin_cognitive_memory import toolbox
+    from nonebot_plugin_cognitive_memory import injected
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     now, ids = [0.0], [str(3_000_000 + number) for number in range(40)]
     portraits = [core.Profile(core.ProfileKey.member("10001", one), one, (), "爱喝茶。", MORNING) for one in ids]
     monkeypatch.setattr(lifetime, "memory", Portrayed(TANG, *portraits))
     limit = core.tools.ProfileLimit(lambda: now[0])
-    monkeypatch.setattr(toolbox, "profile_limit", lambda: limit)
+    monkeypatch.setattr(injected, "profile_limit", lambda: limit)
 
     async def opened(one: str, scene: core.Scene = HERE) -> bool:
         return bool((await call("get_profile", {"entity_type": "user", "entity_id": one}, scene))["ok"])

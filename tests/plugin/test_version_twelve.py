@@ -34,7 +34,7 @@ def club(app: object) -> str:
 @pytest.fixture
 async def asked(twelve_stage: Stage) -> Any:
     """Return a function that lets the platform be asked for everybody who waits."""
-    from nonebot_plugin_cognitive_memory.platform_names import platform_names
+    from nonebot_plugin_cognitive_memory.scene import platform_names
 
     return platform_names.ask_waiting
 
@@ -103,7 +103,7 @@ async def test_the_first_line_gets_the_name(twelve_stage: Stage, person: str, cl
 
 async def test_a_platform_that_hangs_delays_no_line(twelve_stage: Stage, person: str, club: str) -> None:
     """A line is logged while the platform has not answered yet, and the platform is not asked again meanwhile."""
-    from nonebot_plugin_cognitive_memory.platform_names import platform_names
+    from nonebot_plugin_cognitive_memory.scene import platform_names
 
     call, is_answering = twelve_stage._call, asyncio.Event()
 
@@ -127,7 +127,7 @@ async def test_a_platform_that_hangs_delays_no_line(twelve_stage: Stage, person:
 async def test_a_name_told_after_the_person_was_forgotten(twelve_stage: Stage, person: str, club: str) -> None:
     """A name that the platform tells after its bearer was forgotten is kept nowhere."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.platform_names import platform_names
+    from nonebot_plugin_cognitive_memory.scene import platform_names
 
     here = core.Scene.group(club, person)
     is_forgotten = asyncio.Event()
@@ -200,7 +200,7 @@ async def test_a_platform_that_tells_no_name(
 
 async def test_names_of_the_forgotten_are_dropped(twelve_stage: Stage, person: str, club: str, asked: Any) -> None:
     """A name that was asked for is gone with the person's erasure."""
-    from nonebot_plugin_cognitive_memory.platform_names import platform_names
+    from nonebot_plugin_cognitive_memory.scene import platform_names
 
     twelve_stage.answers |= WHO
     await twelve_stage.hear(twelve_message("早", person, club))
