@@ -47,7 +47,6 @@ __plugin_meta__ = PluginMetadata(
 from . import capture as capture  # for their side effects, last
 from . import commands as commands
 from . import console as console
-from . import evolving as evolving
 from . import hot_settings as hot_settings
 from . import http as http
 from .capture import observe

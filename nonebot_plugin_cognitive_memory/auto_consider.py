@@ -24,11 +24,10 @@ from nonebot import get_driver
 import cognitive_memory_core as core
 
 from . import replies
-from .bounded_maps import Newest
 from .config import read_json, replace_json, setup
 from .lifecycle import get_memory, lifetime
+from .limits import Newest, complain
 from .scene import scene_at
-from .throttled_log import complain
 
 FILE = "considering.json"
 LINES = 200  # per dialogue

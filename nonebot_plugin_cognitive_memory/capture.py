@@ -31,9 +31,9 @@ from .config import lent_model, read_json, replace_json, setup
 from .erasure import note_departure, on_erased, returned
 from .heard import find_message, line_copies, sent_at
 from .lifecycle import get_memory, lifetime
+from .limits import complain
 from .onebot import FORWARDED, Wording, spoken, v11, v12, worded
 from .scene import agent_of, find_scene, is_captured, line_id, platform_names, qq_id, scene_at, text_id
-from .throttled_log import complain
 
 FILE = "announced.json"
 EDITION = "#2"  # of what the notice says; groups that were told an earlier one are told once more

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, SecretStr
 import cognitive_memory_core as core
 
 from . import replies
-from .throttled_log import complain
+from .limits import complain
 
 MOST_BYTES = 16 * 1024 * 1024
 T = TypeVar("T", bound=dict[Any, Any] | list[Any])

@@ -24,9 +24,9 @@ from . import replies
 from .auto_consider import considerer
 from .config import read_json, replace_json, setup
 from .lifecycle import get_memory, run_with_bot
+from .limits import complain
 from .onebot import v11, v12
 from .scene import agent_of, platform_names, qq_id, scene_at, text_id
-from .throttled_log import complain
 
 Goes = Callable[[core.Scene], bool]
 _keepers: list[Callable[[Goes], Awaitable[None]]] = [considerer.forget]

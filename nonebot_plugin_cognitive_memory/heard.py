@@ -21,8 +21,8 @@ from nonebot.adapters import Bot, Event
 
 import cognitive_memory_core as core
 
-from .bounded_maps import Lasting, Newest
 from .erasure import on_erased
+from .limits import Lasting, Newest
 from .onebot import v11, v12, worded
 from .scene import fields_of, find_scene, line_id
 

@@ -20,9 +20,9 @@ from .auto_consider import considerer, unlearned
 from .config import setup
 from .heard import answer_sources, find_message, plain_text
 from .lifecycle import get_memory, lifetime
+from .limits import complain
 from .onebot import unrecalled, writable
 from .scene import find_scene, scene_of
-from .throttled_log import complain
 
 if TYPE_CHECKING:
     Schema = core.tools.Schema

@@ -23,11 +23,10 @@ from nonebot.exception import AdapterException, SkippedException
 import cognitive_memory_core as core
 
 from . import replies
-from .bounded_maps import Newest
 from .config import setup
 from .lifecycle import run_with_bot
+from .limits import Newest, complain
 from .onebot import v11, v12
-from .throttled_log import complain
 
 NAME_LENGTH = 64
 NICKNAME = ("nickname", "user_name")  # the fields of a person's name outside of groups

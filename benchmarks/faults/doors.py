@@ -380,9 +380,9 @@ async def _two_agents() -> AsyncGenerator[tuple[core.CognitiveMemory, httpx.Asyn
     _load_plugin("~fastapi")
     from fastapi import FastAPI  # noqa: PLC0415  # the row loads NoneBot
 
-    from nonebot_plugin_cognitive_memory.http.gates import TokenBuckets  # noqa: PLC0415  # as above
     from nonebot_plugin_cognitive_memory.http.routes import Backing  # noqa: PLC0415  # as above
     from nonebot_plugin_cognitive_memory.http.site import Site  # noqa: PLC0415  # as above
+    from nonebot_plugin_cognitive_memory.limits import TokenBuckets  # noqa: PLC0415  # as above
 
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))

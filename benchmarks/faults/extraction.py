@@ -159,7 +159,7 @@ async def a23b(extent: Extent) -> Row:
 def _gate(memory: core.CognitiveMemory) -> Any:
     """Return the route of agents."""
     from nonebot_plugin_cognitive_memory.config import setup  # noqa: PLC0415  # after NoneBot's start
-    from nonebot_plugin_cognitive_memory.http import agents as agent_gate  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.http import gates as agent_gate  # noqa: PLC0415
     from nonebot_plugin_cognitive_memory.http.routes import Backing  # noqa: PLC0415
 
     agent = {"token": TOKEN, "user": ATTACKER, "group": GROUP}

@@ -22,15 +22,14 @@ from nonebot.matcher import current_bot, current_event
 import cognitive_memory_core as core
 
 from .. import replies
-from ..bounded_maps import Lasting
 from ..capture import observe
 from ..command_table import is_any_command
 from ..config import setup
 from ..heard import answer_sources, find_message, plain_text
 from ..injected import MemoryToolbox, TurnEnd, consider, tool_guide, tool_schemas
 from ..lifecycle import get_memory
+from ..limits import Lasting, complain
 from ..scene import find_scene
-from ..throttled_log import complain
 
 PREFIX = "cm_"
 """Begins the names of the memory's tools, so that they differ from those of the chat plugin's own tools."""

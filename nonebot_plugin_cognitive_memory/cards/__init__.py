@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .fonts import found_fonts
 from .layout import Card, CardLayout, Theme
+from .painting import found_fonts
 
 if TYPE_CHECKING:
     from .painting import Typefaces

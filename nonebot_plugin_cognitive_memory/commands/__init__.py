@@ -1,10 +1,10 @@
 """``/memory`` and ``/记忆``: one file per group of subcommands. Importing this registers the command.
 
-The subcommands are loaded with its first call, but for the daily report, which also comes by itself.
+The subcommands are loaded with its first call, but for what comes by itself.
 """
 
 from __future__ import annotations
 
-from . import daily, entry
+from . import entry, scheduled
 
-__all__ = ["daily", "entry"]
+__all__ = ["entry", "scheduled"]

@@ -1,27 +1,208 @@
-"""``/memory backfill``: takes in what was said here before, from the history of the OneBot end."""
+"""``/memory backfill``: takes in what was said here before, from the history that the OneBot end keeps.
+
+Its pages come backwards from the newest, in each end's dialect: ends differ in what an older page is asked for by. An
+answer is never believed: what is no message of the place is skipped, a page that only repeats ends the history, and
+its size is bounded.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from nonebot import get_driver
+from nonebot.adapters import Bot
+from nonebot.compat import type_validate_python
 from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
 
 import cognitive_memory_core as core
 
-from .. import replies
+from .. import heard, replies
 from ..capture import announce, unrecorded
+from ..command_table import chat_text
 from ..config import read_json, replace_json, setup
+from ..heard import line_number, sent_at
 from ..lifecycle import get_memory
-from ..onebot import spoken, v11
-from ..platform_history import HistoryRefused, history_pages, past_message
-from ..scene import is_captured
-from ..throttled_log import complain
-from .authority import objection, superuser_objection
-from .entry import Call
+from ..limits import complain
+from ..onebot import spoken, v11, worded
+from ..scene import find_scene, is_captured, line_id
+from .entry import Call, objection, superuser_objection
+
+PAUSE = 1.5  # seconds between two calls
+PATIENCE = 30.0  # seconds for one answer
+TRIES = 3  # calls for a page whose answer does not come
+LATEST = 4_102_444_800  # the year 2100; a later time is an error
+LARGEST = 2_000  # lines of one page that are looked at
+Line = Mapping[str, Any]
+Older = Callable[[Line], Mapping[str, object]]
+
+
+class HistoryRefused(Exception):
+    """The end has no history for the bot, or stopped answering; the argument is the error's name."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The request for a page of history: its number of lines, how to ask for those before a line, fixed arguments."""
+
+    count: int
+    older: Older
+    also: Mapping[str, object]
+
+
+def by_number(line: Line) -> Mapping[str, object]:
+    """Ask up to the number before a line: the page ends with it."""
+    number = str(line.get("message_seq", ""))
+    return {"message_seq": max(int(number) - 1, 1) if number.isdigit() else number}
+
+
+def by_seq_of_id(line: Line) -> Mapping[str, object]:
+    """Ask by the id of a line, which the end takes under the name of the number; the page contains the line."""
+    return {"message_seq": line["message_id"], "reverse_order": True, "reverseOrder": True}
+
+
+def by_id(line: Line) -> Mapping[str, object]:
+    """Ask by the id of a line; the page contains it."""
+    return {"message_id": line["message_id"]}
+
+
+_LIGHT = {"disable_get_url": True, "parse_mult_msg": False}  # no addresses of files, no contents of forwarded chats
+DIALECTS = {  # by the beginning of the name that the end gives itself
+    "napcat": Dialect(100, by_seq_of_id, _LIGHT),
+    "llonebot": Dialect(50, by_number, {}),
+    "llbot": Dialect(50, by_number, {}),
+    "lagrange": Dialect(20, by_id, {}),
+    "snowluma": Dialect(20, by_id, {}),
+}
+UNKNOWN = Dialect(  # asks by the number where a line has one that is not its id, and by the id
+    20,
+    lambda line: {**by_seq_of_id(line), **by_id(line), "message_seq": line_number(line) or line["message_id"]},
+    _LIGHT,
+)
+
+
+async def history_pages(bot: Bot, scene: core.Scene, most: int) -> AsyncIterator[list[Line]]:
+    """Yield the lines of a place in pages, the newest page first, ``most`` of them; each line once.
+
+    Some ends refuse to give more lines than there are: a refusal is answered by asking for fewer. Raises HistoryRefused
+    if the end gives none, or does not answer any more.
+    """
+    try:
+        told = await asyncio.wait_for(bot.call_api("get_version_info"), PATIENCE)
+    except (AdapterException, asyncio.TimeoutError):
+        told = None
+    end = str(told.get("app_name", "")).casefold() if isinstance(told, Mapping) else ""
+    dialect = next((known for start, known in DIALECTS.items() if end.startswith(start)), UNKNOWN)
+    count, seen, older = dialect.count, set[str](), dict[str, object]()
+    while len(seen) < most:
+        try:
+            page = await _page(bot, scene, {**dialect.also, **older, "count": count})
+        except v11.ActionFailed as refused:
+            fewest = 2 if older else 1  # an older page contains the line by which it is asked for
+            if count > fewest:
+                count = max(count // 2, fewest)
+                await asyncio.sleep(PAUSE)
+                continue
+            if older:
+                return
+            raise HistoryRefused(_said(refused)) from refused
+        fresh = {str(line["message_id"]): line for line in page if str(line["message_id"]) not in seen}
+        if not fresh:
+            return
+        yield sorted(fresh.values(), key=_order)[len(seen) - most :]
+        seen.update(fresh)
+        older = dict(dialect.older(min(page, key=_order)))
+        await asyncio.sleep(PAUSE)
+
+
+async def _page(bot: Bot, scene: core.Scene, asked: Mapping[str, object]) -> list[Line]:
+    """Return the lines of a page; raise ActionFailed if the end refuses it, HistoryRefused if it does not answer."""
+    api, place = "get_friend_msg_history", {"user_id": int(scene.user_id)}
+    if scene.group_id:
+        api, place = "get_group_msg_history", {"group_id": int(scene.group_id)}
+    for tries in range(1, TRIES + 1):
+        try:
+            return _lines(await asyncio.wait_for(bot.call_api(api, **place, **asked), PATIENCE), scene)
+        except v11.ActionFailed:
+            raise
+        except (AdapterException, asyncio.TimeoutError) as silent:
+            if tries == TRIES:
+                raise HistoryRefused(type(silent).__name__) from silent
+        await asyncio.sleep(PAUSE * tries)
+    return []
+
+
+def _lines(answer: object, scene: core.Scene) -> list[Line]:
+    """Return those items of an answer that are messages of the place."""
+    listed = answer.get("messages") if isinstance(answer, Mapping) else answer
+    items = cast("list[object]", listed)[-LARGEST:] if isinstance(listed, list) else []
+    lines = [cast("Line", item) for item in items if isinstance(item, Mapping)]
+    return [
+        line
+        for line in lines
+        if isinstance(line.get("message_id"), int | str)
+        and isinstance(line.get("time"), int | float)
+        and 0 < line["time"] < LATEST
+        and str(line.get("group_id") or scene.group_id) == scene.group_id
+    ]
+
+
+def _order(line: Line) -> tuple[float, int]:
+    return line["time"], int(line_number(line) or 0)
+
+
+def _said(refused: Exception) -> str:
+    info = getattr(refused, "info", {})
+    return str(info.get("wording") or info.get("message") or type(refused).__name__)[:80]
+
+
+def past_message(bot: Bot, scene: core.Scene, line: Line) -> core.Message | str:
+    """Return a line of the history as a message, as it would have been recorded; else why it is none."""
+    private = {"message_type": "private", "sub_type": "friend"}
+    group = {"message_type": "group", "sub_type": "normal", "group_id": scene.group_id}
+    fields = {"raw_message": "", "font": 0, **line, "self_id": bot.self_id, **(group if scene.group_id else private)}
+    sender = line.get("sender")
+    person = line.get("user_id") or (sender.get("user_id") if isinstance(sender, Mapping) else None)
+    if line.get("post_type") == "message_sent" or str(person) == bot.self_id:
+        return "own"
+    if not _is_content(line.get("message")):
+        return "unreadable"
+    try:
+        kind = v11.GroupMessageEvent if scene.group_id else v11.PrivateMessageEvent
+        event: Any = type_validate_python(kind, {**fields, "post_type": "message", "user_id": person})
+    except ValueError:
+        return "unreadable"
+    said_by = find_scene(bot, event)
+    if said_by is None or said_by.scope != scene.scope:  # another account of this bot, or nobody
+        return "own" if said_by is None else "unreadable"
+    wording = worded(event.message, bot.self_id, lambda user_id: heard.name_of(scene, user_id))
+    text = chat_text(event.get_plaintext(), wording.text, setup.settings.capture.chat_commands)
+    if text is None:
+        return "command"
+    return core.Message(
+        line_id(event.message_id),
+        said_by,
+        text,
+        sent_at(event),
+        reply_to=line_id(wording.reply_to) if wording.reply_to else None,
+        addressed_to_bot=not scene.group_id or bot.self_id in wording.mentioned,
+        number=line_number(line) if scene.group_id else "",
+    )
+
+
+def _is_content(message: object) -> bool:
+    """Return whether a message is a text, or a list of segments with types and fields."""
+    segments = cast("list[object]", message) if isinstance(message, list) else [None]
+    return isinstance(message, str) or all(
+        isinstance(one, Mapping) and isinstance(one.get("type"), str) and isinstance(one.get("data", {}), Mapping)
+        for one in cast("list[Mapping[str, object] | None]", segments)
+    )
+
 
 LINES, MOST_LINES = 500, 20_000
 TENTHS = 10

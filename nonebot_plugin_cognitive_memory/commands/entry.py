@@ -1,14 +1,25 @@
-"""The command itself: which call may be carried out, by whom, and what is answered."""
+"""The command itself: which call may be carried out, by whom, and what is answered.
+
+The sender's role that an event states is not trusted. What is kept of earlier calls for a while: how many there were,
+what is to be confirmed, which lists were shown.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
+from collections.abc import Callable, Collection, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
 from importlib import import_module
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from nonebot.adapters import Bot, Event, MessageSegment
+from nonebot.compat import type_validate_python
 from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
 
@@ -17,16 +28,212 @@ import cognitive_memory_core as core
 from .. import heard, replies
 from ..capture import announce, hearing, unrecorded
 from ..command_table import Command, called, nearest
+from ..config import setup
 from ..lifecycle import get_memory, lifetime
-from ..onebot import spoken, worded
-from ..scene import find_scene
-from ..throttled_log import complain
-from .authority import objection, superuser_objection
-from .pacing import CommandRate, to_confirm
-from .sending import picture, send_long
+from ..limits import CommandRate, Lasting, complain
+from ..onebot import spoken, v11, v12, worded
+from ..scene import ADMINS, find_scene, role_of
 
 if TYPE_CHECKING:
+    Listed = core.Event | core.Pin | core.Belief | core.Suggestion
     from collections.abc import Awaitable, Callable
+
+    from ..cards import Studio
+
+REPLAY = 300.0  # seconds after which a message is no call any more
+
+
+async def objection(
+    bot: Bot, event: Event, refusal: str = replies.commands.NOT_YOURS, roles: Collection[str] = ADMINS
+) -> str:
+    """Return why the sender may not act on what others said here; "" if allowed, as one of ``roles`` is.
+
+    Superusers may, and admins of the group if the platform confirms their role now. The platform must also have the
+    same message, because over HTTP anybody who can reach the port could forge the event.
+    """
+    if not await SUPERUSER(bot, event):
+        is_admin = await find_admin(bot, event, roles)
+        if not is_admin:
+            return refusal if is_admin is False else replies.commands.ADMIN_UNKNOWN
+    return await _forgery(bot, event)
+
+
+async def superuser_objection(bot: Bot, event: Event) -> str:
+    """Return why the sender may not use a superuser's command; "" if allowed."""
+    return await _forgery(bot, event) if await SUPERUSER(bot, event) else replies.commands.SUPERUSERS_ONLY
+
+
+async def find_admin(bot: Bot, event: Event, roles: Collection[str] = ADMINS) -> bool | None:
+    """Return whether the sender is owner or admin of the group, by default; None if the platform does not tell.
+
+    A platform of OneBot v12 tells a role as an extension only.
+    """
+    is_v12 = isinstance(event, v12.GroupMessageEvent)
+    if not is_v12 and (not isinstance(event, v11.GroupMessageEvent) or event.anonymous is not None):
+        return False
+    fresh = {} if is_v12 else {"no_cache": True}
+    try:
+        member = await bot.call_api("get_group_member_info", group_id=event.group_id, user_id=event.user_id, **fresh)
+    except AdapterException:
+        return None
+    role = role_of(bot, member)
+    return role in roles if role or not is_v12 else None
+
+
+async def contradiction(bot: Bot, event: Event) -> str:
+    """Return why a call about the sender's own data is refused, because the platform has another message by this id.
+
+    "" if it has the same one. A platform that cannot return messages counts as agreeing, so that people can always
+    reach their own data.
+    """
+    if isinstance(event, v11.MessageEvent):
+        with suppress(AdapterException):
+            stored = await bot.call_api("get_msg", message_id=event.message_id)
+            return "" if _agrees(event, stored) else replies.commands.UNPROVEN
+    return ""
+
+
+async def _forgery(bot: Bot, event: Event) -> str:
+    """Return why a message may be forged; "" if the platform has it, and nobody else can be the platform.
+
+    A platform that cannot return messages is believed if a secret guards against forgery.
+    """
+    is_v11 = isinstance(bot, v11.Bot)
+    if is_v11 and not _is_guarded(bot, "onebot_v11_access_token", "onebot_access_token"):
+        complain(replies.log.IMPERSONABLE)
+        return replies.commands.UNPROVEN
+    if isinstance(event, v11.MessageEvent):
+        try:
+            is_genuine = _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))
+        except AdapterException:
+            is_genuine = _is_guarded(bot, "onebot_v11_secret", "onebot_secret")
+    else:
+        is_genuine = _is_guarded(bot, "onebot_v12_access_token", "onebot_access_token")
+    if is_genuine:
+        return ""
+    complain(replies.log.FORGEABLE if is_v11 else replies.log.FORGEABLE_TWELVE)
+    return replies.commands.UNPROVEN
+
+
+def _agrees(event: v11.MessageEvent, message: Any) -> bool:
+    if not isinstance(message, dict) or not isinstance(message.get("sender"), dict):
+        return False
+    group = message.get("group_id") or getattr(event, "group_id", None)
+    sent = message.get("time") if isinstance(message.get("time"), int | float) else None
+    return (
+        str(message["sender"].get("user_id")) == str(event.user_id)
+        and str(group) == str(getattr(event, "group_id", group))
+        and message.get("message_type", event.message_type) == event.message_type
+        and (sent is None or max(abs(event.time - sent), abs(time.time() - sent)) <= REPLAY)
+        and _plain(message.get("message")) == _plain(event.original_message)
+    )
+
+
+def _plain(message: object) -> tuple[str, list[str]] | None:
+    """Return the text and the mentions of a message; None if it is no message."""
+    try:
+        parts = type_validate_python(v11.Message, message)
+    except ValueError:
+        return None
+    return parts.extract_plain_text().strip(), [str(part.data.get("qq")) for part in parts if part.type == "at"]
+
+
+def _is_guarded(bot: Bot, *secrets: str) -> bool:
+    config = bot.config
+    return any(getattr(config, name, None) for name in secrets) or ip_address(str(config.host)).is_loopback
+
+
+to_confirm: Lasting[tuple[core.Scene, str], tuple[Hashable, str]] = Lasting(60.0, 1_000)
+"""What people were asked to confirm by calling a command again, and the id of the message that called it."""
+
+
+def is_confirmed(scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
+    """Return whether this call confirms an earlier one with the same content; if not, it is stored to be confirmed.
+
+    ``content`` identifies everything that the command would change. ``call_id`` is the id of the calling message: a
+    message that is delivered twice confirms nothing.
+    """
+    asked = to_confirm.find((scene, command))
+    to_confirm.drop((scene, command))
+    if asked is not None and asked[0] == content and asked[1] != call_id:
+        return True
+    to_confirm.put((scene, command), (content, call_id))
+    return False
+
+
+shown: Lasting[tuple[core.Scene, str], dict[int, str]] = Lasting(600.0, 1_000)
+"""The ids by number of the list of each kind that each person was shown last in each scene."""
+
+
+def show(scene: core.Scene, kind: str, items: Sequence[Listed], first: int = 1) -> None:
+    """Store a list as shown, numbered from ``first``; what its numbers mean is read on use, as it may be forgotten."""
+    shown.put((scene, kind), {number: item.id for number, item in enumerate(items, first)})
+
+
+def shown_id(scene: core.Scene, kind: str, number: int | None) -> str | None:
+    """Return the id of the item with this number in the list shown last; None if there is none, or no longer."""
+    return (shown.find((scene, kind)) or {}).get(number or 0)
+
+
+FONTS = "fonts"  # folder in the data directory for the operator's own fonts
+DAY = range(7, 20)  # hours in which cards are light
+
+
+@cache
+def studio() -> Studio:
+    """Return the studio that draws the cards; it is made at the first call."""
+    from ..cards import Studio  # noqa: PLC0415  # cards load with the first one
+
+    return Studio(setup.data_dir / FONTS if setup.data_dir else None)
+
+
+async def picture(bot: Bot, name: str, *given: Any) -> Any:
+    """Draw the card that a function of ``cards.contents`` makes, dark at night.
+
+    Return it as a segment of a message, None if it could not be drawn.
+    """
+    from ..cards import contents, layout  # noqa: PLC0415  # cards load with the first one
+
+    theme = layout.LIGHT if datetime.now(setup.settings.zone).hour in DAY else layout.DARK
+    png = await studio().drawn(getattr(contents, name)(*given), theme)
+    if png is None or not isinstance(bot, v12.Bot):
+        return png and v11.MessageSegment.image(png)
+    uploaded = await bot.call_api("upload_file", type="data", name="memory.png", data=png)
+    return v12.MessageSegment.image(uploaded["file_id"])
+
+
+PART = 800  # characters
+MOST_PARTS = 12
+
+
+async def send_long(bot: Bot, event: Event, text: str) -> None:
+    """Send a text as one merged forward; else in at most twelve parts, the last of which says if the text is cut."""
+    parts = _parts_of(text)
+    if isinstance(event, v11.MessageEvent):
+        name, account = replies.metadata.PLUGIN_NAME, int(bot.self_id)
+        segments = [v11.Message(v11.MessageSegment.text(part)) for part in parts]
+        nodes = [v11.MessageSegment.node_custom(account, name, segment) for segment in segments]
+        with suppress(AdapterException):
+            if isinstance(event, v11.GroupMessageEvent):
+                await bot.call_api("send_group_forward_msg", group_id=event.group_id, messages=nodes)
+            else:
+                await bot.call_api("send_private_forward_msg", user_id=event.user_id, messages=nodes)
+            return
+    for part in parts:
+        await bot.send(event, spoken(bot, part))
+
+
+def _parts_of(text: str) -> list[str]:
+    """Split a text at line ends into parts of at most :data:`PART` characters."""
+    parts: list[str] = []
+    for whole in text.split("\n"):
+        for line in [whole[start : start + PART] for start in range(0, max(len(whole), 1), PART)]:
+            if parts and len(parts[-1]) + 1 + len(line) <= PART:
+                parts[-1] += f"\n{line}"
+            else:
+                parts.append(line)
+    return parts if len(parts) <= MOST_PARTS else [*parts[: MOST_PARTS - 1], replies.commands.CUT]
+
 
 Answer = str | tuple[str, tuple[Any, ...]]  # a text, or one with a function of cards/contents.py and its arguments
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered

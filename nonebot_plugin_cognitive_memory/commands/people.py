@@ -22,9 +22,7 @@ from ..config import setup
 from ..erasure import FILE, erased_person, exported
 from ..lifecycle import get_memory
 from ..onebot import v12, worded
-from .authority import contradiction
-from .entry import Answer, Call, call_parts
-from .pacing import is_confirmed
+from .entry import Answer, Call, call_parts, contradiction, is_confirmed
 
 SHOWN = 12_000  # characters of an export that are sent where no file can be
 INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)

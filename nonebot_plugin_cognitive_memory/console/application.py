@@ -17,8 +17,8 @@ from starlette.types import ASGIApp
 import cognitive_memory_core as core
 
 from ..cards.layout import TOKENS
-from ..http.gates import TokenBuckets
 from ..http.site import status_of
+from ..limits import TokenBuckets
 from . import (
     beliefs,
     configuring,

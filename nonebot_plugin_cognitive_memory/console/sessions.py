@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from ..bounded_maps import Lasting, Newest
+from ..limits import Lasting, Newest
 
 Clock = Callable[[], float]
 LIFETIME = 12 * 3600.0  # seconds after which a session ends

@@ -54,7 +54,7 @@ def mount_agents(site: Site, settings: core.Settings) -> bool:
         if settings.http.agents:
             logger.warning(replies.log.logged(replies.http.SDK_IS_MISSING))
         return False
-    from .agents import agents_app  # noqa: PLC0415  # Starlette is optional
+    from .gates import agents_app  # noqa: PLC0415  # Starlette is optional
 
     site.add(AGENTS, agents_app(settings.http, site.backing))
     logger.info(replies.log.logged(replies.http.AGENTS_MOUNTED.format(count=len(settings.http.agents))))

@@ -1,4 +1,9 @@
-"""Who is let in: by the Host header against DNS rebinding, by the token, by the rate, by the size of a body."""
+"""Who is let in: by the Host header against DNS rebinding, by the token, by the rate, by the size of a body.
+
+MCP clients are served here, too: a request's token decides which place is read for whom; no argument of a tool changes
+that. A client's own token gives access to one place for one person. The operator's token gives access to the place and
+person named in the request's headers, which are configured with the token; the model never sees them.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +11,24 @@ import asyncio
 import hmac
 import math
 import re
-import time
-from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from ipaddress import ip_address
+from urllib.parse import unquote
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .. import replies
-from ..bounded_maps import Newest
+import cognitive_memory_core as core
+
+from .. import injected, replies
+from ..limits import TokenBuckets
+from .routes import Backing
 
 PER_MINUTE, BURST = 600, 120  # requests with the token
 STRANGERS_PER_MINUTE, STRANGERS_BURST = 30, 30  # refused ones of one address; the token is admitted all the same
-CALLERS = 1_000  # whose rate is remembered
 LARGEST = 256 * 1024  # bytes of a body
 READ = 4 * LARGEST  # bytes read before a refusal: a connection closed upon unread bytes may lose the answer
 SECONDS = 10.0  # within which a body must have arrived
@@ -46,27 +54,6 @@ def refused(
     """Return the answer to a refused request, with further fields; ``retry_after`` is in seconds."""
     more = {} if retry_after is None else {"Retry-After": str(max(math.ceil(retry_after), 1))}
     return JSONResponse({"success": False, "error": sentence, **fields}, status, {**(headers or {}), **more})
-
-
-class TokenBuckets:
-    """A token bucket for each caller: ``burst`` requests at once, then ``per_minute`` a minute.
-
-    Beyond :data:`CALLERS`, the caller silent for longest starts again with a full bucket.
-    """
-
-    def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Give each new caller a full bucket; ``clock`` returns seconds of a monotonic clock."""
-        self._rate, self._burst, self._clock = per_minute / 60.0, float(burst), clock
-        self._left: Newest[Hashable, tuple[float, float]] = Newest(CALLERS)  # tokens, and when they were counted
-
-    def wait(self, caller: Hashable = "", *, take: bool = False) -> float:
-        """Return the seconds until a request will be admitted; 0.0 if it is now, and then ``take`` takes a token."""
-        now = self._clock()
-        left, seen = self._left.get(caller, (self._burst, now))
-        left = min(self._burst, left + (now - seen) * self._rate)
-        seconds = max((1.0 - left) / self._rate, 0.0)
-        self._left[caller] = (left - 1.0 if take and not seconds else left), now
-        return seconds
 
 
 def body_reader() -> Callable[[Receive], Awaitable[bytes | int]]:
@@ -240,3 +227,38 @@ def only_header(scope: Scope, wanted: bytes) -> bytes | None:
     """Return the value of a header; None if the request has none or several."""
     found = [value for name, value in scope["headers"] if name == wanted]
     return found[0] if len(found) == 1 else None
+
+
+HEADERS = (b"x-memory-user", b"x-memory-group", b"x-memory-agent")
+
+
+def agents_app(settings: core.HttpSettings, backing: Backing) -> ASGIApp:
+    """Return the application that serves each request according to the token that it carries."""
+
+    async def answer(user: str, group: str, agent: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that reads ``user``'s private chat, or ``group`` for that person."""
+        memory, in_force = backing.memory(), backing.settings()
+        if not memory.is_running:
+            await refused(503, memory.reason)(scope, receive, send)
+            return
+        of = agent or in_force.agent
+        try:
+            where = core.Scene.group(group, user, agent=of) if group else core.Scene.private(user, agent=of)
+        except core.BadArgument as strange:
+            await refused(400, str(strange))(scope, receive, send)
+            return
+        exchange = core.mcp_server.memory_exchange(injected.caller(memory, where, in_force))
+        await core.mcp_server.answer_http(exchange, scope, receive, send)
+
+    async def by_headers(scope: Scope, receive: Receive, send: Send) -> None:
+        user, group, agent = (unquote((only_header(scope, name) or b"").decode("latin-1")).strip() for name in HEADERS)
+        if not user:
+            await refused(400, replies.http.NO_PERSON)(scope, receive, send)
+        else:
+            await answer(user, group, agent, scope, receive, send)
+
+    agents = [
+        TokenGate(partial(answer, one.user, one.group, one.agent), one.token.get_secret_value())
+        for one in settings.agents
+    ]
+    return by_token([*agents, TokenGate(by_headers, settings.token.get_secret_value())])

@@ -17,9 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import cognitive_memory_core as core
 
 from .. import replies
+from ..limits import TokenBuckets
 from ..replies import http_guide as guide
 from .bodies import EventBody
-from .gates import TokenBuckets, TokenGate, host_gate, refused
+from .gates import TokenGate, host_gate, refused
 from .routes import Backing, EventChanged, NothingThere, add_routes
 
 VERSION = "1"

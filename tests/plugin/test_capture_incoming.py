@@ -126,9 +126,9 @@ async def test_a_failing_memory_costs_no_event(
     stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]
 ) -> None:
     """If recording fails, the bot still handles the event, and one log line without the text reports it."""
-    from nonebot_plugin_cognitive_memory import capture, throttled_log
+    from nonebot_plugin_cognitive_memory import capture, limits
 
-    throttled_log._last.clear()
+    limits._last.clear()
 
     def broken(*_: object) -> None:
         raise RuntimeError("canary 我喜欢乌龙茶")

@@ -36,11 +36,11 @@ def fonts(tmp_path: Path) -> Path:
 def studio(fonts: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Let commands draw cards with the test's font."""
     from nonebot_plugin_cognitive_memory.cards import Studio
-    from nonebot_plugin_cognitive_memory.commands import sending
+    from nonebot_plugin_cognitive_memory.commands import entry
 
     with monkeypatch.context() as patch:
         drawing = Studio(fonts)
-        patch.setattr(sending, "studio", lambda: drawing)
+        patch.setattr(entry, "studio", lambda: drawing)
         yield drawing
 
 
@@ -146,7 +146,7 @@ async def test_any_name_is_drawn(app: object, fonts: Path, name: str) -> None:
 
 def test_lines_break_where_people_break_them(app: object) -> None:
     """Chinese text breaks between characters, no line begins with a closing sign, and Latin words stay whole."""
-    from nonebot_plugin_cognitive_memory.cards.clusters import wrapped
+    from nonebot_plugin_cognitive_memory.cards.layout import wrapped
 
     def lines(text: str, most: int = 9) -> list[str]:
         return ["".join(line) for line in wrapped(text, 6, lambda _: 1.0, most=most)]
@@ -161,7 +161,7 @@ def test_lines_break_where_people_break_them(app: object) -> None:
 
 def test_an_emoji_sequence_is_one_sign(app: object) -> None:
     """Families, flags, key caps and skin tones are drawn as one sign each."""
-    from nonebot_plugin_cognitive_memory.cards.clusters import clusters, is_emoji
+    from nonebot_plugin_cognitive_memory.cards.layout import clusters, is_emoji
 
     signs = ["👨‍👩‍👧‍👦", "🇨🇳", "1️⃣", "👍🏽", "❤️", "⛈️"]
     assert list(clusters("".join(signs))) == signs
@@ -199,9 +199,8 @@ def test_a_day_without_lines_is_told_in_a_sentence(app: object) -> None:
 
 def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> None:
     """A sign without a glyph takes no room and is not drawn: a card shows no crossed boxes."""
-    from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
     from nonebot_plugin_cognitive_memory.cards.layout import Drawing, Words
-    from nonebot_plugin_cognitive_memory.cards.painting import Typefaces, painted
+    from nonebot_plugin_cognitive_memory.cards.painting import Typefaces, found_fonts, painted
 
     typefaces = Typefaces(found_fonts(a_font(tmp_path / "one").parent, folders=[]))
     missing = "\u0e01"
@@ -252,24 +251,24 @@ async def test_the_day_comes_by_itself_once(
 ) -> None:
     """If it is switched on, each superuser gets one picture in private a day, within hours of the time; else nobody."""
     from nonebot_plugin_cognitive_memory import config
-    from nonebot_plugin_cognitive_memory.commands import daily
+    from nonebot_plugin_cognitive_memory.commands import scheduled
 
     stage, file = Stage(protocol, answers={"upload_file": {"file_id": "drawn"}}), tmp_path / "daily.json"
     eight = datetime(2026, 3, 1, 8, 1, tzinfo=timezone.utc)
-    monkeypatch.setattr(daily, "get_bots", lambda: {"1": stage.bot})
-    assert not await daily.send_due(file, eight)
+    monkeypatch.setattr(scheduled, "get_bots", lambda: {"1": stage.bot})
+    assert not await scheduled.send_due(file, eight)
     wanted = core.Settings.from_mapping({"capture": {"daily_report": "8：00"}})
     monkeypatch.setattr(config.setup, "settings", wanted)
     for hour in (7, 13):
-        assert not await daily.send_due(file, eight.replace(hour=hour))
-    assert await daily.send_due(file, eight)
-    assert not await daily.send_due(file, eight.replace(hour=9))
+        assert not await scheduled.send_due(file, eight.replace(hour=hour))
+    assert await scheduled.send_due(file, eight)
+    assert not await scheduled.send_due(file, eight.replace(hour=9))
     api = "send_private_msg" if protocol == "v11" else "send_message"
     [sent] = [data for name, data in stage.calls if name == api]
     assert str(sent["user_id"]) == str(SUPERUSER)
     assert [part.type for part in ([sent["message"]] if protocol == "v11" else sent["message"])] == ["image"]
     stage.refused_texts.append("image")
-    assert await daily.send_due(file, eight.replace(day=2))
+    assert await scheduled.send_due(file, eight.replace(day=2))
     assert "最近一天" in str([data for name, data in stage.calls if name == api][-1]["message"])
 
 
@@ -309,14 +308,14 @@ async def test_text_without_font_or_library(
 ) -> None:
     """Without a Chinese font or without the library the answer is text, and nothing fails."""
     from nonebot_plugin_cognitive_memory import cards
-    from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
-    from nonebot_plugin_cognitive_memory.commands import sending
+    from nonebot_plugin_cognitive_memory.cards.painting import found_fonts
+    from nonebot_plugin_cognitive_memory.commands import entry
 
     latin = a_font(tmp_path, "NotoSansSC-Regular.ttf", range(0x20, 0x7F)).parent
     (latin / "broken.ttf").write_bytes(b"\0" * 99)
     monkeypatch.setattr(cards, "found_fonts", lambda _: found_fonts(latin, ()))
     drawing = cards.Studio(latin, has_library=lacks != "library")
-    monkeypatch.setattr(sending, "studio", lambda: drawing)
+    monkeypatch.setattr(entry, "studio", lambda: drawing)
     for _ in range(2):
         [told] = await seen(stage, "/记忆 状态", SUPERUSER, group)
         assert [part.type for part in told] == ["text"]
@@ -364,7 +363,7 @@ async def test_drawing_is_off_the_event_loop_and_bounded(
 
 def test_the_operators_font_comes_first(app: object, tmp_path: Path) -> None:
     """A font in the plugin's own folder is preferred to the system's, and a regular cut to a bold one."""
-    from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
+    from nonebot_plugin_cognitive_memory.cards.painting import found_fonts
 
     own, system = tmp_path / "own", tmp_path / "system"
     for folder, names in (

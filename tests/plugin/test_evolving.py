@@ -41,7 +41,7 @@ class Rounds:
 
 async def test_a_round_runs_once_when_it_is_due(stage: Stage, tmp_path: Path) -> None:
     """A minute's look starts one round a day; the first look ever starts none."""
-    from nonebot_plugin_cognitive_memory.evolving import tick
+    from nonebot_plugin_cognitive_memory.commands.scheduled import tick
 
     rounds = Rounds()
     for _ in range(2 * 24 * 60):
@@ -52,7 +52,7 @@ async def test_a_round_runs_once_when_it_is_due(stage: Stage, tmp_path: Path) ->
 
 async def test_missed_rounds_are_caught_up_once(stage: Stage, tmp_path: Path) -> None:
     """A bot that was off for days runs one round when it is back; a clock that was set back starts none."""
-    from nonebot_plugin_cognitive_memory.evolving import tick
+    from nonebot_plugin_cognitive_memory.commands.scheduled import tick
 
     rounds = Rounds()
     look = partial(tick, tmp_path / "last.json", rounds.next_due, rounds.evolve, rounds.now)
@@ -68,7 +68,7 @@ async def test_missed_rounds_are_caught_up_once(stage: Stage, tmp_path: Path) ->
 
 async def test_an_unreadable_cron_is_told(stage: Stage, tmp_path: Path) -> None:
     """A wrong cron or a damaged file ends no schedule."""
-    from nonebot_plugin_cognitive_memory.evolving import tick
+    from nonebot_plugin_cognitive_memory.commands.scheduled import tick
 
     rounds = Rounds()
     file = tmp_path / "last.json"
@@ -88,9 +88,9 @@ async def test_the_schedule_follows_the_setting(stage: Stage) -> None:
     pytest.importorskip("nonebot_plugin_apscheduler")
     from nonebot_plugin_apscheduler import scheduler
 
-    from nonebot_plugin_cognitive_memory import evolving
+    from nonebot_plugin_cognitive_memory.commands import scheduled
 
-    due = evolving._next_due(START)
+    due = scheduled._next_due(START)
     assert due is not None
     assert due.isoformat() == "2026-03-02T04:00:00+08:00"
-    assert scheduler.get_job(evolving.__name__) is not None
+    assert scheduler.get_job(scheduled.__name__) is not None

@@ -15,7 +15,7 @@ class Seconds:
 
 def test_what_lasts_grows_old_and_is_bounded(app: object) -> None:
     """A value is found until its seconds are over; of more than the bound the latest are kept."""
-    from nonebot_plugin_cognitive_memory.bounded_maps import Lasting
+    from nonebot_plugin_cognitive_memory.limits import Lasting
 
     clock = Seconds()
     lasting = Lasting[int, str](600.0, 3, clock)
@@ -31,7 +31,7 @@ def test_pace_is_of_a_minute(app: object) -> None:
 
     Pages have a limit of their own.
     """
-    from nonebot_plugin_cognitive_memory.commands.pacing import CommandRate
+    from nonebot_plugin_cognitive_memory.limits import CommandRate
 
     clock = Seconds()
     rate = CommandRate(clock)

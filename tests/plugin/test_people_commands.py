@@ -163,16 +163,16 @@ async def test_clearing_asks_again_when_the_content_changed(stage: Stage, group:
 @pytest.mark.parametrize(("seconds", "confirms"), [(59.0, True), (61.0, False)])
 def test_a_confirmation_is_valid_for_a_minute(seconds: float, confirms: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """After sixty seconds the question has to be asked again; a confirmation counts once, the same message never."""
-    from nonebot_plugin_cognitive_memory.commands import pacing
+    from nonebot_plugin_cognitive_memory.commands import entry
 
     now, scene = [0.0], core.Scene.private("2000001")
-    monkeypatch.setattr(pacing, "to_confirm", pacing.Lasting(60.0, 10, lambda: now[0]))
-    assert not pacing.is_confirmed(scene, "clear", 1, "m1")
-    assert not pacing.is_confirmed(scene, "clear", 1, "m1")
+    monkeypatch.setattr(entry, "to_confirm", entry.Lasting(60.0, 10, lambda: now[0]))
+    assert not entry.is_confirmed(scene, "clear", 1, "m1")
+    assert not entry.is_confirmed(scene, "clear", 1, "m1")
     now[0] = seconds
-    assert pacing.is_confirmed(scene, "clear", 1, "m2") is confirms
+    assert entry.is_confirmed(scene, "clear", 1, "m2") is confirms
     if confirms:
-        assert not pacing.is_confirmed(scene, "clear", 1, "m3")
+        assert not entry.is_confirmed(scene, "clear", 1, "m3")
 
 
 async def test_two_people_forget_from_their_own_lists(stage: Stage, group: int) -> None:
@@ -558,9 +558,9 @@ async def test_a_page_that_does_not_exist_is_named(stage: Stage, group: int) -> 
 @pytest.mark.only_v11
 async def test_an_answer_that_cannot_be_sent_costs_one_line(stage: Stage, group: int, log: list[str]) -> None:
     """If the platform takes no reply, the log says so in one line, without a traceback, and nothing else is sent."""
-    from nonebot_plugin_cognitive_memory import throttled_log
+    from nonebot_plugin_cognitive_memory import limits
 
-    throttled_log._last.clear()
+    limits._last.clear()
     stage.answers["send_msg"] = core_refusal()
     await stage.bot.handle_event(message("/记忆 帮助", new_id(), group))
     assert [line for line in log if "没有发出去：ActionFailed" in line]

@@ -246,9 +246,9 @@ async def test_an_open_port_needs_the_token_of_version_twelve(
     twelve_stage: Stage, person: str, club: str, log: list[str], monkeypatch: pytest.MonkeyPatch, token: str
 ) -> None:
     """Where strangers reach the port, admins' commands need the access token, and the log names its line of .env."""
-    from nonebot_plugin_cognitive_memory import throttled_log
+    from nonebot_plugin_cognitive_memory import limits
 
-    monkeypatch.setattr(throttled_log, "_last", {})
+    monkeypatch.setattr(limits, "_last", {})
     monkeypatch.setattr(twelve_stage.bot.config, "host", "0.0.0.0")
     monkeypatch.setattr(twelve_stage.bot.config, "onebot_v12_access_token", token, raising=False)
     twelve_stage.answers["get_group_member_info"] = {"role": "owner"}

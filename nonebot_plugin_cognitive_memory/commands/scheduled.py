@@ -1,16 +1,22 @@
-"""The report of a day: what was learned, costs, what needs a hand; sent daily if ``capture.daily_report`` is set.
+"""What comes by itself at set times: a round of evolution, and the operator's report of a day.
 
-The day of the last report is stored in a file, so that a restart sends none twice.
+Groups' beliefs are evolved if nonebot-plugin-apscheduler is installed. The scheduler checks once a minute whether a
+round is due by ``evolution.cron``. The time of the last round is stored in a file: rounds missed while the bot was off
+are made up by a single one. A changed setting takes effect at once. The report of a day (what was learned, costs, what
+needs a hand) is sent daily if ``capture.daily_report`` is set; its day is stored in a file, so that none is sent twice.
 """
 
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta, timezone
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from nonebot import get_bots
+from nonebot import get_bots, get_driver, logger, require
 from nonebot.adapters import Bot
 from nonebot.exception import AdapterException
 
@@ -20,14 +26,78 @@ from .. import replies
 from ..capture import unrecorded
 from ..config import read_json, replace_json, setup
 from ..lifecycle import get_memory, run_with_bot
+from ..limits import complain
 from ..onebot import spoken, v11, v12
 from ..scene import agent_of
-from ..throttled_log import complain
-from .entry import Answer, Call
-from .sending import picture
+from .entry import Answer, Call, picture
+
+SCHEDULER = "nonebot_plugin_apscheduler"
+FILE = "evolution_schedule.json"
+MINUTE, HOUR = 60, 3600.0  # seconds
+AT_ONCE = 3  # looks; those during a round, which takes an hour, find nothing due
+
+
+async def tick(
+    file: Path,
+    next_due: Callable[[datetime], datetime | None],
+    evolve: Callable[[], Awaitable[int]],
+    now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+) -> None:
+    """Start a round if one is due; never raises. ``next_due`` returns the first due instant after a given one.
+
+    If ``file`` stores no time, the present one is stored and no round starts. The time of a round is stored before the
+    round starts, so that a crash does not repeat it.
+    """
+    try:
+        at, last = now(), (await asyncio.to_thread(read_json, file, dict)).get("last")
+        try:
+            since = datetime.fromisoformat(str(last)).astimezone(timezone.utc)
+        except ValueError:
+            since = None
+        since = since if since is not None and since <= at else None
+        due = next_due(since) if since else None
+        if since is None or (due is not None and due <= at):
+            await asyncio.to_thread(replace_json, file, {"last": at.isoformat()})
+        if due is not None and due <= at:
+            await evolve()
+    except (core.CognitiveMemoryError, OSError, ValueError) as failure:
+        complain(replies.log.not_evolved(failure))
+
+
+def _next_due(after: datetime) -> datetime | None:
+    """Return when ``evolution.cron`` is next due after an instant; raises ValueError for an invalid expression."""
+    trigger: Any = import_module("apscheduler.triggers.cron").CronTrigger
+    settings = setup.settings
+    return trigger.from_crontab(settings.evolution.cron, settings.zone).get_next_fire_time(after, after)
+
+
+def _schedule() -> None:
+    """Register :func:`tick` at the bot's scheduler, once a minute."""
+    directory = setup.data_dir
+    if directory is None or not setup.settings.enabled:
+        return
+    if find_spec(SCHEDULER) is None:
+        logger.info(replies.log.logged(replies.log.NOT_SCHEDULED))
+        return
+    scheduler: Any = import_module(SCHEDULER).scheduler
+    scheduler.add_job(
+        tick,
+        "interval",
+        args=(directory / FILE, _next_due, lambda: get_memory().evolve_groups(within=HOUR)),
+        seconds=MINUTE,
+        id=__name__,
+        max_instances=AT_ONCE,
+        replace_existing=True,
+    )
+
+
+if find_spec(SCHEDULER) is not None:
+    require(SCHEDULER)
+get_driver().on_startup(_schedule)
+
 
 MOST, SHOWN = 5_000, 5  # rows of a day that are counted, and memories of it that are quoted
-FILE = "daily_report.json"
+REPORT_FILE = "daily_report.json"
 EVERY = 30.0  # seconds between two looks at the clock
 LATE = timedelta(hours=4)  # after the hour, in which a bot that was off still sends the report
 
@@ -100,7 +170,7 @@ async def _is_sent(bot: Bot, superuser: str, text: str, card: tuple[Any, ...]) -
 
 async def _round() -> float:
     if setup.data_dir is not None:
-        await send_due(setup.data_dir / FILE, datetime.now(setup.settings.zone))
+        await send_due(setup.data_dir / REPORT_FILE, datetime.now(setup.settings.zone))
     return EVERY
 
 
