@@ -31,13 +31,13 @@ from .injected import (
     tool_schemas,
 )
 from .lifecycle import get_memory
-from .replies.tools import TOOL_GUIDE
+from .replies.chat_plugins import TOOL_GUIDE
 from .scene import find_scene, scene_of
 
 __plugin_meta__ = PluginMetadata(
-    name=replies.metadata.PLUGIN_NAME,
-    description=replies.metadata.PLUGIN_DESCRIPTION,
-    usage=replies.metadata.PLUGIN_USAGE,
+    name=replies.chat_plugins.PLUGIN_NAME,
+    description=replies.chat_plugins.PLUGIN_DESCRIPTION,
+    usage=replies.chat_plugins.PLUGIN_USAGE,
     type="application",
     homepage="https://github.com/nonebot-plugin-cognitive-memory/nonebot-plugin-cognitive-memory",
     config=Config,

@@ -174,7 +174,7 @@ async def lent_model() -> core.LentModel | None:
         try:
             lent = await asyncio.wait_for(_lenders[name](), SECONDS)
         except Exception as unforeseen:  # noqa: BLE001  # a chat plugin's settings may raise anything; the rules go on
-            complain(replies.bridges.NOT_LENT.format(name=name, reason=type(unforeseen).__name__))
+            complain(replies.chat_plugins.NOT_LENT.format(name=name, reason=type(unforeseen).__name__))
             continue
         if lent is not None and lent.is_usable:
             return lent

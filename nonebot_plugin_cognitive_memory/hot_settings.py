@@ -54,7 +54,7 @@ class HotSettings:
     def told(self, result: core.SettingsMoved) -> str:
         """Return what a change did, with the values now; "" if nothing."""
         moved = (*result.changed, *result.shadowed)
-        return replies.settings.moved(result, {key: self.configuration.state(key).value for key in moved})
+        return replies.commands.moved(result, {key: self.configuration.state(key).value for key in moved})
 
     async def look(self) -> float:
         """Reload if a file has changed and is unchanged since the last poll, so that no half-written file is read.
@@ -75,20 +75,20 @@ class HotSettings:
     def configuration(self) -> core.Configuration:
         """The settings with their origins; raises BadArgument if they could not be read at the start."""
         if self._setup.configuration is None:
-            raise core.BadArgument(replies.settings.NO_CONFIGURATION)
+            raise core.BadArgument(replies.commands.NO_CONFIGURATION)
         return self._setup.configuration
 
     def _reloaded(self) -> core.SettingsMoved:
         try:
             texts, given = tuple(map(_text, self._files)), self._read()
         except (ValueError, OSError) as unreadable:  # its text may quote a key
-            problem = replies.settings.ENV_UNREADABLE.format(reason=type(unreadable).__name__)
+            problem = replies.commands.ENV_UNREADABLE.format(reason=type(unreadable).__name__)
             return core.SettingsMoved(problems=(problem,))
         for text, before in zip(texts, self._texts, strict=True):  # lost all settings of ours, or ends within a line
             last = text.rpartition("\n")[2]
             is_broken_off = last and any(line.startswith(last) and line != last for line in before.splitlines())
             if is_broken_off or (_OUR_LINE.search(before) and not _OUR_LINE.search(text)):
-                return core.SettingsMoved(problems=(replies.settings.ENV_CUT,))
+                return core.SettingsMoved(problems=(replies.commands.ENV_CUT,))
         self._texts = texts
         return self.configuration.reload(given)
 

@@ -178,9 +178,9 @@ class MemoryToolbox:
         actions = {TURN: self._end, **core.tools.ACTIONS}
         tool = next((one for one in actions if named.endswith(one) and named.removesuffix(one) in _prefixes), None)
         if tool is None:
-            return core.tools.failure(replies.tools.UNKNOWN_TOOL)
+            return core.tools.failure(replies.chat_plugins.UNKNOWN_TOOL)
         if not (get_memory().is_running or (tool == TURN and lifetime.is_listening)):
-            return core.tools.failure(replies.tools.NOT_ENABLED)
+            return core.tools.failure(replies.chat_plugins.NOT_ENABLED)
         asked = frozenset({self.end.message.id} if self.end.message else ())
         calling = caller(get_memory(), self.end.scene, setup.settings, asked)
         return await core.tools.answer(calling, tool, written, actions[tool])
@@ -226,7 +226,7 @@ def tool_guide(prefix: str = "") -> str:
     Raises BadArgument as :func:`tool_schemas` does.
     """
     names = [str(schema["function"]["name"]).removeprefix(prefix) for schema in tool_schemas(prefix)]
-    return re.sub(rf"(?<![a-z_])(?:{'|'.join(names)})(?![a-z_])", rf"{prefix}\g<0>", replies.tools.TOOL_GUIDE)
+    return re.sub(rf"(?<![a-z_])(?:{'|'.join(names)})(?![a-z_])", rf"{prefix}\g<0>", replies.chat_plugins.TOOL_GUIDE)
 
 
 async def call_tool(name: str, arguments: Mapping[str, object] | str | None, scene: core.Scene) -> str:

@@ -266,7 +266,7 @@ class Lifetime:
             gc.freeze()
         await memory.configure(self._setup.settings)  # they may have moved while the memory opened
         known = self._setup.configuration
-        overridden = replies.settings.overridden_at_start(known.overridden if known else {})
+        overridden = replies.commands.overridden_at_start(known.overridden if known else {})
         historian = replies.log.historian(
             self._setup.settings.models.historian, lent, lender_names(), borrows=memory.borrows
         )

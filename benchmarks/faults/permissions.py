@@ -106,10 +106,10 @@ def _calls(seen: _Count, step: int) -> Iterator[tuple[str, str]]:
 
 
 def _is_refused(answer: str) -> bool:
-    from nonebot_plugin_cognitive_memory.replies import backfill, commands  # noqa: PLC0415  # after NoneBot's start
+    from nonebot_plugin_cognitive_memory.replies import commands  # noqa: PLC0415  # after NoneBot's start
 
     refusals = (commands.ADMINS_ONLY, commands.ADMIN_UNKNOWN, commands.SUPERUSERS_ONLY, commands.NOBODY)
-    refusals = (*refusals, backfill.OPERATOR_ONLY)
+    refusals = (*refusals, commands.OPERATOR_ONLY)
     return not answer or any(refusal in answer for refusal in (*refusals, commands.UNPROVEN, commands.NOT_YOURS))
 
 

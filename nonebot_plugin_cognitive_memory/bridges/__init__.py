@@ -39,14 +39,16 @@ def attach(name: str) -> None:
             version, lent = checked(companion.MODULE, companion.TRIED), companion.lent
             companion.attach()
         else:
-            known = "、".join([*COMPANIONS, replies.bridges.ANY_PLUGIN])
-            raise NotAttachedError(replies.bridges.UNKNOWN.format(names=known))  # noqa: TRY301  # refused as the others
+            known = "、".join([*COMPANIONS, replies.chat_plugins.ANY_PLUGIN])
+            raise NotAttachedError(replies.chat_plugins.UNKNOWN.format(names=known))  # noqa: TRY301  # refused as the others
         add_lender(name, lent)
-        logger.info(replies.log.logged(replies.bridges.ATTACHED.format(name=name, version=version)))
+        logger.info(replies.log.logged(replies.chat_plugins.ATTACHED.format(name=name, version=version)))
     except NotAttachedError as refused:
-        logger.warning(replies.log.logged(replies.bridges.REFUSED.format(name=name, reason=refused)))
+        logger.warning(replies.log.logged(replies.chat_plugins.REFUSED.format(name=name, reason=refused)))
     except Exception as unforeseen:  # noqa: BLE001  # a start-up hook that raises would end the bot
-        logger.warning(replies.log.logged(replies.bridges.REFUSED.format(name=name, reason=type(unforeseen).__name__)))
+        logger.warning(
+            replies.log.logged(replies.chat_plugins.REFUSED.format(name=name, reason=type(unforeseen).__name__))
+        )
 
 
 get_driver().on_startup(attach_chosen)

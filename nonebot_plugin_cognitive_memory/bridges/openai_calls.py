@@ -49,9 +49,9 @@ def allow(plugin: str) -> str:
     Raises NotAttachedError if the plugin is not loaded, or if the SDK is missing or of an untried version.
     """
     if not plugin:
-        raise NotAttachedError(replies.bridges.OPENAI_WITHOUT_PLUGIN)
+        raise NotAttachedError(replies.chat_plugins.OPENAI_WITHOUT_PLUGIN)
     if plugin not in {one.name for one in get_loaded_plugins()}:
-        raise NotAttachedError(replies.bridges.NOT_LOADED.format(module=plugin))
+        raise NotAttachedError(replies.chat_plugins.NOT_LOADED.format(module=plugin))
     version = checked("", TRIED)
     if not _allowed:  # wrap what asks the model, once for all plugins
         event_preprocessor(note_heard)

@@ -55,7 +55,7 @@ def checked(module: str, tried: Mapping[str, str]) -> str:
     Raises NotAttachedError unless the plugin is loaded, in versions that match ``tried``.
     """
     if module and not any(plugin.module_name == module for plugin in get_loaded_plugins()):
-        raise NotAttachedError(replies.bridges.NOT_LOADED.format(module=module))
+        raise NotAttachedError(replies.chat_plugins.NOT_LOADED.format(module=module))
     specifiers: Any = import_module("packaging.specifiers")  # needed only by bridges
     versions: list[str] = []
     for distribution, specifier in tried.items():
@@ -63,12 +63,12 @@ def checked(module: str, tried: Mapping[str, str]) -> str:
             versions.append(version(distribution))
             is_tried = specifiers.SpecifierSet(specifier).contains(versions[-1], prereleases=True)
         except PackageNotFoundError:
-            versions.append(replies.bridges.NO_VERSION)
+            versions.append(replies.chat_plugins.NO_VERSION)
             is_tried = False
         if not is_tried:
             tried_here = specifier.removeprefix("==")
             raise NotAttachedError(
-                replies.bridges.UNTRIED.format(distribution=distribution, found=versions[-1], tried=tried_here)
+                replies.chat_plugins.UNTRIED.format(distribution=distribution, found=versions[-1], tried=tried_here)
             )
     return versions[0]
 
@@ -83,10 +83,10 @@ def part_of(module: str, name: str, parameters: tuple[str, ...] = ()) -> Any:
         for part in name.split("."):
             found = inspect.getattr_static(found, part) if inspect.isclass(found) else getattr(found, part)
     except (ImportError, AttributeError) as missing:
-        raise NotAttachedError(replies.bridges.MISSING_PART.format(part=f"{module}.{name}")) from missing
+        raise NotAttachedError(replies.chat_plugins.MISSING_PART.format(part=f"{module}.{name}")) from missing
     if parameters and not set(parameters) <= set(inspect.signature(getattr(found, "__func__", found)).parameters):
         lacking = f"{module}.{name}({', '.join(parameters)})"
-        raise NotAttachedError(replies.bridges.MISSING_PART.format(part=lacking))
+        raise NotAttachedError(replies.chat_plugins.MISSING_PART.format(part=lacking))
     return found
 
 
@@ -122,7 +122,7 @@ class BridgedTurn:
     async def call(self, name: str, arguments: Mapping[str, object] | str | None) -> str:
         """Run a tool that the chat plugin's model called; return the answer as JSON text, also for a failure."""
         self.has_ended |= name == END
-        return await quietly(MemoryToolbox(self.end).call(name, arguments), replies.bridges.TOOL_FAILED)
+        return await quietly(MemoryToolbox(self.end).call(name, arguments), replies.chat_plugins.TOOL_FAILED)
 
     async def answered(self, answer: object) -> None:
         """Record the turn, unless the model ended it by a call of the tool ``end`` or the answer is no text."""
@@ -130,7 +130,7 @@ class BridgedTurn:
             return
         self.has_ended = True
         name, said = self.scene.user_name or "QQ", answer.strip()[:SHOWN]
-        memo = replies.bridges.MEMO.format(name=name, user_id=self.scene.user_id, answer=said)
+        memo = replies.chat_plugins.MEMO.format(name=name, user_id=self.scene.user_id, answer=said)
         await quietly(self.end(memo), None)
         if setup.settings.capture.auto_consider == "off":  # nothing else would ever read the lines
             await quietly(consider(self.scene), None)
@@ -201,7 +201,7 @@ async def quietly(work: Awaitable[T], otherwise: T) -> T:
         except asyncio.CancelledError:  # by the memory, which was closed meanwhile; the companion goes on
             return otherwise
         except Exception as unforeseen:  # noqa: BLE001  # a companion's answer must never depend on the memory
-            complain(replies.bridges.FAILED.format(reason=type(unforeseen).__name__))
+            complain(replies.chat_plugins.FAILED.format(reason=type(unforeseen).__name__))
             return otherwise
 
     task = asyncio.ensure_future(outcome())
@@ -212,7 +212,7 @@ async def quietly(work: Awaitable[T], otherwise: T) -> T:
     if done:
         return task.result()
     _late.put("late", True)  # a value
-    complain(replies.bridges.FAILED.format(reason=asyncio.TimeoutError.__name__))
+    complain(replies.chat_plugins.FAILED.format(reason=asyncio.TimeoutError.__name__))
     return otherwise
 
 

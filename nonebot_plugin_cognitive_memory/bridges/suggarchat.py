@@ -66,6 +66,6 @@ async def lent() -> core.LentModel | None:
 def _tool(name: str) -> Callable[[Any], Awaitable[str]]:
     async def run(given: Any) -> str:
         turn = await running_turn()
-        return await turn.call(name, given.data) if turn else replies.bridges.TOOL_FAILED
+        return await turn.call(name, given.data) if turn else replies.chat_plugins.TOOL_FAILED
 
     return run

@@ -8,7 +8,7 @@ from functools import partial
 import cognitive_memory_core as core
 
 from .. import replies
-from ..replies.markdown import plain_lines
+from ..onebot import plain_lines
 from .layout import Card, CardLayout, Tone
 
 Block = Callable[[CardLayout], None]
@@ -17,7 +17,7 @@ LABEL_LENGTH, LINE_LENGTH, LINES = 40, 400, 60  # characters and lines of a prof
 
 def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
     """Return the card of a profile, headed for the scene's person; ``at`` is the written time of its last change."""
-    words, is_group = replies.cards, profile.key.entity_type == "group"
+    words, is_group = replies.status, profile.key.entity_type == "group"
     if is_group:
         name, whose = profile.name or scene.group_name or words.THIS_GROUP, words.GROUP
     else:
@@ -37,7 +37,7 @@ def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
 
 def status_card(title: str, here: core.Activity, pins: int, remarks: Sequence[tuple[Tone, str]], at: str) -> Card:
     """Return the card of the status: what is remembered here, and whether the memory works."""
-    words = replies.cards
+    words = replies.status
     counts = ((here.events, words.EVENTS_HERE), (here.messages, words.LINES_HERE), (pins, words.PINS_HERE))
     blocks = [_figures(counts), *_lines_chart(here.days), partial(CardLayout.remarks, lines=remarks)]
     return Card("status", words.STATUS_SIGN, words.NAME, f"{title} · {at}", blocks, words.STATUS_FOOTER)
@@ -45,7 +45,7 @@ def status_card(title: str, here: core.Activity, pins: int, remarks: Sequence[tu
 
 def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tuple[Tone, str]], at: str) -> Card:
     """Return the card of the figures of the whole memory, with a bar per day."""
-    words, totals = replies.cards, now.totals
+    words, totals = replies.status, now.totals
     counts = (
         *((totals.events, words.EVENTS), (totals.messages, words.LINES), (totals.pins, words.PINS)),
         *((totals.memos, words.MEMOS), (now.calls_today, words.CALLS), (now.tokens_today, words.TOKENS)),
@@ -65,7 +65,7 @@ def daily_card(
     day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[tuple[Tone, str]], since: str, at: str
 ) -> Card:
     """Return the card of a day: its figures, what was learned last, and what the operator has to do."""
-    words = replies.cards
+    words = replies.status
     lines = [(one[:LINE_LENGTH], True) for one in newest]
     learned = [partial(CardLayout.paragraphs, heading=words.NEWEST, lines_of=lines)]
     blocks = [_figures([(count, label) for label, count in day.items()]), *(learned if newest else [])]
@@ -76,7 +76,7 @@ def daily_card(
 
 def _lines_chart(days: Sequence[core.DayCount]) -> list[Block]:
     """Return the chart of the lines of each day; none without lines."""
-    words, said = replies.cards, sum(day.messages for day in days)
+    words, said = replies.status, sum(day.messages for day in days)
     caption = words.LINES_IN_DAYS.format(days=len(days), count=f"{said:,}")
     bars = [(_day(day), day.messages) for day in days]
     return [partial(CardLayout.chart, heading=words.LINES_BY_DAY, caption=caption, counts=bars)] if said else []

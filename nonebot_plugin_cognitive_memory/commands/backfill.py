@@ -214,29 +214,29 @@ _stopping: dict[core.Scope, asyncio.Event] = {}  # of the places that are being 
 async def take_in(call: Call) -> str:
     """Take in the history of this place, stop that, or let the owner of the group do it."""
     said, scope = call.text.casefold(), call.here.scope
-    if said in replies.backfill.ALLOW | replies.backfill.FORBID:
+    if said in replies.commands.ALLOW | replies.commands.FORBID:
         return await superuser_objection(call.bot, call.event) or await _allow(
-            scope, is_allowed=said in replies.backfill.ALLOW
+            scope, is_allowed=said in replies.commands.ALLOW
         )
     if refusal := await _refusal(call):
         return refusal
-    if said in replies.backfill.STOP:
+    if said in replies.commands.STOP:
         if scope in _stopping:
             _stopping[scope].set()
-        return replies.backfill.STOPPING if scope in _stopping else replies.backfill.NOTHING_TO_STOP
+        return replies.commands.STOPPING if scope in _stopping else replies.commands.NOTHING_TO_STOP
     if said:
         return call.usage
     if scope in _stopping:
-        return replies.backfill.ALREADY
+        return replies.commands.ALREADY
     stop = _stopping[scope] = asyncio.Event()
     try:
         if not isinstance(call.bot, v11.Bot):
-            return replies.backfill.ONLY_V11
+            return replies.commands.ONLY_V11
         if not (is_captured(call.here) and (await get_memory().place_switch(call.here)).records):
-            return replies.backfill.NOT_RECORDED
+            return replies.commands.NOT_RECORDED
         with unrecorded():
             is_told = await announce(call.bot, call.event, call.here)
-        return await _read(call, stop) if is_told else replies.backfill.NOT_TOLD
+        return await _read(call, stop) if is_told else replies.commands.NOT_TOLD
     finally:
         del _stopping[scope]
 
@@ -246,22 +246,22 @@ async def _read(call: Call, stop: asyncio.Event) -> str:
     memory = get_memory()
     wanted = min(max(LINES if call.number is None else call.number, 1), MOST_LINES)
     done, said_tenths = core.Backfill(), 0
-    await _tell(call, replies.backfill.STARTED.format(wanted=wanted))
+    await _tell(call, replies.commands.STARTED.format(wanted=wanted))
     try:
         async for page in history_pages(call.bot, call.here, wanted):
             found = [past_message(call.bot, call.here, line) for line in page]
             done = done.plus(core.Backfill(left_out=Counter(one for one in found if isinstance(one, str))))
             done = done.plus(await memory.backfill([one for one in found if isinstance(one, core.Message)]))
             if stop.is_set():
-                return replies.backfill.STOPPED.format(seen=done.total, summary=done.summary)
+                return replies.commands.STOPPED.format(seen=done.total, summary=done.summary)
             tenths = done.total * TENTHS // wanted
             if said_tenths < tenths < TENTHS:
                 said_tenths = tenths
-                told = replies.backfill.PROGRESS.format(seen=done.total, wanted=wanted, taken=done.taken)
+                told = replies.commands.PROGRESS.format(seen=done.total, wanted=wanted, taken=done.taken)
                 await _tell(call, told)
     except HistoryRefused as refused:
-        return replies.backfill.REFUSED.format(reason=refused, seen=done.total, summary=done.summary)
-    return replies.backfill.ENDED.format(seen=done.total, summary=done.summary)
+        return replies.commands.REFUSED.format(reason=refused, seen=done.total, summary=done.summary)
+    return replies.commands.ENDED.format(seen=done.total, summary=done.summary)
 
 
 async def _tell(call: Call, text: str) -> None:
@@ -278,8 +278,8 @@ async def _refusal(call: Call) -> str:
     if await SUPERUSER(call.bot, call.event):
         return await superuser_objection(call.bot, call.event)
     if call.here.scope.key not in await asyncio.to_thread(_allowed):
-        return replies.backfill.OPERATOR_ONLY
-    return await objection(call.bot, call.event, replies.backfill.OPERATOR_ONLY, OWNERS)
+        return replies.commands.OPERATOR_ONLY
+    return await objection(call.bot, call.event, replies.commands.OPERATOR_ONLY, OWNERS)
 
 
 async def _allow(scope: core.Scope, *, is_allowed: bool) -> str:
@@ -290,7 +290,7 @@ async def _allow(scope: core.Scope, *, is_allowed: bool) -> str:
             await asyncio.to_thread(replace_json, setup.data_dir / FILE, sorted(changed))
         except OSError as refused:
             raise core.StorageRefused(type(refused).__name__) from refused
-    return replies.backfill.ALLOWED if is_allowed else replies.backfill.FORBIDDEN
+    return replies.commands.ALLOWED if is_allowed else replies.commands.FORBIDDEN
 
 
 def _allowed() -> frozenset[str]:

@@ -210,7 +210,7 @@ async def send_long(bot: Bot, event: Event, text: str) -> None:
     """Send a text as one merged forward; else in at most twelve parts, the last of which says if the text is cut."""
     parts = _parts_of(text)
     if isinstance(event, v11.MessageEvent):
-        name, account = replies.metadata.PLUGIN_NAME, int(bot.self_id)
+        name, account = replies.chat_plugins.PLUGIN_NAME, int(bot.self_id)
         segments = [v11.Message(v11.MessageSegment.text(part)) for part in parts]
         nodes = [v11.MessageSegment.node_custom(account, name, segment) for segment in segments]
         with suppress(AdapterException):
@@ -256,7 +256,7 @@ class Call:
     @property
     def usage(self) -> str:
         """The answer to a call that cannot be understood."""
-        return replies.usage.usage(self.command)
+        return replies.commands.usage(self.command)
 
     @property
     def message_id(self) -> str:
@@ -284,7 +284,7 @@ async def reply(bot: Bot, event: Event) -> None:
         result = replies.commands.NOBODY
     elif command is None:
         like = nearest(text)
-        result = replies.usage.usage(like, replies.usage.NEAREST) if like else replies.commands.UNKNOWN_SUBCOMMAND
+        result = replies.commands.usage(like, replies.commands.NEAREST) if like else replies.commands.UNKNOWN_SUBCOMMAND
     else:
         result = await _answered(bot, event, scene, command)
     await say(bot, event, result)
@@ -303,7 +303,7 @@ async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command)
     _, said = called(worded(call_parts(event), name_of=lambda user_id: heard.name_of(scene, user_id)).text)
     taken = re.fullmatch(command.takes, said, re.DOTALL)
     if taken is None:
-        return replies.usage.usage(command)
+        return replies.commands.usage(command)
     memory = get_memory()
     if not memory.is_running and command.name != "help" and not (lifetime.is_open and command.name in ONES_OWN):
         if lifetime.is_listening:

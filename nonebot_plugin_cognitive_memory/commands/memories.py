@@ -246,7 +246,7 @@ async def catch_up(call: Call) -> str:
     """Reply with what was said here since the asker's last line, or for as long as the words say."""
     memory, scene, zone = get_memory(), call.here, setup.settings.zone
     if (await memory.place_switch(scene)).switch in ("off", "record_only"):
-        return replies.looking_back.NOT_READ_HERE
+        return replies.memories.NOT_READ_HERE
     since, now = None, datetime.now(zone)
     if call.text:  # since the beginning of the day that is named, or for so long before now
         window, limit = core.time_window(call.text, now), core.time_limit(call.text, now)
@@ -255,7 +255,7 @@ async def catch_up(call: Call) -> str:
             return call.usage
     await _learn_first(scene)
     missed = await memory.catch_up(scene, since=since)
-    return replies.looking_back.caught_up(missed, scene, zone, considerer.waiting_count(scene)[0])
+    return replies.memories.caught_up(missed, scene, zone, considerer.waiting_count(scene)[0])
 
 
 async def why(call: Call) -> str:
@@ -269,13 +269,13 @@ async def why(call: Call) -> str:
         return call.usage
     sources = answer_sources.find(scene, replied)
     if sources is None:
-        return replies.looking_back.UNKNOWN_ANSWER
+        return replies.memories.UNKNOWN_ANSWER
     lines = await memory.find_messages(scene, sources)
     events: list[core.Event] = []
     for source in set(sources) - {line.id for line in lines}:
         with suppress(core.UnknownEvent):
             events.append(await memory.find_event(scene, source))
-    return replies.looking_back.reasons(events, lines, scene, setup.settings.zone, len(sources))
+    return replies.memories.reasons(events, lines, scene, setup.settings.zone, len(sources))
 
 
 async def _learn_first(scene: core.Scene) -> None:

@@ -80,39 +80,39 @@ async def resume(_call: Call) -> str:
 async def configure(call: Call) -> str:
     """Show settings, change or reset hot ones, or read the files again, as the words after the command say."""
     word, _, rest = call.text.partition(" ")
-    action = replies.settings.ACTIONS.get(word.casefold(), "" if word else "get")
+    action = replies.commands.ACTIONS.get(word.casefold(), "" if word else "get")
     name, _, value = rest.strip().partition(" ")
     if action == "get":
         known = hot_settings.configuration
         if not name:
-            return replies.settings.changed_settings(known.overridden, known.problems)
+            return replies.commands.changed_settings(known.overridden, known.problems)
         group = [key for key in core.setting_keys() if key.startswith(f"{name.strip('.*').lower()}.")]
         if group:
-            return replies.settings.group_of_settings([known.state(key) for key in group])
-        return replies.settings.setting(known.state(name))
+            return replies.commands.group_of_settings([known.state(key) for key in group])
+        return replies.commands.setting(known.state(name))
     if action == "set":
         name, equals, behind = name.partition("=")
         if not name:
-            return replies.settings.KEY_WANTED
+            return replies.commands.KEY_WANTED
         text = value.strip().removeprefix("=").strip()
         result = await hot_settings.change(name, f"{behind} {text}".strip() if equals else text)
         state = hot_settings.configuration.state(name)
-        same = replies.settings.SAME_VALUE.format(key=state.key, value=state.value or "（空）")
+        same = replies.commands.SAME_VALUE.format(key=state.key, value=state.value or "（空）")
         return hot_settings.told(result) or same
     if action == "reset":
-        return hot_settings.told(await hot_settings.reset(name)) or replies.settings.RELOADED
+        return hot_settings.told(await hot_settings.reset(name)) or replies.commands.RELOADED
     if action == "reload":
-        return hot_settings.told(await hot_settings.reload()) or replies.settings.RELOADED
-    return replies.settings.USAGE
+        return hot_settings.told(await hot_settings.reload()) or replies.commands.RELOADED
+    return replies.commands.USAGE
 
 
 async def give_code(_call: Call) -> str:
     """Send a one-time code for opening the console; only to a superuser, and only in a private chat."""
     if access is None:
-        return replies.console.CLOSED
+        return replies.commands.CLOSED
     from ..console.sessions import CODE_SECONDS  # noqa: PLC0415  # loaded with an open console
 
-    return replies.console.CODE.format(
+    return replies.commands.CODE.format(
         code=access.codes.issue(),
         minutes=round(CODE_SECONDS / 60),
         path=ADDRESS,

@@ -78,7 +78,7 @@ async def show_help(call: Call) -> str:
     """Reply with the commands that the asker may use."""
     is_superuser = await SUPERUSER(call.bot, call.event)
     decides = is_superuser or call.here.kind == "private" or bool(await find_admin(call.bot, call.event))
-    return replies.usage.help_text(call.here, decides=decides, is_superuser=is_superuser)
+    return replies.commands.help_text(call.here, decides=decides, is_superuser=is_superuser)
 
 
 async def show_status(call: Call) -> Answer:
@@ -106,40 +106,40 @@ async def list_beliefs(call: Call) -> str:
     first = (page - 1) * PAGE
     found = await get_memory().beliefs(call.here, status="all", limit=PAGE, offset=first)
     if not found.beliefs:
-        return replies.beliefs.NOTHING_YET if page == 1 else replies.commands.NO_PAGE.format(page=page)
+        return replies.memories.NOTHING_YET if page == 1 else replies.commands.NO_PAGE.format(page=page)
     _show(call.here, found.beliefs, first + 1)
-    return replies.beliefs.listed(found, first + 1, page, is_more=found.total > first + PAGE)
+    return replies.memories.listed(found, first + 1, page, is_more=found.total > first + PAGE)
 
 
 async def show_history(call: Call) -> str:
     """Show the versions of a belief, oldest first; each can be restored by its number."""
     belief_id = shown_id(call.here, "beliefs", call.number)
     if belief_id is None:
-        return replies.beliefs.NUMBER_UNKNOWN
+        return replies.memories.NUMBER_UNKNOWN
     versions = await get_memory().belief_history(call.here, belief_id)
     _show(call.here, versions)
-    return replies.beliefs.history(versions, setup.settings.zone)
+    return replies.memories.history(versions, setup.settings.zone)
 
 
 async def show_changes(call: Call) -> str:
     """Show what changed in the group's beliefs in the last days."""
     days = _days(call, DAYS)
     changes = await get_memory().belief_changes(call.here, days=days)
-    return replies.beliefs.changes(changes, days, setup.settings.zone)
+    return replies.memories.changes(changes, days, setup.settings.zone)
 
 
 async def evolve(call: Call) -> str:
     """Update the beliefs of the group now, from what was said in the last days."""
-    return replies.beliefs.evolved(await get_memory().evolve(call.here, days=_days(call, 1)))
+    return replies.memories.evolved(await get_memory().evolve(call.here, days=_days(call, 1)))
 
 
 async def retire(call: Call) -> str:
     """Retire a belief of the list shown last; it can be restored."""
     belief_id = shown_id(call.here, "beliefs", call.number)
     if belief_id is None:
-        return replies.beliefs.NUMBER_UNKNOWN
+        return replies.memories.NUMBER_UNKNOWN
     belief = await get_memory().retire_belief(call.here, belief_id, "")
-    return replies.beliefs.RETIRED.format(statement=belief.statement)
+    return replies.memories.RETIRED.format(statement=belief.statement)
 
 
 async def restore(call: Call) -> str:
@@ -150,12 +150,12 @@ async def restore(call: Call) -> str:
             return replies.commands.FORGOTTEN_NUMBER_UNKNOWN
         return replies.memories.restored(await get_memory().restore_event(call.here, event_id))
     if refusal := await objection(call.bot, call.event, replies.commands.ADMINS_ONLY):
-        return replies.beliefs.RESTORE_REFUSED.format(refusal=refusal)
+        return replies.memories.RESTORE_REFUSED.format(refusal=refusal)
     belief_id = shown_id(call.here, "beliefs", call.number)
     if belief_id is None:
-        return replies.beliefs.NUMBER_UNKNOWN
+        return replies.memories.NUMBER_UNKNOWN
     belief = await get_memory().restore_belief(call.here, belief_id)
-    return replies.beliefs.RESTORED.format(statement=belief.statement)
+    return replies.memories.RESTORED.format(statement=belief.statement)
 
 
 async def suggest(call: Call) -> str:
@@ -163,16 +163,16 @@ async def suggest(call: Call) -> str:
     if not call.text:
         found = (await get_memory().suggestions(call.here))[:MOST_SHOWN]
         show(call.here, "suggestions", found)
-        return replies.beliefs.suggestions(found, setup.settings.zone)
+        return replies.memories.suggestions(found, setup.settings.zone)
     word, _, number = call.text.partition(" ")
-    accept = replies.beliefs.DECISIONS.get(word.casefold())
+    accept = replies.memories.DECISIONS.get(word.casefold())
     if accept is None or not number.strip().isdecimal():
         return call.usage
     suggestion_id = shown_id(call.here, "suggestions", int(number.strip()[:9]))
     if suggestion_id is None:
-        return replies.beliefs.SUGGESTION_UNKNOWN
+        return replies.memories.SUGGESTION_UNKNOWN
     await get_memory().decide_suggestion(call.here, suggestion_id, accept)
-    return replies.beliefs.ACCEPTED if accept else replies.beliefs.DISMISSED
+    return replies.memories.ACCEPTED if accept else replies.memories.DISMISSED
 
 
 def _days(call: Call, default: int) -> int:

@@ -109,7 +109,7 @@ async def show_daily(call: Call) -> Answer:
 
 async def report(at: datetime, agent: str) -> tuple[str, tuple[Any, ...]]:
     """Return the last 24 hours of an agent's memory before an instant, as a text and as a card."""
-    memory, operator, words = get_memory(), core.Scene.operator(agent), replies.cards
+    memory, operator, words = get_memory(), core.Scene.operator(agent), replies.status
     since = at - timedelta(days=1)
     status, window = await memory.status(), core.Interval(since, at)
     newest = await memory.listings.events(operator, core.EventListing(window=window), MOST, 0)

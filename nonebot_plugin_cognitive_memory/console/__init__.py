@@ -28,7 +28,7 @@ def opened(site: Site | None, settings: core.Settings) -> ConsoleAccess | None:
     if site is None or not settings.http.console:
         return None
     if find_spec("jinja2") is None or find_spec("python_multipart") is None:
-        logger.warning(replies.log.logged(replies.console.NEEDS_JINJA))
+        logger.warning(replies.log.logged(replies.commands.NEEDS_JINJA))
         return None
     from .application import console_application  # noqa: PLC0415  # Jinja and FastAPI are optional
     from .records import Records, is_own  # noqa: PLC0415  # the same
@@ -39,7 +39,7 @@ def opened(site: Site | None, settings: core.Settings) -> ConsoleAccess | None:
     logger.add(records.take, level="INFO", filter=is_own, format="{message}")
     context = ConsoleContext(site.backing, setup.data_dir, records=records)
     site.add(PATH, console_application(access, context, settings.http.token.get_secret_value().strip()))
-    logger.info(replies.log.logged(replies.console.MOUNTED.format(path=ADDRESS)))
+    logger.info(replies.log.logged(replies.commands.CONSOLE_MOUNTED.format(path=ADDRESS)))
     return access
 
 

@@ -31,7 +31,7 @@ async def settings(visit: Visit) -> Response:
     """Show every setting by what people want to change; secrets are hidden by the core."""
     text, language = visit.asked("text").casefold(), "zh" if visit.language == "zh" else "en"
     meanings = {key: _meaning(key, language) for key in core.setting_keys()}
-    searched = {key: f"{key} {meaning} {replies.settings.SEARCHED.get(key, '')}" for key, meaning in meanings.items()}
+    searched = {key: f"{key} {meaning} {replies.commands.SEARCHED.get(key, '')}" for key, meaning in meanings.items()}
     wanted = [key for key in meanings if all(word in searched[key].casefold() for word in text.split())]
     states = await asyncio.to_thread(lambda: [hot_settings.configuration.state(key) for key in wanted])
     groups = [(name, [one for one in states if group_of(one.key) == name]) for name in GROUPS]

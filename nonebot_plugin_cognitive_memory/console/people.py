@@ -11,7 +11,7 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from ..erasure import erased_person, erased_place
-from ..replies.markdown import plain_lines
+from ..onebot import plain_lines
 from .charts import days_of, graph
 from .pages import minute
 from .today import calendar_of

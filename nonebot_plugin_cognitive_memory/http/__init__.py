@@ -65,7 +65,7 @@ def mount_metrics(site: Site, settings: core.Settings) -> bool:
     """Add the path of the metrics; return False without Prometheus' client library."""
     if find_spec("prometheus_client") is None:
         if settings.http.metrics_token.get_secret_value().strip():
-            logger.warning(replies.log.logged(replies.metrics.LIBRARY_IS_MISSING))
+            logger.warning(replies.log.logged(replies.http.LIBRARY_IS_MISSING))
         return False
     from .metrics import metrics_app  # noqa: PLC0415  # Starlette is optional
 

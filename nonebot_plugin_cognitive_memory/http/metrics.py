@@ -77,7 +77,7 @@ class _Families(Collector):
 def described(status: core.Status, durations: tuple[core.Durations, ...]) -> bytes:
     """Return the metrics in the text format, with those of the process on systems that report them."""
     seconds = HistogramMetricFamily(
-        f"{PREFIX}operation_seconds", replies.metrics.HELP["operation_seconds"], labels=["operation"]
+        f"{PREFIX}operation_seconds", replies.http.HELP["operation_seconds"], labels=["operation"]
     )
     for one in durations:
         bounds = [*(f"{bound:g}" for bound in one.bounds), "+Inf"]
@@ -131,7 +131,7 @@ def _figures(status: core.Status) -> Iterator[Metric]:
 
 
 def _gauge(name: str, samples: Samples, *labels: str, family: Any = GaugeMetricFamily) -> Metric:
-    described = family(PREFIX + name, replies.metrics.HELP[name], labels=labels)
+    described = family(PREFIX + name, replies.http.HELP[name], labels=labels)
     for values, value in samples.items():
         described.add_metric(values, float(value))
     return described

@@ -1,14 +1,95 @@
-"""Replies to commands, for people: refusals, confirmations and profiles."""
+"""Replies to commands, for people: refusals, confirmations, profiles, settings, and how each subcommand is written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 import cognitive_memory_core as core
 
-from .markdown import plain_lines
-from .tools import NOT_ENABLED
+from ..command_table import AS_TEXT, Command
+from ..onebot import plain_lines
+from .chat_plugins import NOT_ENABLED
+
+SHOWN = 8  # changed settings that one line lists
+ACTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("get", "看", "查看"), "get"),
+    **dict.fromkeys(("set", "设", "设置", "改"), "set"),
+    **dict.fromkeys(("reset", "恢复", "重置"), "reset"),
+    **dict.fromkeys(("reload", "重读", "重载"), "reload"),
+}
+SEARCHED: Mapping[str, str] = {  # what people look for when they mean a setting that says it otherwise
+    "daily_calls": "预算 费用 花钱 上限 限额",
+    "query.context_token_budget": "预算 上下文长度",
+    "capture.ignore_groups": "不记的群 黑名单 屏蔽",
+    "capture.groups": "不记的群 白名单",
+    "capture.ignore_users": "不记的人 黑名单 屏蔽",
+    "capture.announce": "告知 太吵 提示",
+    "capture.daily_report": "日报 早上 每天 通知 推送",
+    "capture.log_days": "保留 多久 过期",
+    "capture.auto_consider": "自动记 开关",
+    "models.historian.api_key": "401 key",
+    "models.embedding.api_key": "401 key",
+    "http.token": "密码 登录",
+}
+USAGE = (
+    "/记忆 配置 [get 键 | set 键 值 | reset [键] | reload]，例如 /记忆 配置 set query.auto_top_k 5；"
+    "get 也可以写「看」，set「设」，reset「恢复」，reload「重读」"
+)
+KEY_WANTED = "要改哪一个？例如 /记忆 配置 set query.auto_top_k 5"
+NOTHING_CHANGED = (
+    "还没在聊天里改过设置，都按 .env。能改的（马上生效）：query 想起什么、historian 怎么整理、capture 记哪些、"
+    "evolution 群记忆、profile.merge_ 多久写侧写；看一组和现在的值：/记忆 配置 get query"
+)
+NO_CONFIGURATION = "设置没有读成，现在改不了：请看启动时的日志，改正 .env 后重启"
+ENV_UNREADABLE = ".env 读不了（{reason}），设置先照旧"
+ENV_CUT = ".env 没有了，或只剩一部分（我们的设置一行也没有，或断在一行中间），设置先照旧；请写完整，或重启"
+SAME_VALUE = "{key} 本来就是 {value}"
+RELOADED = "重新读过 .env 和 overrides.json，设置没有变"
+
+
+def changed_settings(overridden: Mapping[str, str], problems: Sequence[str]) -> str:
+    """List the settings changed at run time, and what in overrides.json has no effect."""
+    lines = [f"{key} = {value or '（空）'}" for key, value in overridden.items()]
+    heading = ["运行时改过（overrides.json，比 .env 优先；用回 .env：/记忆 配置 reset 键）："] if lines else []
+    return "\n".join([*heading, *lines, *problems]) or NOTHING_CHANGED
+
+
+def setting(state: core.SettingState) -> str:
+    """Show one setting: its value, where it comes from, and when a change takes effect."""
+    shown = f"{state.key} = {state.value or '（空）'}"
+    origin = f"运行时改的，.env 里是 {state.env_value or '（空）'}" if state.is_overridden else ""
+    default = "" if state.value == state.default else f"默认 {state.default or '（空）'}"
+    when = "改了立即生效" if state.is_hot else "写在 .env 里，重启后生效"
+    return f"{shown}（{'；'.join(part for part in (origin, default, when) if part)}）"
+
+
+def group_of_settings(states: Sequence[core.SettingState]) -> str:
+    """Show the settings of one group, a line each."""
+    return "\n".join(
+        f"{state.key} = {state.value or '（空）'}{'（运行时改的）' if state.is_overridden else ''}" for state in states
+    )
+
+
+def moved(result: core.SettingsMoved, values: Mapping[str, str]) -> str:
+    """Return what a change did: what has effect now or after a restart, what overrides.json hides, what is unused."""
+    parts = [f"{key} 现在是 {values[key] or '（空）'}" for key in result.changed]
+    parts += [f"{key} 重启后生效" for key in result.waiting]
+    parts += [
+        f"{key} 在 .env 里改了，但运行时改过它，仍是 {values[key] or '（空）'}；用 .env 的：/记忆 配置 reset {key}"
+        for key in result.shadowed
+    ]
+    return "\n".join((*parts, *result.problems))
+
+
+def overridden_at_start(overridden: Mapping[str, str]) -> str:
+    """Return the part of the start line that lists changed settings, "" if there are none."""
+    if not overridden:
+        return ""
+    listed = [f"{key}={value}" for key, value in overridden.items()]
+    more = f" 等 {len(listed)} 项" if len(listed) > SHOWN else ""
+    return f"；运行时改过的设置（overrides.json）：{'、'.join(listed[:SHOWN])}{more}"
+
 
 LINE_LENGTH = 80
 UNKNOWN_SUBCOMMAND = "没有这个子命令，发送 /记忆 帮助 看看能做什么"
@@ -182,3 +263,125 @@ def viewed(found: core.Profile | None, revisions: Sequence[core.Revision], zone:
         for number, revision in enumerate(revisions, 1)
     ]
     return "\n".join((shown, "更早的版本（换回：/记忆 回滚 @某人 第几版）", *lines))
+
+
+STOP = frozenset({"停", "取消", "stop"})
+ALLOW, FORBID = frozenset({"允许", "allow"}), frozenset({"不许", "forbid"})
+OPERATOR_ONLY = "补课要机器人管理员来做；他在这个群发一次 /记忆 补课 允许，群主也可以"
+ALLOWED = "好，这个群的群主以后也可以补课；收回发送 /记忆 补课 不许"
+FORBIDDEN = "好，这个群只有机器人管理员可以补课"
+ALREADY = "这里正在补课，停下来发送 /记忆 补课 停"
+NOTHING_TO_STOP = "这里没有在补课"
+STOPPING = "好，读完手上这一页就停"
+NOT_RECORDED = "这里现在不记（关着、只忆，或设置里不记），所以不补课"
+NOT_TOLD = "群里还没有人知道我会记，而说明发不出去，所以不补课；请稍后再试"
+ONLY_V11 = "OneBot v12 没有读历史消息的动作，补不了；可以导出聊天记录，用 cognitive-memory import-chat 导入"
+STARTED = "开始补课：从最新的往前读 {wanted} 句，读到哪儿会说；停下来发送 /记忆 补课 停"
+PROGRESS = "补课：读了 {seen} / {wanted} 句，新记下 {taken} 句"
+ENDED = "补课完了，读了 {seen} 句：{summary}。从最早的开始整理，慢慢来"
+STOPPED = "停下了，读了 {seen} 句：{summary}。再发一次 /记忆 补课 会接着补"
+REFUSED = "协议端不给更早的了（{reason}），读了 {seen} 句：{summary}。再发一次 /记忆 补课 会接着补，已经记下的不会重复"
+
+
+CONSOLE_MOUNTED = "控制台在 {path}：用 COGNITIVE_MEMORY__HTTP__TOKEN 登录，或者私聊发 /记忆 控制台 拿一次性登录码"
+NEEDS_JINJA = (
+    "控制台要 Jinja：pip install 'nonebot-plugin-cognitive-memory[console]'；"
+    "不要控制台就写 COGNITIVE_MEMORY__HTTP__CONSOLE=false"
+)
+CODE = (
+    "控制台登录码：{code}\n{minutes} 分钟内有效，只能用一次，不要转给别人。"
+    "打开机器人地址后面的 {path}（在机器人这台机器上是 {address}）"
+)
+CLOSED = (
+    "控制台没有开：要用 FastAPI 驱动，.env 里写 COGNITIVE_MEMORY__HTTP__TOKEN=一串随机字符，"
+    "COGNITIVE_MEMORY__HTTP__CONSOLE 不能是 false，并装好 nonebot-plugin-cognitive-memory[console]；改完重启"
+)
+
+
+WRITTEN, NEAREST = "写法：{usage}", "没有这个子命令，最像的是 {usage}"
+_HELP = """\
+认知记忆 · 发 /记忆（或 /memory）加子命令，中文英文写一个就行，例如 /记忆 详情 1
+列表 list [页]：这里记住了什么，新的在前；列表 已忘：你忘掉的，30 天内能恢复
+详情 show 序号：一条的全文、谁说的、出自哪几句
+搜索 search 内容 [-n 条数]：找一件事
+记住 add 内容：置顶一件事，和你说话时总会想起；回复一条消息只发「/记忆 记住」就记那条
+置顶列表 pins：你的置顶和全群的置顶
+忘掉 forget 序号：忘掉一条；更正 correct 序号 内容：改一条你自己说的
+侧写 profile：这里记下的你是什么样的人；群侧写 group：这个群（加 -t 只要文字）
+共享 share on|off：你在私聊里的侧写，群里能不能用
+爬楼 catchup [多久]：你不在的时候这里说了什么；为什么 why：回复我的一句话，看它想起了什么
+整理 consider：现在就把刚才的话整理成记忆
+无痕 incognito [多久]：接下来你说的不记（默认 30 分钟，0 结束）
+别记我 optout：从此不记我、不提我；可以记我 optin：恢复
+忘记我 forget me：删掉关于我的全部；导出 export：把我的记忆发给我（私聊）
+状态 status：记忆是否在工作；帮助 help：看这份说明"""
+_HELP_GROUP = """\
+—— 群主和管理员 ——
+开 on、关 off、只记 record、只忆 recall：这个群记不记、用不用；后三个能写期限，如「关 2小时」
+群记忆 beliefs [页]：这个群的规矩、习惯和看法；演进 history 序号：一条的来历
+变更 changes [天数]：最近改了什么；演化 evolve [天数]：现在就从聊天里长出群记忆
+淘汰 retire 序号、恢复 restore 序号：去掉或换回一条
+建议 suggestions [采纳|不要 序号]：反复遇到的问题，可以记成常见问题、流程或技能
+置顶 pin 内容：全群的置顶
+总结 summarize [句数]：总结最近的聊天
+清空 clear：删掉这个群的全部记忆"""
+_HELP_PRIVATE = """\
+—— 这个私聊 ——
+开 on、关 off、只记 record、只忆 recall：这里记不记、用不用；后三个能写期限，如「关 2小时」
+总结 summarize [句数]：总结最近的聊天
+清空 clear：删掉这个私聊的全部记忆"""
+_HELP_SUPERUSER = """\
+—— 机器人管理员 ——
+补课 backfill [句数]：把这里以前说过的也记下；补课 停
+统计 stats、日报 daily（私聊）、队列 queue、失败 failed、重试 retry [任务号|规则]
+重建索引 reindex、停 pause、启 resume
+配置 config [get|set|reset|reload]：看和改设置
+控制台 console：网页控制台的一次性登录码（私聊）
+查看 view @某人：侧写和它的版本；回滚 rollback @某人 [第几版]：换回旧版"""
+_USAGE = {  # of those that are more than their word
+    "list": "/记忆 列表 [页]，例如 /记忆 列表 2；你忘掉的：/记忆 列表 已忘 [页]",
+    "show": "/记忆 详情 序号，例如 /记忆 详情 3；序号看最近一次列表或搜索",
+    "search": "/记忆 搜索 内容 [-n 条数]，例如 /记忆 搜索 花生 -n 5",
+    "add": "/记忆 记住 内容，例如 /记忆 记住 我对花生过敏；也可以回复一条消息发 /记忆 记住",
+    "forget": "/记忆 忘掉 序号，例如 /记忆 忘掉 3；序号看最近一次列表或搜索",
+    "correct": "/记忆 更正 序号 内容，例如 /记忆 更正 3 我对芒果过敏；序号看最近一次列表或搜索",
+    "share": "/记忆 共享 on 或 /记忆 共享 off",
+    "catchup": "/记忆 爬楼 [多久]，例如 /记忆 爬楼 3小时 或 /记忆 爬楼 昨天；不写就从你上次说话起",
+    "why": "回复机器人的一句话，发 /记忆 为什么",
+    "incognito": "/记忆 无痕 [多久]，例如 /记忆 无痕 60（分钟）或 /记忆 无痕 到今晚8点，最长 7 天；/记忆 无痕 0 结束",
+    "off": "/记忆 关 [多久或到什么时候]，例如 /记忆 关 2小时",
+    "record": "/记忆 只记 [多久或到什么时候]，例如 /记忆 只记 3天",
+    "recall": "/记忆 只忆 [多久或到什么时候]，例如 /记忆 只忆 到明天早上8点",
+    "beliefs": "/记忆 群记忆 [页]，例如 /记忆 群记忆 2",
+    "history": "/记忆 演进 序号，例如 /记忆 演进 3；序号看 /记忆 群记忆",
+    "changes": "/记忆 变更 [天数]，例如 /记忆 变更 7",
+    "evolve": "/记忆 演化 [天数]，例如 /记忆 演化 7",
+    "retire": "/记忆 淘汰 序号，例如 /记忆 淘汰 3；序号看 /记忆 群记忆",
+    "restore": "/记忆 恢复 序号，例如 /记忆 恢复 3；序号看 /记忆 群记忆、/记忆 演进 或 /记忆 列表 已忘",
+    "suggestions": "/记忆 建议，再发 /记忆 建议 采纳 序号 或 /记忆 建议 不要 序号，例如 /记忆 建议 采纳 1",
+    "summarize": "/记忆 总结 [句数]，例如 /记忆 总结 100",
+    "pin": "/记忆 置顶 内容，例如 /记忆 置顶 周五晚上不讨论工作",
+    "retry": "/记忆 重试 [任务号]，不写任务号就是全部；模型不肯回答时，/记忆 重试 规则 先由规则整理",
+    "view": "/记忆 查看 @某人（或 QQ 号）",
+    "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[第几版]，不写就是上一版；版本看 /记忆 查看",
+    "config": USAGE,
+    "backfill": "/记忆 补课 [句数]，例如 /记忆 补课 500；停下：/记忆 补课 停；群主能不能补：/记忆 补课 允许 或 不许",
+    "console": "/记忆 控制台，只能在私聊里用",
+}
+
+
+def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
+    """Return the commands that somebody may use here; ``decides`` is True for an admin and in one's private chat."""
+    parts = [_HELP]
+    if decides:
+        parts.append(_HELP_GROUP if scene.kind == "group" else _HELP_PRIVATE)
+    if is_superuser:
+        parts.append(_HELP_SUPERUSER)
+    return "\n".join(parts)
+
+
+def usage(command: Command, sentence: str = WRITTEN) -> str:
+    """Return the usage of a subcommand in a sentence: of the one that was called, or, as NEAREST, of one like it."""
+    plain = f"/记忆 {command.words[0]}"
+    as_text = f"；只要文字：{plain} -t" if command.takes == AS_TEXT else ""
+    return sentence.format(usage=_USAGE.get(command.name, plain + as_text))

@@ -13,15 +13,11 @@ from .sources import CORE, ROOT
 
 HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
 AFTER_OPENING = ("opened", "learning", "models", "recall.recall", "recall.one_pass", "historian")  # of the core
-SUBCOMMANDS = ("backfill", "beliefs", "memories", "operating", "people", "places")
+SUBCOMMANDS = ("backfill", "memories", "operating", "people", "places")
 OFF = (  # rooms of the plugin that a bot needs only after it has switched them on, or when somebody asks
     *(f"commands.{family}" for family in SUBCOMMANDS),
-    *("http.", "console.", "bridges.", "cards", "exporting", "platform_history"),
-    *(
-        f"replies.{reader}"
-        for reader in ("backfill", "http", "console", "metrics", "cards", "quality", "beliefs", "suggestions")
-    ),
-    *(f"replies.{reader}" for reader in ("memories", "status", "usage")),
+    *("http.", "console.", "bridges.", "cards"),
+    *(f"replies.{reader}" for reader in ("http", "console", "memories", "status")),
 )
 OFF_OF_THE_CORE = (
     *("tools", "mcp_server", "cli", "quality", "evolution", "transfer", "status", "listings", "context", "recall"),

@@ -443,7 +443,7 @@ def test_how_many(text: str, split: tuple[str, int] | None) -> None:
 def test_the_page_and_the_help_follow_the_table_of_commands() -> None:
     """docs/commands.md lists each command under those who may use it, and the help of those people names it."""
     from nonebot_plugin_cognitive_memory.command_table import COMMANDS
-    from nonebot_plugin_cognitive_memory.replies.usage import help_text
+    from nonebot_plugin_cognitive_memory.replies.commands import help_text
 
     page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text("utf-8").partition("<!-- transcript")[0]
     sections = re.split(r"^(?:人人可用|群主和管理员|机器人管理员)", page, flags=re.MULTILINE)[1:]

@@ -1,6 +1,15 @@
-"""The texts of tools that only the plugin uses; the others are in the core, which runs the tools."""
+"""What those read who run or write a chat plugin, and the model that calls the tools: metadata, guide, log lines."""
 
 from __future__ import annotations
+
+PLUGIN_NAME = "认知记忆"
+PLUGIN_DESCRIPTION = "长期记忆：群聊与私聊里说过的事，机器人下一轮就想得起来；不用密钥，不用联网"
+PLUGIN_USAGE = """\
+装上就开始记：群里和私聊里说的话，有用的会自动整理成记忆。发送 /记忆 帮助 看命令。
+聊天插件：require("nonebot_plugin_cognitive_memory") 之后注入 MemoryContext（放进提示词的记忆）、
+RecordEnd（一轮结束时记下备忘和观察）、MemoryTools（给模型的工具）；TOOL_GUIDE 是给系统提示词的说明。
+设置写在 .env，前缀 COGNITIVE_MEMORY__，都有默认值。"""
+
 
 TOOL_GUIDE = """\
 【长期记忆的用法】
@@ -18,3 +27,19 @@ TOOL_GUIDE = """\
 """
 NOT_ENABLED = "未启用"
 UNKNOWN_TOOL = "没有这个工具"
+
+
+NO_VERSION = "没有版本号"
+ANY_PLUGIN = "openai:插件名"
+OPENAI_WITHOUT_PLUGIN = f"要写明给哪个插件，例如 {ANY_PLUGIN}"
+FAILED = "这一轮没用上记忆，聊天插件照常回答（{reason}）"
+TOOL_FAILED = '{"ok": false, "error": "记忆暂时用不了"}'
+NOT_LENT = "读不出 {name} 的模型设置（{reason}），这会儿不借它的模型"
+
+ATTACHED = "已给 {name} {version} 接上记忆"
+REFUSED = "没有给 {name} 接上记忆：{reason}。它照常聊天，只是没有记忆"
+UNKNOWN = "不认识这个名字，能写的有 {names}"
+NOT_LOADED = "机器人没有加载插件 {module}"
+UNTRIED = "装的 {distribution} 是 {found}，这里只试过 {tried}"
+MISSING_PART = "它内部变了样，找不到 {part}"
+MEMO = "回答了 {name}({user_id})：{answer}"
