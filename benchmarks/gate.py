@@ -20,7 +20,7 @@ from typing import Any
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
-from cognitive_memory_core.text.statements.lexicon import offences
+from cognitive_memory_core.text.statements import offences
 
 from .measure import Report
 

@@ -100,8 +100,8 @@ if TYPE_CHECKING:
     from .stopwatches import Durations as Durations
     from .tasks import BackgroundLoop as BackgroundLoop
     from .text.names import clean_name as clean_name
-    from .text.statements.lexicon import Offence as Offence
-    from .text.statements.lexicon import offences as offences
+    from .text.statements import Offence as Offence
+    from .text.statements import offences as offences
     from .text.time.time_limits import time_limit as time_limit
     from .text.time.time_words import time_window as time_window
 else:
@@ -145,7 +145,7 @@ else:
             "status": "Status",
             "stopwatches": "Durations",
             "text.names": "clean_name",
-            "text.statements.lexicon": "Offence offences",
+            "text.statements": "Offence offences",
             "text.time.time_limits": "time_limit",
             "text.time.time_words": "time_window",
             "env_variables": "merged_settings nested_settings",

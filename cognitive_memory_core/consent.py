@@ -17,7 +17,7 @@ from .domain.profile import Profile
 from .domain.scope import Incognito, PlaceSwitch, Scene, Scope, Switch
 from .domain.turn import Dialogue, Turn
 from .store.ledger import Ledger
-from .text.safety.redaction import Redaction
+from .text.people import Redaction
 
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
 KEPT_PERIODS = timedelta(days=366)  # a caller may submit lines a long time after they were said

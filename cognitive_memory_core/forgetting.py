@@ -33,11 +33,11 @@ from .store.erasure.eraser import ErasedRows, Eraser
 from .store.events import EventLedger
 from .store.ledger import Ledger
 from .store.names import MOST_NAMES, Alias
-from .text import caches
+from .text.characters import clear_caches
 from .text.names import clean_name, clean_text
-from .text.safety.redaction import Redaction
-from .text.statements.lexicon import offences
-from .text.statements.withdrawn_claims import untelling, without_retold
+from .text.people import Redaction
+from .text.retelling import untelling, without_retold
+from .text.statements import offences
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
@@ -74,7 +74,7 @@ class Purge:
                 yield
             finally:
                 self._erasures += 1
-                caches.clear_caches()
+                clear_caches()
 
     def begin(self, state: PurgeState) -> None:
         """Schedule a purge in the background for when it is due."""
@@ -113,7 +113,7 @@ class Purge:
                     async with self.turn:
                         if erasures == self._erasures:
                             await self._eraser.purge(self._clock.now(), is_over=True)
-                            caches.clear_caches()  # entries cached by searches that ran during an erasure
+                            clear_caches()  # entries cached by searches that ran during an erasure
                             return True
                 return False
         except CognitiveMemoryError as away:

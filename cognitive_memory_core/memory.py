@@ -589,15 +589,13 @@ async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning
     def load() -> ModuleType:
         from . import learning  # noqa: PLC0415  # loaded when a memory is open already
         from .store.numpy_on_use import np  # noqa: PLC0415  # the same
-        from .text import terms  # noqa: PLC0415  # the same
-        from .text.statements import questions  # noqa: PLC0415  # the same
-        from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
+        from .text import statements, terms  # noqa: PLC0415  # the same
 
-        offences(".")  # compiles patterns that would otherwise delay the first message
+        statements.offences(".")  # compiles patterns that would otherwise delay the first message
         np.empty(0)  # loads numpy: a process that has run out of file handles could not
         terms.prepare()
-        questions.asks_who(".")
-        questions.speaks_of_asker(".")
+        statements.asks_who(".")
+        statements.speaks_of_asker(".")
         return learning
 
     learning = (await asyncio.to_thread(load)).Learning(opened)

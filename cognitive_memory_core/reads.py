@@ -131,7 +131,7 @@ class Reads:
         date includes its day.
         """
         from .read_access import requested_filter  # noqa: PLC0415  # loaded with an open memory
-        from .text.time.instants import interval_of  # noqa: PLC0415  # the same
+        from .text.time.time_limits import interval_of  # noqa: PLC0415  # the same
 
         window = interval_of(time_from, time_to, self._settings.current.zone)
         read_filter, opened = requested_filter(scene, user_id, group_id, kinds, window), self._open
@@ -206,7 +206,7 @@ class Reads:
         off or not read. Raises UnavailableError.
         """
         from .domain.catch_up import CatchUp, talks_of  # noqa: PLC0415  # few ask
-        from .text.time.instants import instant_of  # noqa: PLC0415  # as above
+        from .text.time.time_limits import instant_of  # noqa: PLC0415  # as above
 
         start = None if since is None else instant_of(since, self._settings.current.zone, "since")
         if (opened := self._open) is None:

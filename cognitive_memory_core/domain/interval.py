@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 
 from .. import sentences
 from ..errors import BadArgument
@@ -26,6 +26,8 @@ def datetime_of(text: str) -> datetime:
 
 
 FIRST_YEAR, LAST_YEAR = 2, 9998  # outside of them a conversion to another zone can overflow
+EARLIEST = datetime(FIRST_YEAR, 1, 2, tzinfo=timezone.utc)
+LATEST = datetime(LAST_YEAR, 12, 30, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)

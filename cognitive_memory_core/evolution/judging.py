@@ -15,11 +15,9 @@ from ..domain.ids import derived_id
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..prompts.answers import Proposal
-from ..text.callnames import is_hearsay, members_named
-from ..text.ids import foreign_ids, ids_by_name
 from ..text.names import clean_name, one_line, plain
-from ..text.statements.figures import Line, strange_figures
-from ..text.statements.lexicon import is_talk, offences
+from ..text.people import foreign_ids, ids_by_name, is_hearsay, members_named
+from ..text.statements import Line, is_talk, offences, strange_figures
 from ..text.terms import FUNCTION_WORDS, index_terms, telling
 from ..text.time.time_words import mentions
 

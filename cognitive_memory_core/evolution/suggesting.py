@@ -26,8 +26,8 @@ from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.events import EventLedger
 from ..text.names import described, one_line
-from ..text.statements.lexicon import offences
-from ..text.statements.problems import ProblemReading, has_steps, shared, steps_of, uses_tool
+from ..text.retelling import ProblemReading, has_steps, shared, steps_of, uses_tool
+from ..text.statements import offences
 from .beliefs import OPERATOR, group_of
 from .evolver import AWAY, EvolverModel
 from .judging import first_strength

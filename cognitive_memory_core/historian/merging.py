@@ -27,7 +27,7 @@ from ..store.names import NameBook
 from ..store.profiles import ProfileIndex
 from ..tasks import BackgroundLoop, ErrorState, completed, latest
 from ..text.names import clean_name, described
-from ..text.statements.withdrawn_claims import WithdrawnClaim
+from ..text.retelling import WithdrawnClaim
 from .page import Page
 from .worker import Slots
 

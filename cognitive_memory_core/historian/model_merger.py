@@ -17,12 +17,9 @@ from ..ports.models import REFUSED, Chat, MergedLine, MergedLines, MergeInput, M
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..text.callnames import is_hearsay
-from ..text.ids import foreign_ids
 from ..text.names import described, one_line, plain
-from ..text.statements.figures import Line, strange_figures
-from ..text.statements.lasting_facts import speaks_of_rank_or_debt
-from ..text.statements.lexicon import is_talk, offences
+from ..text.people import foreign_ids, is_hearsay
+from ..text.statements import Line, is_talk, offences, speaks_of_rank_or_debt, strange_figures
 from ..text.terms import FUNCTION_WORDS, index_terms
 from ..text.time.time_words import mentions
 from .rules import LINE_LENGTH, line_as_said, quoted

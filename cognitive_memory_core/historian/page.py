@@ -8,7 +8,7 @@ from .. import sentences
 from ..domain.event import duplicate_key
 from ..domain.profile import Profile, said_in
 from ..ports.models import MergedLine, MergedLines
-from ..text.statements.withdrawn_claims import without
+from ..text.retelling import without
 
 _MARK = "##"  # a single # heads the whole text, not a section
 

@@ -18,7 +18,7 @@ from ..end_summaries import MemoWriter
 from ..ports.models import Historian
 from ..settings import Live, Settings
 from ..store.events import EventLedger
-from ..text.spoken_events import spoken
+from ..text.people import spoken
 from .name_observer import NameObserver
 from .surroundings import Surroundings, SurroundingsReader, repeated, scenes_of
 

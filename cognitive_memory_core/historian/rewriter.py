@@ -23,9 +23,9 @@ from ..ports.models import REFUSED, RETRIED, Chat, Historian, Tally
 from ..prompts.answers import StatementAnswer, TriageAnswer
 from ..prompts.library import PromptLibrary, Task
 from ..settings import Live, Settings
-from ..text.caches import register_cache
+from ..text.characters import register_cache
 from ..text.names import described
-from ..text.statements.figures import values_of
+from ..text.statements import values_of
 from .rules import may_be_worth_remembering
 from .statements import GivenLines, Judged, as_noted, as_said, judged, quotes_of
 from .surroundings import is_timeless

@@ -15,7 +15,7 @@ from ..domain.turn import Dialogue, Turn
 from ..ports.models import MergedLine, MergedLines, MergeInput
 from ..text.characters import folded
 from ..text.names import one_line
-from ..text.statements.lasting_facts import ended_states, lasting_clause, speaks_of_rank_or_debt
+from ..text.statements import ended_states, lasting_clause, speaks_of_rank_or_debt
 from ..text.time.time_words import mentions
 from .statements import GivenLines, as_noted, as_said
 

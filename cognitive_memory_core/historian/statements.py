@@ -22,15 +22,11 @@ from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..domain.turn import Turn
 from ..prompts.answers import StatementAnswer
-from ..text.caches import cleared_on_erasure
-from ..text.callnames import ids_of, labelled
-from ..text.ids import foreign_ids, ids_by_name, ids_in, name_forms
-from ..text.names import clean_name, one_line, plain, short_form
-from ..text.names_and_quotations import TextMask, named
-from ..text.spoken_events import spoken
-from ..text.statements.figures import Line, strange_figures, values_of
-from ..text.statements.lexicon import Offence, offences
-from ..text.statements.problems import shared
+from ..text.characters import cleared_on_erasure
+from ..text.names import TextMask, clean_name, named, one_line, plain, short_form
+from ..text.people import foreign_ids, ids_by_name, ids_in, ids_of, labelled, name_forms, spoken
+from ..text.retelling import shared
+from ..text.statements import Line, Offence, offences, strange_figures, values_of
 from ..text.terms import FUNCTION_WORDS, pieces_of
 from ..text.time.time_words import is_time, mentions
 

@@ -26,12 +26,10 @@ from ..store.facts import FactBook
 from ..store.ledger import Ledger
 from ..store.messages import MessageLog
 from ..store.names import NameBook
-from ..text.caches import cleared_on_erasure
-from ..text.callnames import MYSELF
-from ..text.characters import folded
-from ..text.names import clean_name
-from ..text.names_and_quotations import TextMask, named
-from ..text.statements.lexicon import is_leaning_word, offences_in
+from ..text.characters import cleared_on_erasure, folded
+from ..text.names import TextMask, clean_name, named
+from ..text.people import MYSELF
+from ..text.statements import is_leaning_word, offences_in
 from ..text.terms import query_terms
 from ..text.time.time_words import mentions
 from .statements import called

@@ -16,7 +16,7 @@ from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Vector
 from ..settings import Live
 from ..tasks import seen
-from ..text.caches import register_cache
+from ..text.characters import register_cache
 
 LIFETIME = timedelta(minutes=1)
 CACHED_ANSWERS = 256

@@ -25,7 +25,7 @@ from ..domain.profile import Profile
 from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.names import clean_text, one_line, tidy, writable_text
-from ..text.safety.redaction import LONG_ID
+from ..text.people import LONG_ID
 from .paths import ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file

@@ -20,8 +20,7 @@ from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..errors import PermanentError, StorageRefused
 from ..ports.models import Ask, MergeInput
-from ..text.names import clean_name
-from ..text.safety.prompt_fences import defused
+from ..text.names import clean_name, defused
 from . import answers, rendering
 from .answers import ProfileAnswer, Proposals, StatementAnswer, TriageAnswer
 from .parsing import AskContents, drawn_in, proposals_in, statements_in, triaged_in, words_in

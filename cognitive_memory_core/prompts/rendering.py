@@ -17,13 +17,9 @@ from ..domain.event import Event, Fact, nested
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..domain.turn import shortened
-from ..text.callnames import callname, callnames
-from ..text.ids import BARE_ID
-from ..text.names import clean_name, clean_text
-from ..text.safety.prompt_fences import defused
-from ..text.safety.redaction import finder
-from ..text.spoken_events import spoken
-from ..text.time.time_spans import written
+from ..text.names import clean_name, clean_text, defused
+from ..text.people import BARE_ID, callname, callnames, finder, spoken
+from ..text.time.time_rules import written
 from ..text.time.time_words import dated_words
 
 MOST_PEOPLE = 40

@@ -10,9 +10,8 @@ from ..domain.event import duplicate_key
 from ..domain.quality import EventPair, Examination, Flaw, FlawCount, QuotedEvent
 from ..domain.scope import Scope
 from ..store.quality import ExaminedEvent
-from ..text.names_and_quotations import character_pairs, outspoken, unquoted
-from ..text.statements.figures import values_of
-from ..text.statements.lexicon import offences
+from ..text.names import character_pairs, outspoken, unquoted
+from ..text.statements import offences, values_of
 
 NEAR = 0.8  # share of common pairs of characters from which two texts are nearly the same
 RARE = 8  # of a text, by which it is found again

@@ -19,7 +19,7 @@ from ..disk import decodings
 from ..domain.scope import Scope
 from ..errors import PermanentError
 from ..text.names import is_said_by_hidden, writable_text
-from ..text.safety.redaction import LONG_ID
+from ..text.people import LONG_ID
 from . import format as codec
 from .format import Body, moment
 

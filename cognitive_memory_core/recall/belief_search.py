@@ -17,7 +17,7 @@ from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.database.table import Snapshot, at_once
 from ..text.names import clean_text
-from ..text.statements.questions import asks_leave
+from ..text.statements import asks_leave
 from ..text.terms import query_terms
 from .deadlines import vector_of
 from .ranking import covered, terms_of

@@ -18,9 +18,8 @@ from ..errors import BadAnswer, BadArgument
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..text.ids import foreign_ids, ids_by_name
-from ..text.names import clean_name, described, plain
-from ..text.safety.prompt_fences import defused
+from ..text.names import clean_name, defused, described, plain
+from ..text.people import foreign_ids, ids_by_name
 from ..text.terms import sentences_of, token_count
 from .deadlines import AWAY, with_timeout
 

@@ -20,11 +20,9 @@ from ..domain.scope import Scene, Scope
 from ..errors import UnavailableError
 from ..store.database.table import Snapshot, at_once
 from ..store.names import NameBook
-from ..text.caches import cleared_on_erasure, register_cache
-from ..text.callnames import callname, callnames, characters, parts, titled
-from ..text.ids import BARE_ID
+from ..text.characters import cleared_on_erasure, register_cache
 from ..text.names import clean_name
-from ..text.spoken_events import labelled, with_current_names
+from ..text.people import BARE_ID, callname, callnames, characters, ids_in_brackets, parts, titled, with_current_names
 
 READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last
@@ -200,11 +198,11 @@ def _mentioned(item: Event | Message | Belief | Profile) -> Iterable[str]:
             return {item.sender_id} - {""} if not item.sender_name else ()
         case Event():
             speakers = {item.sender_id, *(quote.sender_id for quote in item.quotes)}
-            return {*labelled(item.wording[1:]), *speakers} - {""}
+            return {*ids_in_brackets(item.wording[1:]), *speakers} - {""}
         case Belief():
-            return labelled((item.statement,))
+            return ids_in_brackets((item.statement,))
         case Profile():
-            return labelled((item.summary, *item.tags))
+            return ids_in_brackets((item.summary, *item.tags))
 
 
 def _with_names(item: Named, people: Mapping[str, Person]) -> Named:

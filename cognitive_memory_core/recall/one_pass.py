@@ -31,7 +31,7 @@ from ..settings import Decay, Settings
 from ..store.database.table import Snapshot, at_once
 from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineSearch
-from ..text.statements.questions import asks_for_number
+from ..text.statements import asks_for_number
 from ..text.terms import token_count
 from .belief_search import BeliefSearch, TurnBeliefs
 from .deadlines import AWAY

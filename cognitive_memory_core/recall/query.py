@@ -13,7 +13,7 @@ from ..domain.people import Person
 from ..domain.scope import Scene
 from ..settings import Settings
 from ..text.names import clean_name, clean_text
-from ..text.statements.questions import asked_sentences, asks_who, speaks_of_asker
+from ..text.statements import asked_sentences, asks_who, speaks_of_asker
 from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
 from ..text.time.time_words import time_windows
 from .names import NOBODY, Names, names_of

@@ -21,7 +21,7 @@ from ..domain.interval import Interval
 from ..domain.scope import Scope
 from ..settings import Decay
 from ..store.search.lines import line_key
-from ..text.caches import cleared_on_erasure
+from ..text.characters import cleared_on_erasure
 from ..text.terms import SEARCHED, index_terms, telling_of
 
 Scored = tuple[Event, float]

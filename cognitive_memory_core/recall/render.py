@@ -19,11 +19,9 @@ from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile, said_in
 from ..store.search.lines import FoundLine
-from ..text.caches import cleared_on_erasure
-from ..text.callnames import callname
-from ..text.names import clean_name, clean_text, one_line
-from ..text.safety.prompt_fences import full_width
-from ..text.spoken_events import name_and_id, spoken
+from ..text.characters import cleared_on_erasure
+from ..text.names import clean_name, clean_text, full_width, one_line
+from ..text.people import callname, name_and_id, spoken
 from ..text.terms import sentences_of, token_count
 from .names import Names
 

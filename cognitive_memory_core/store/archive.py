@@ -13,12 +13,11 @@ from ..domain.belief import Belief, Change, SuggestionDecision
 from ..domain.erasure import Tombstones, is_covered, names_erased, stays_out
 from ..domain.event import without_quotes
 from ..domain.figures import Activity, DayCount, Totals
-from ..domain.interval import Interval
+from ..domain.interval import EARLIEST, Interval
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.scope import PlaceSwitch, Scope
 from ..ports.vectors import EmbeddedEvent
-from ..text.time.instants import EARLIEST
 from . import beliefs, event_rows
 from .beliefs import DECISION, BeliefBook
 from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, OptOut, Shared, record_change, tombstones_of

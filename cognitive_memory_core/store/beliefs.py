@@ -24,7 +24,7 @@ from ..domain.erasure import Tombstones
 from ..domain.event import duplicate_key
 from ..domain.scope import Scope
 from ..ports.models import Vector
-from ..text.caches import cleared_on_erasure
+from ..text.characters import cleared_on_erasure
 from .consent import tombstones_of
 from .database.rows import BELIEF, CHANGE, bound, columns_of, digest, instant_of, micros
 from .database.sql import LISTED, bounded, listed, new_seq

@@ -12,7 +12,7 @@ from typing import Literal
 from ..domain.message import Message
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
-from ..text.statements.withdrawn_claims import retells, statement_of
+from ..text.retelling import retells, statement_of
 from . import event_rows
 from .database.rows import EVENT, MESSAGE, bound, bytes_replaced
 from .database.sql import always_kept, listed

@@ -10,7 +10,7 @@ from ..domain.event import Event
 from ..domain.profile import Profile
 from ..ports.clock import Clock, SystemClock
 from ..tasks import completed
-from ..text.statements.withdrawn_claims import without_retold
+from ..text.retelling import without_retold
 from . import hidden_lines
 from .archive import Archive
 from .beliefs import BeliefBook

@@ -1,13 +1,12 @@
-"""Characters folded to one form, and regular expressions, made when they are first used.
-
-Compiling all expressions at import would double the import time.
-"""
+"""Characters folded to one form, expressions compiled on use, and caches cleared when a person is forgotten."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import cast
+from threading import Lock
+from typing import Any, TypeVar, cast
+from weakref import WeakSet
 
 _NAMED_GROUP = re.compile(r"\(\?P([<=])(\w+)")
 _REMEMBERED = 20_000  # more than a busy chat uses; bounds memory for text with very many distinct characters
@@ -71,3 +70,31 @@ def any_of(patterns: Sequence[re.Pattern[str]]) -> re.Pattern[str]:
     """
     renamed = (_NAMED_GROUP.sub(rf"(?P\g<1>\g<2>_{number}", one.pattern) for number, one in enumerate(patterns))
     return lazy("|".join(f"(?:{source})" for source in renamed))
+
+
+F = TypeVar("F")
+_functions: list[Any] = []
+_holders: WeakSet[Any] = WeakSet()
+_turn = Lock()
+
+
+def cleared_on_erasure(function: F) -> F:
+    """Register a cached function whose results :func:`clear_caches` drops; put this decorator above ``lru_cache``."""
+    _functions.append(function)
+    return function
+
+
+def register_cache(holder: object) -> None:
+    """Register an object whose method ``clear_caches`` :func:`clear_caches` calls; only a weak reference is kept."""
+    with _turn:
+        _holders.add(holder)
+
+
+def clear_caches() -> None:
+    """Clear all registered caches; called after an erasure, so that erased texts and names do not stay in memory."""
+    with _turn:
+        holders = list(_holders)
+    for holder in holders:
+        holder.clear_caches()
+    for function in _functions:
+        function.cache_clear()

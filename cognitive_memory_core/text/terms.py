@@ -13,8 +13,7 @@ from importlib.metadata import version
 from operator import add
 from threading import Lock
 
-from .caches import cleared_on_erasure
-from .characters import CharacterTable, lazy
+from .characters import CharacterTable, cleared_on_erasure, lazy
 
 # Modern Chinese by descending frequency, with the particles of chat moved to the front.
 COMMON_CHARACTERS = (

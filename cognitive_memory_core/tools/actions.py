@@ -19,7 +19,7 @@ from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings
-from ..text.spoken_events import spoken
+from ..text.people import spoken
 from .tool_arguments import Arguments, BadToolArgument
 
 log = logging.getLogger(__name__)

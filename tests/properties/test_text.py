@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.text.names import clean_name, clean_text, one_line
-from cognitive_memory_core.text.safety.prompt_fences import defused
+from cognitive_memory_core.text.names import clean_name, clean_text, defused, one_line
 from cognitive_memory_core.text.terms import index_terms, query_terms, sentences_of, token_count
 
 TRICKY = (

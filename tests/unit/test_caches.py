@@ -15,8 +15,9 @@ import pytest
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.names import CurrentNames
-from cognitive_memory_core.text import caches, ids
-from cognitive_memory_core.text.callnames import callnames
+from cognitive_memory_core.text import characters as caches
+from cognitive_memory_core.text import people as ids
+from cognitive_memory_core.text.people import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened
 from tests.support.waiting import PATIENCE

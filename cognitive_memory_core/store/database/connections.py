@@ -15,7 +15,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeVar
 
-from ...text.caches import register_cache
+from ...text.characters import register_cache
 from . import migrations
 
 BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file

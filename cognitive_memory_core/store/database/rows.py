@@ -17,13 +17,12 @@ from typing import Any, Generic, TypeVar, cast, get_type_hints
 from ...domain.belief import Belief, Change
 from ...domain.event import Event, Quote, duplicate_key
 from ...domain.ids import derived_id
-from ...domain.interval import FIRST_YEAR, LAST_YEAR
+from ...domain.interval import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scene, Scope
 from ...ports.models import Vector
-from ...text.caches import cleared_on_erasure
-from ...text.time.instants import EARLIEST, LATEST
+from ...text.characters import cleared_on_erasure
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)

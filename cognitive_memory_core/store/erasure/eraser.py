@@ -16,7 +16,7 @@ from ...domain.event import Event
 from ...domain.figures import PurgeState
 from ...domain.scope import Scope
 from ...errors import StorageRefused
-from ...text.safety.redaction import hides_alone
+from ...text.people import hides_alone
 from .. import beliefs, consent, event_rows, hidden_lines
 from ..database import migrations
 from ..database.database import Database

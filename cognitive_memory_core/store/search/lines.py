@@ -21,8 +21,8 @@ from ...domain.message import Message, Passage
 from ...domain.read_filter import NARROWED, ReadFilter
 from ...domain.scope import Scope
 from ...settings import Decay
-from ...text.caches import cleared_on_erasure
-from ...text.statements.questions import holds_number
+from ...text.characters import cleared_on_erasure
+from ...text.statements import holds_number
 from ...text.terms import SEARCHED, index_terms, indexed_text, telling_of
 from ..database.rows import Row, micros, moment_of
 from ..numpy_on_use import Array, Mask, Scores, np

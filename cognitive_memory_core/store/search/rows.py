@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 from zlib import crc32
 
-from ...text.caches import cleared_on_erasure
+from ...text.characters import cleared_on_erasure
 from ...text.terms import SEARCHED, index_terms, indexed_text
 from ..database.rows import Row, moment_of
 from ..numpy_on_use import Array, DTypeLike, Mask, NDArray, Scores, Vectors, np

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
-from cognitive_memory_core.text.statements.lexicon import Offence
+from cognitive_memory_core.text.statements import Offence
 from tests.support.builders import an_event
 from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth

@@ -10,7 +10,7 @@ import pytest
 
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.queue.erasure import summaries_without, without_person
-from cognitive_memory_core.text.safety.redaction import Redaction
+from cognitive_memory_core.text.people import Redaction
 
 PLACE = Scope("default", "private", "2000001")
 HIDE = Redaction.of({"2000001"}, {"阿棠"})

@@ -24,7 +24,7 @@ from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import JobName, parsed
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
-from cognitive_memory_core.text.safety.redaction import Redaction
+from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed

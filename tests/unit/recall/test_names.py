@@ -7,7 +7,7 @@ import pytest
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.names import HELD, LIFETIME, MOST_PEOPLE, NOBODY, READ, CurrentNames, Names
-from cognitive_memory_core.text.caches import clear_caches
+from cognitive_memory_core.text.characters import clear_caches
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.ports import direct
 

@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.store.beliefs import GroupActivity
-from cognitive_memory_core.text.safety.redaction import Redaction
+from cognitive_memory_core.text.people import Redaction
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, begun
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON

@@ -20,7 +20,7 @@ from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.vectors import VectorRow
-from cognitive_memory_core.text.safety.redaction import Redaction
+from cognitive_memory_core.text.people import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.facts import PendingFacts
 from cognitive_memory_core.store.vectors import VectorRow
-from cognitive_memory_core.text.safety.redaction import Redaction
+from cognitive_memory_core.text.people import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock

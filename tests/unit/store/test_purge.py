@@ -31,7 +31,7 @@ from cognitive_memory_core.store.erasure.rewording import search_of
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.vectors import VectorRow
-from cognitive_memory_core.text.safety.redaction import Redaction
+from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import (

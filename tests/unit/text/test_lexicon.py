@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.statements.lexicon import Offence, is_talk, offences
+from cognitive_memory_core.text.statements import Offence, is_talk, offences
 
 PIECES = "我你他这那里群昨天周三的《》“”((2000001)阿棠"
 _OFFENCE = re.compile("(pronoun|time|place):(.*?)(?= (?:pronoun|time|place):|$)")

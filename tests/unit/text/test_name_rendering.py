@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.text.spoken_events import labelled, with_current_names
+from cognitive_memory_core.text.people import ids_in_brackets, with_current_names
 
 QI = Person("28471095", "齐师傅修船", ("老齐", "白卷", "QiQi"))
 TANG = Person("2000001", "阿棠")
@@ -51,7 +51,7 @@ def test_nobody_breaks_out_by_a_name() -> None:
 
 def test_ids_are_what_stands_in_brackets() -> None:
     """Everything that looks like an id behind a name is asked for, and nothing with blanks in it."""
-    assert labelled(["老齐(28471095)说（a-1）", "x (not one)"]) == {"28471095", "a-1"}
+    assert ids_in_brackets(["老齐(28471095)说（a-1）", "x (not one)"]) == {"28471095", "a-1"}
 
 
 @given(st.text(max_size=80))

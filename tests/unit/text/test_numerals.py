@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.time.numerals import number, worth
+from cognitive_memory_core.text.time.vocabulary import number, worth
 
 
 @pytest.mark.parametrize(

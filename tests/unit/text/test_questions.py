@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.text.statements.questions import (
-    READ,
+from cognitive_memory_core.text.statements import (
+    QUESTION_READ,
     asks_for_number,
     asks_who,
     holds_number,
@@ -33,7 +33,7 @@ def test_what_asks_nothing_asks_nobody(text):
 
 def test_only_the_beginning_counts():
     """A question at the end of a very long text is not read, so that the cost is bounded."""
-    assert not asks_who("字" * READ + "，我是谁")
+    assert not asks_who("字" * QUESTION_READ + "，我是谁")
 
 
 @pytest.mark.parametrize(

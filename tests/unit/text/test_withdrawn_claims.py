@@ -9,14 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.text.statements.withdrawn_claims import (
-    WithdrawnClaim,
-    retells,
-    share,
-    trace_of,
-    untelling,
-    without,
-)
+from cognitive_memory_core.text.retelling import WithdrawnClaim, retells, share, trace_of, untelling, without
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth

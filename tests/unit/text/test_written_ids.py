@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.ids import foreign_ids, ids_in
 from cognitive_memory_core.text.names import plain, short_form
+from cognitive_memory_core.text.people import foreign_ids, ids_in
 
 BEARERS = {"阿棠": {"1"}, "棠": {"2"}, "唐唐": {"2"}, "老齐": {"1", "2"}, "Li": {"3"}}
 

@@ -1,1 +1,0 @@
-"""Safety of stored text: fences, redaction, and lines that repeat forgotten events."""

@@ -1,1 +1,0 @@
-"""Analysis of statements: offences, sameness, amounts, who is asked about."""

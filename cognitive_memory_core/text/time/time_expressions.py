@@ -1,0 +1,475 @@
+"""Time expressions: Chinese ones, English ones with the most common of other European languages, and holidays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+
+from .time_rules import (
+    DAY,
+    Kind,
+    Rule,
+    SpanReader,
+    TimeFrame,
+    TimeSpan,
+    ago,
+    ahead,
+    between,
+    coming,
+    counted_day,
+    date_or_month,
+    dated,
+    day,
+    days,
+    just_now,
+    lately,
+    month,
+    nth_weekday,
+    numbered_day,
+    open_weekday,
+    part_of,
+    quarter,
+    rule,
+    said,
+    some_weekday,
+    some_weekend,
+    stepped,
+    today,
+    weekday_of_month,
+    whole_year,
+    written,
+    year,
+    year_of,
+    years_from_now,
+)
+from .vocabulary import (
+    ENGLISH_DAYS,
+    ENGLISH_STEPS,
+    ENGLISH_WEEKDAYS,
+    MONTHS,
+    ORDINALS,
+    PARTS_OF_DAY,
+    SEASONS,
+    SHORT_UNITS,
+    WEEKDAYS,
+    WESTERN_UNITS,
+    either,
+    meaning,
+    number,
+)
+
+# each piece of a pattern repeats within bounds, so that a text costs what it is long
+_PART = f"(?P<part>{PARTS_OF_DAY}|[早晚夜](?![点饭餐会宵班自高退场些起安间市场年期]))?"
+_MONTH_PART = "(?P<part>上旬|中旬|下旬|初(?![一二三始次])|中(?![旬午文国学心间考秋专等])|底(?![薪层线下])|末)"
+_YEAR_PART = (
+    "(?:的?(?P<part>上半年|下半年|[春夏秋冬][天季]|第?[一二三四1-4]季度|q[1-4](?![0-9a-z])|年?初(?![一二三中次始级])"
+    "|年?中(?![学文国考秋等午期级餐])|年?[底末](?![薪层线下])))?"
+)
+_CN = "[零一二三四五六七八九十百两]"
+_ARABIC_DAY = "(?:3[01]|[12][0-9]|0?[1-9])"
+_CN_DAY = "(?:三十一?|二十[一二三四五六七八九]?|十[一二三四五六七八九]?|[一二三四五六七八九])"
+_MONTH = "(?<![0-9.十一二三四五六七八九百两几每])(?P<m>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]) ?月份?"
+_UNSAID_DAY = (  # 十二月二十五, and 三月五 only where it cannot be a name: 三月七 is one
+    "(?:三十一?|二十[一二三四五六七八九]?|十[一二三四五六七八九]?)(?![日号月十一二三四五六七八九百千万个块元点岁人天年次分条张])"
+    "|[一二三四五六七八九](?=那[天晚]|说的|早上|上午|中午|下午|晚上|[之以]?[前后](?![端台]))"
+)
+_IN_MONTH = (
+    f"(?: ?(?:(?P<d>{_ARABIC_DAY}|{_CN_DAY}) ?[日号]|(?P<unsaid>{_UNSAID_DAY})"
+    f"|(?P<bare>{_ARABIC_DAY})(?![0-9年月个%万元块人次点]|[.:][0-9]))"
+    f"(?:[到至~—、-](?P<d2>{_ARABIC_DAY})(?![0-9月年点]|[.:][0-9])[日号]?)?|{_MONTH_PART}"
+    f"|的?(?P<end>头|最后)(?P<n>几|[0-9]{{1,2}}|{_CN}{{1,2}})天)?"
+)
+_CALENDAR_YEAR = "(?<![0-9])(?P<y>[0-9]{4}|[零一二三四五六七八九]{4}) ?年"
+_SHORT_YEAR = "(?<![0-9])(?P<y>[0-9]{2})年"
+_RELATIVE_YEAR = "(?P<ry>大前|前|去|今|明|后|本)年"
+_WEEK_WORD = "(?:周|星期|礼拜)"
+_ON_DAY = (
+    "(?P<on>一(?![直起定共次些样般切下度步个位年半旦边])|[二三四五六](?![天次个种份篇场章遍家十])"
+    "|日(?![常报程志益均记])|天(?![气天空数使]))(?!局)"
+)
+_NTH = f"(?:第(?P<count>[一二三四五1-5])个?|最后一?个?){_WEEK_WORD}{_ON_DAY}"
+_ALONE = "(?<![一二两三四五六七八九十几半整每0-9个上下本这隔逢])"
+_UNIT = "(?P<unit>小时|钟头|分钟|秒钟?|天|星期|礼拜|周|(?<=[个半])月|年)"
+_AMOUNT = f"(?P<n>(?<![0-9.第])[0-9]{{1,3}}|(?<![0-9.第]){_CN}{{1,4}}|半) ?个?(?P<half>半?){_UNIT}(?P<more>半?)"
+_FEW = f"(?<!十)(?:好几|几|数|若干)个?{_UNIT}"
+_A_OR_B = f"(?<![0-9零一二三四五六七八九十百两第])(?P<a>[一两二三四五六七八])(?P<b>[两三四五六七八九])个?{_UNIT}"
+_BEFORE = "多?(?:之|以)?前(?![后端台])"
+_AFTER = "多?(?:之|以)?后(?![悔来面端])"
+_NO_NUMBERED_DAY = (
+    "[场线楼机位窗桌店门馆院厅电球员选车床字码键厂井房钻文首服坑仓舱口笔标宿舍群考公寓技师人参玩家种称令角色脚本]"
+)
+
+_LATELY = (
+    "最近|近来|近日|近期|[这那前]阵子|前一阵子?|[这那前]一?段(?:时间|日子)|[前近]些(?:天|日子|年)|这些(?:天|日子|年)"
+    "|前不久|不久(?:之|以)?前"
+)
+_SOON = (
+    "改天|改日|过(?:几|两|些)天|过(?:阵子|段时间|一阵)|回头|待会儿?|等会儿?|等下|稍后|晚些时候|早些时候|[这过]会儿"
+    "|不久(?:之|以)?后|上一?[次回](?![序数要])|下一?[次回](?![序数要合])"
+)
+_SOON_HERE = (
+    "(?<![机班车铁交巴船])晚点(?=[再来去到发说给聊见回吃把将补打交还告联做弄出])|(?<![了过玩等坐睡待歇多])一会儿?(?=[再就去要来见])"
+    "|(?:(?<![一-龥])|(?<=[我你他她它们在去来到从是就还说把让和跟也都又想要会不没但等由于了的]))"
+    "那(?:天|晚|年(?![轻龄代级])|时候?|会儿|几天|两天)"
+)
+_SO_FAR = "(?:[到截]至?|截止)?(?:目前|现?如今|当前)(?:为止)?|当下(?![午周])|至今(?:为止)?|迄今(?:为止)?"
+_EVERY = (
+    "每(?:隔|逢)?[一两二三四几0-9]?个?(?:天|日|周|星期|礼拜|月|年|季度|晚|早|夜)[一二三四五六日天末]?的?(?:[年月]?[初底末]|中旬)?"
+    f"(?:(?:1[0-2]|[1-9])月)?(?:(?:{_ARABIC_DAY}|{_CN_DAY})[日号])?"
+    f"|[逢隔]{_WEEK_WORD}[一二三四五六日天末]?|[一二两三四五六七八九十几0-9]{_WEEK_WORD}[一两二三四五六][次天场节回遍]"
+)
+_OTHER_WORDS = (  # 晚上周杰伦, 以后天天, 日本周边: the character belongs to the preceding word
+    "晚上|早上|马上|路上|网上|线上|身上|手上|头上|桌上|墙上|以上|加上|天上|世上|地上|楼上|车上|船上|班上|床上|岸上|会上"
+    "|台上|山上|海上|基本上|事实上|楼下|天下|以下|余下|剩下|手下|留下|地下|乡下|当下|线下|名下|私下|脚下|之下|放下|一下"
+    "|版本|样本|成本|资本|日本|文本|剧本|课本|书本|脚本|基本|根本|副本|标本|原本|绘本|账本|读本"
+    "|以前|之前|目前|提前|面前|眼前|从前|先前|空前|生前|午前|之后|以后|然后|最后|随后|午后|今后|先天后天|而后"
+    "|过去|失去|出去|回去|进去|聪明|光明|文明|透明|证明|声明|附近|将近|接近|临近|超过|经过|通过|不过|路过|度过|难过|错过"
+    "|如今|当今|至今|迄今"
+)
+_LOOK_ALIKES = (  # words and names that contain a time word
+    "[今明后]天见(?![面到过了我你您他她它一])[一-龥]{0,3}[店馆]|后天(?:性|免疫|形成|培养|努力|习得|因素)|明日方舟|明日香|今日头条|今日说法|昨日重现|昨日青空|明天会更好|明天系"
+    "|五月天|六月雪|七月与安生|十月革命|八月长安|四月是你的谎言|三月的狮子|十月怀胎|周一围|周末愉快|三月兔|今日份"
+    f"|(?:十[一二]?|[一二三四五六七八九])月(?!{_UNSAID_DAY}){_CN_DAY}(?![日号月十一二三四五六七八九])"
+    "|(?<!大)年初[一二三四五六]|现在(?:时态?|完成时|进行时|分词)|回头(?:客|率|路|草|是岸|看(?!看)|一看|想想)|改日期"
+    "|最近(?:邻|公共|发展区|端|点对|的?(?:一?[家个座条站]|地铁|车站|公交|出口|医院|药店|超市|便利店|商场|机场|餐厅))"
+    "|(?<=[离距])[一-龥a-z0-9]{1,10}最近|最近的?[0-9一二三五十两]{1,4}[条个次行页篇章名场局张轮版]|当周(?:周?[一二三四五六日末])?"
+    "|(?:@|问问?|告诉|叫|提醒|[找请帮])周末|周末(?:是谁|这?个?[人货家]|老师|同学|[说问][他她]|的(?:生日|老家|电话|微信|猫|狗))"
+    "|刚刚(?:好|够)|等下(?:[午周次班课雨雪车])|等会[议员长]|[接招款优看虐善]待会"
+    "|当前(?:版本|页|目录|用户|窗口|进程|文件|任务|状态|分支|节点|路径|会话|行|项|值|线程|模型)"
+)
+
+
+def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 周一到周五."""
+    first = open_weekday(WEEKDAYS[match["on"]], frame)
+    return days(first, first + (WEEKDAYS[match["till"]] - WEEKDAYS[match["on"]]) % 7 * DAY)
+
+
+CHINESE: tuple[Rule, ...] = (
+    rule("relative", f"(?P<day>大前|前|昨|今|明|大后|后)(?:天(?![赋真])|日(?!之[后子星])){_PART}", counted_day),
+    rule("relative", f"(?P<day>昨|今|明|后)儿个?{_PART}", counted_day),
+    rule("relative", "(?P<day>昨|今|明|(?<![一-龥])前)(?P<part>早|晚|夜|晨)上?(?![餐饭宵班])", counted_day),
+    rule("relative", "今明两?[天日]", lambda _, frame: days(frame.today, frame.today + DAY)),
+    rule(
+        "relative",
+        f"(?P<which>上上|上|这|本|下下|下)[一1]?个?(?P<unit>{_WEEK_WORD})(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?",
+        stepped,
+    ),
+    rule("habit", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}[到至~—-]{_WEEK_WORD}?(?P<till>[一二三四五六日天])", _weekdays),
+    rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", some_weekday),
+    rule("open", f"{_ALONE}周末(?!尾(?!声))", some_weekend),
+    rule("relative", f"(?P<which>上上|上|这|本|下下|下)[一1]?个?月的?{_NTH}", weekday_of_month),
+    rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}的?{_NTH}", weekday_of_month),
+    rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}的?{_NTH}", weekday_of_month),
+    rule("yearless", f"{_MONTH}的?{_NTH}", weekday_of_month),
+    rule("yearless", f"(?<![每月年的])(?=第){_NTH}(?!都|一般|通常)", weekday_of_month),
+    rule("relative", f"(?P<which>上上|上|这|下下|下)[一1]?个月份?{_IN_MONTH}", date_or_month),
+    rule("relative", f"(?P<which>上|下|本|这)月份?(?![亮光球色饼嫂经台]){_IN_MONTH}", date_or_month),
+    rule(
+        "relative",
+        "(?<![个0-9零一二三四五六七八九十])月(?P<part>[初底末])(?![一二三薪层])",
+        lambda match, frame: month(frame.today, part_of(match)),
+    ),
+    rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}{_IN_MONTH}", date_or_month),
+    rule("absolute", f"{_SHORT_YEAR}{_MONTH}{_IN_MONTH}", date_or_month),
+    rule(
+        "absolute",
+        f"{_SHORT_YEAR}(?P<part>[初底末](?![一二三次始级薪层线])|[春夏秋冬][天季]|[上下]半年)",
+        whole_year,
+    ),
+    rule("relative", f"{_RELATIVE_YEAR}的?这个?时候", years_from_now),
+    rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}{_IN_MONTH}", date_or_month),
+    rule("yearless", f"{_MONTH}(?![球亮饼台嫂]){_IN_MONTH}", date_or_month),
+    rule("absolute", f"{_CALENDAR_YEAR}(?![代级制薪龄]){_YEAR_PART}", whole_year),
+    rule("relative", f"{_RELATIVE_YEAR}(?![轻龄级]|代(?!购)){_YEAR_PART}", whole_year),
+    rule(
+        "relative",
+        "(?<![0-9零一二三四五六七八九十几年])(?P<part>[上下]半年(?!级)|年[初中底末](?![一二三考秋级]))",
+        whole_year,
+    ),
+    rule("relative", "(?P<which>上上|上|这|本|下下|下)一?个?季度(?!会员|卡)", stepped),
+    rule("yearless", "(?:(?<![0-9零一二三四五六七八九十百每几两个])|(?=第))第?(?P<q>[一二三四1-4])季度", quarter),
+    rule("open", f"(?<![0-9第#.a-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", numbered_day),
+    rule(
+        "relative",
+        f"{_A_OR_B}{_BEFORE}",
+        lambda match, frame: between(number(match["b"]), number(match["a"]))(match, frame),
+    ),
+    rule("relative", f"{_AMOUNT}{_BEFORE}", ago),
+    rule("relative", f"(?:再过)?{_AMOUNT}{_AFTER}", ahead),
+    rule("relative", f"再过{_AMOUNT}", ahead),
+    rule("relative", f"{_FEW}{_BEFORE}", between(5, 2)),
+    rule("relative", f"{_FEW}{_AFTER}", between(-5, -2)),
+    rule("relative", f"十几个?{_UNIT}{_BEFORE}", between(19, 11)),
+    rule("vague", f"几[十百]个?{_UNIT}{_BEFORE}"),
+    rule(
+        "relative",
+        f"(?<![之的试赛学假发婚节业本课会演展期产院开])前[几两](?!个?小时|分钟|秒|个?钟头)个?{_UNIT}",
+        between(5, 1),
+    ),
+    rule("relative", f"(?:最近|近|过去)的?这?{_AMOUNT}", lately),
+    rule("relative", f"(?:最近|近|过去|这)的?这?{_FEW}", between(5, 0)),
+    rule("relative", f"这{_AMOUNT}", lambda match, frame: replace(lately(match, frame), text="")),
+    rule("relative", f"(?:未来|接下来|今后|往后)的?{_AMOUNT}", coming),
+    rule("relative", f"(?:未来|接下来|今后|往后)的?{_FEW}", between(-5, 0)),
+    rule("relative", "刚才|刚刚|方才", just_now),
+    rule("now", "现在|此刻|此时此刻", today),
+    rule("now", _SO_FAR, lambda _, frame: replace(day(frame.today), text=f"截至{written(frame.today)}")),
+    rule("vague", f"{_LATELY}|{_SOON}"),
+    rule("vague", _SOON_HERE),
+    rule("decoy", f"{_OTHER_WORDS}|{_LOOK_ALIKES}|{_EVERY}"),
+)
+
+
+_FROM = "(?=[a-z0-9])(?<![a-z0-9_])"  # a Chinese character ends a Latin word; the cheap lookahead comes first
+_TO = "(?![a-z0-9_])"
+_LATIN_UNIT = f"(?P<unit>{either(WESTERN_UNITS)}){_TO}"
+_LATIN_MONTH = f"(?P<m>{either(MONTHS)})\\.?"
+_WEEKDAY = f"(?P<on>{either(ENGLISH_WEEKDAYS)})"
+_SHORT_UNIT = f"(?P<n>[0-9]{{1,3}}) ?(?P<unit>{either(SHORT_UNITS)})"
+_COUNT = "(?P<n>[0-9]{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_LATIN_FEW = "(?:a )?(?:few|several)"
+_COUPLE = "(?:a )?couple(?: of)?"
+_DAY = "(?P<d>[0-3]?[0-9])(?:st|nd|rd|th|\\.)?(?![0-9:])"
+_YEAR = "(?:,? ?(?:del? )?(?P<y>[0-9]{4})(?![0-9]))"
+_STEP = f"(?P<which>{either(ENGLISH_STEPS)})"
+_SEASON = f"(?P<season>{either(SEASONS)})"
+_NAMED_QUARTER = (  # not the key, the car, the match and the hamburger
+    "(?:the )?(?:(?P<q>first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter"
+    "(?![a-z0-9_-]| (?:final|pounder|mile|note|back|century))"
+    "|(?<!press )(?<!audi )(?<!奥迪)(?P<q2>q[1-4])(?![a-z0-9_]|[键纸币]| ?(?:key|button|是哪)))"
+)
+_NTHS = either(word for word in ORDINALS if word[0] != "q")
+_LATIN_NTH = f"(?:on )?(?:the )?(?P<count>{_NTHS}) {_WEEKDAY} (?:of|in)"
+_LATIN_UNITS = "semaine|mois|annee|an|week-end|fine settimana|settimana|mese|anno|fin de semana|semana|mes|ano"
+_MONTHS_OF_A_YEAR = 12
+
+
+def _season(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Return a season of the named year, or of this year; "last" is the latest that ended, "next" the first to come."""
+    season, named = SEASONS[match["season"]], year_of(match, frame) or frame.today.year
+    found, which = year(named, season), said(match, "which")
+    if which in ("last", "previous", "past"):
+        return found if found.stop <= frame.now else year(named - 1, season)
+    if which in ("next", "coming"):
+        return found if found.start > frame.now else year(named + 1, season)
+    return found
+
+
+def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Parse 01/15/2024 and 15/01/2024; if either part may be the day, the first is if the separator is a dot."""
+    first, second = int(match["a"]), int(match["b"])
+    if first > _MONTHS_OF_A_YEAR or match["s"] == ".":
+        first, second = second, first
+    return day(dated(year_of(match, frame), first, second, frame))
+
+
+def latin_rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
+    """Create a rule whose pattern neither begins nor ends inside a Latin word or number."""
+    return rule(kind, f"{_FROM}(?:{pattern}){_TO}", reading)
+
+
+WESTERN: tuple[Rule, ...] = (
+    rule(
+        "absolute",
+        "(?<![0-9./-])(?P<y>[0-9]{4})(?P<s>[-/.])(?P<m>[0-9]{1,2})(?P=s)(?P<d>[0-9]{1,2})(?![0-9])",
+        date_or_month,
+    ),
+    rule(
+        "absolute",
+        "(?<![0-9a-z./:-])(?P<a>[0-9]{1,2})(?P<s>[-/.])(?P<b>[0-9]{1,2})(?P=s)(?P<y>(?:19|20)[0-9]{2}|(?<=/)[0-9]{2})"
+        "(?![0-9]|[-/.][0-9])",
+        _day_or_month_first,
+    ),
+    rule("absolute", "(?<![0-9./-])(?P<y>(?:19|20)[0-9]{2})[-/](?P<m>1[0-2]|0?[1-9])(?![0-9./-])", date_or_month),
+    rule(
+        "yearless",
+        "(?<![0-9a-z./:-])(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12][0-9]|0?[1-9])"
+        "(?![0-9a-z/.%]|的|个|以上|杯| ?(?:cup|inch|mile|tea|table|tsp|tbsp|of |price))",
+        date_or_month,
+    ),
+    latin_rule(
+        "relative",
+        f"(?:the (?=day))?(?P<day>{either(ENGLISH_DAYS)})(?: (?P<part>morning|afternoon|evening|night))?",
+        counted_day,
+    ),
+    latin_rule("relative", "(?P<which>last|this) (?P<part>morning|afternoon|evening|night)", counted_day),
+    latin_rule("relative", f"{_STEP} (?P<unit>week|month|year|weekend)", stepped),
+    latin_rule("relative", "(?:the )?(?P<unit>week|month|year) (?P<which>before last)", stepped),
+    latin_rule("relative", f"{_STEP} quarter", stepped),
+    latin_rule("relative", f"(?P<which>last|past|previous|this|next|coming) {_SEASON}", _season),
+    latin_rule("absolute", f"(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}})", _season),
+    latin_rule(
+        "absolute",
+        f"(?:in |during )?{_NAMED_QUARTER}(?: of|,)? ?'?(?P<y>20[0-9]{{2}}|(?<=')[0-9]{{2}})",
+        quarter,
+    ),
+    latin_rule("absolute", "(?P<y>20[0-9]{2})[ -]?(?P<q>q[1-4])", quarter),
+    latin_rule("yearless", _NAMED_QUARTER, quarter),
+    latin_rule("absolute", f"(?:in )?(?P<part>early|mid|late)[ -]{_LATIN_MONTH}{_YEAR}", date_or_month),
+    latin_rule("yearless", f"(?:in )?(?P<part>early|mid|late)[ -]{_LATIN_MONTH}", date_or_month),
+    latin_rule("relative", "(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende)", stepped),
+    latin_rule("relative", f"(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao])", stepped),
+    latin_rule("absolute", f"{_LATIN_NTH} {_LATIN_MONTH}{_YEAR}", weekday_of_month),
+    latin_rule("yearless", f"{_LATIN_NTH} {_LATIN_MONTH}", weekday_of_month),
+    latin_rule("relative", f"{_LATIN_NTH} {_STEP} month", weekday_of_month),
+    latin_rule(
+        "yearless",
+        f"on the (?P<count>second|third|fourth|fifth) {_WEEKDAY}(?! (?:of|in|each|every))",
+        weekday_of_month,
+    ),
+    latin_rule("decoy", f"(?:the )?(?:second|third|fourth|fifth) {_WEEKDAY}"),
+    latin_rule("relative", f"{_STEP} {_WEEKDAY}", stepped),
+    latin_rule("open", f"(?:on )?{_WEEKDAY}", some_weekday),
+    latin_rule("relative", f"{_STEP} {_LATIN_MONTH}", stepped),
+    latin_rule("absolute", f"{_DAY} ?(?:of |de )?{_LATIN_MONTH}{_YEAR}", date_or_month),
+    latin_rule("absolute", f"{_LATIN_MONTH} ?{_DAY}{_YEAR}", date_or_month),
+    latin_rule("absolute", f"(?:(?:in|during|since|of|until|by|through) )?{_LATIN_MONTH}{_YEAR}", date_or_month),
+    latin_rule("yearless", f"{_DAY} ?(?:of |de )?{_LATIN_MONTH}", date_or_month),
+    latin_rule("yearless", f"{_LATIN_MONTH} {_DAY}", date_or_month),
+    latin_rule(
+        "open",
+        "(?:(?<=on )|(?<=by )|(?<=before )|(?<=after )|(?<=since ))the "
+        "(?P<d>3[01]|[12]?[0-9])(?:st|nd|rd|th)"
+        "(?! (?:of|floor|century|street|avenue|time|try|place|day|attempt|page|chapter))",
+        numbered_day,
+    ),
+    latin_rule("yearless", f"(?:in|during|since|of|until|by|through) {_LATIN_MONTH}(?! {_DAY})", date_or_month),
+    latin_rule("absolute", "(?:in|year|since|during|from|until|by|of) (?P<y>(?:19|20)[0-9]{2})", whole_year),
+    latin_rule("relative", f"{_COUNT} {_LATIN_UNIT} (?:ago|back|fa)", ago),
+    latin_rule("relative", f"(?P<n>half an?) {_LATIN_UNIT} (?:ago|back)", ago),
+    latin_rule("relative", f"{_SHORT_UNIT} (?:ago|back)", ago),
+    latin_rule("relative", f"(?:the )?(?:past|last) {_SHORT_UNIT}", lately),
+    latin_rule("relative", f"(?:il y a|vor|hace) {_COUNT} {_LATIN_UNIT}", ago),
+    latin_rule("relative", f"{_LATIN_FEW} {_LATIN_UNIT} ago", between(5, 2)),
+    latin_rule("relative", f"{_COUPLE} {_LATIN_UNIT} ago", between(3, 1)),
+    latin_rule("relative", f"{_COUNT} {_LATIN_UNIT} (?:later|from now)", ahead),
+    latin_rule("relative", f"in (?!an? ){_COUNT} {_LATIN_UNIT}", ahead),
+    latin_rule("relative", f"(?:the )?(?:past|last) {_COUNT} {_LATIN_UNIT}", lately),
+    latin_rule("relative", f"(?:the )?past {_LATIN_UNIT}", lately),
+    latin_rule("relative", f"(?:the )?(?:past|last) {_LATIN_FEW} {_LATIN_UNIT}", between(5, 0)),
+    latin_rule("relative", f"(?:the )?(?:past|last) {_COUPLE} {_LATIN_UNIT}", between(3, 0)),
+    latin_rule("relative", f"(?:the )?(?:next|coming) {_COUNT} {_LATIN_UNIT}", coming),
+    latin_rule("relative", "just now", just_now),
+    latin_rule("now", "right now|now|currently|nowadays|at the moment", today),
+    latin_rule("vague", "recently|lately|these days|the other day|soon|last time|next time"),
+    latin_rule("decoy", "black friday|(?:ruby|fat|super) tuesday|monday blues"),
+    latin_rule("decoy", f"(?:every|each) (?:{either(ENGLISH_WEEKDAYS)}|[a-z]{{3,9}}day|day|week|month|year)"),
+)
+
+
+_NEAR = 14 * DAY  # range of "before" and "after" a holiday
+_SOLAR = meaning(  # month, day, length in days
+    {
+        (1, 1, 1): "元旦|new year's day",
+        (2, 14, 1): "情人节|valentine's day",
+        (3, 8, 1): "妇女节|三八节|三八妇女节",
+        (4, 1, 1): "愚人节",
+        (4, 4, 3): "清明|清明节",
+        (5, 1, 5): "五一|劳动节",
+        (6, 1, 1): "六一|儿童节",
+        (6, 7, 3): "高考",
+        (9, 10, 1): "教师节",
+        (10, 1, 7): "国庆|国庆节",
+        (10, 31, 1): "万圣节|halloween",
+        (11, 11, 1): "双十一|双11|光棍节",
+        (12, 12, 1): "双十二|双12",
+        (7, 1, 62): "暑假",
+        (1, 10, 50): "寒假",
+        (12, 24, 1): "平安夜|christmas eve",
+        (12, 24, 2): "圣诞|圣诞节|christmas",
+        (12, 31, 1): "new year's eve",
+    }
+)
+_WEEKDAYS = meaning(  # month, how manyth, weekday (Monday is 0)
+    {
+        (5, 2, 6): "母亲节|mother's day|mothers day|mothers' day",
+        (6, 3, 6): "父亲节|father's day|fathers day|fathers' day",
+        (11, 4, 3): "感恩节|thanksgiving",
+    }
+)
+_LUNAR = meaning(  # lunar month, day of it, days after that day, length in days
+    {
+        (1, 1, 0, 7): "春节|chinese new year|lunar new year|spring festival",
+        (1, 1, -1, 8): "过年期间|过年的时候|过年那几天",
+        (1, 1, 0, 1): "大年初一",
+        (1, 2, 0, 1): "大年初二",
+        (1, 3, 0, 1): "大年初三",
+        (1, 1, -22, 1): "腊八|腊八节",
+        (1, 1, -7, 1): "小年夜",
+        (1, 1, -1, 1): "除夕|除夕夜|大年三十",
+        (1, 15, 0, 1): "元宵|元宵节|正月十五",
+        (5, 5, 0, 1): "端午|端午节|dragon boat festival|the dragon boat festival",
+        (7, 7, 0, 1): "七夕|七夕节",
+        (8, 15, 0, 1): "中秋|中秋节|mid-autumn festival|moon festival",
+        (9, 9, 0, 1): "重阳|重阳节",
+    }
+)
+_FIRST_YEAR, _FIRST_DAY = 2000, date(2000, 2, 5)
+# The lunar years 2000 to 2049, because computing them requires astronomy: a bit for each month, set if it has 30 days,
+# not 29; then the number of the leap month, 0 for none; a digit before all that if the leap month has 30 days.
+_LUNAR_CODES = (
+    "c960 d954 d4a0 da50 7552 56a0 abb7 25d0 92d0 cab5 a950 b4a0 baa4 ad50 55d9 4ba0 a5b0 15176 52b0 a930 "
+    "7954 6aa0 ad50 5b52 4b60 a6e6 a4e0 d260 ea65 d530 5aa0 76a3 96d0 4afb 4ad0 a4d0 1d0b6 d250 d520 dd45 "
+    "b5a0 56d0 55b2 49b0 a577 a4b0 aa50 1b255 6d20 ada0"
+)
+_LUNAR_YEARS = [int(code, 16) for code in _LUNAR_CODES.split()]
+
+
+def _holiday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Return a holiday of the named year, or else the latest that has begun; "next" is the one a year after that.
+
+    It has a wording only if its year is relative: otherwise its name is precise enough.
+    """
+    holiday, named = match["holiday"], year_of(match, frame)
+    first = _first_day(holiday, frame.today.year if named is None else named)
+    if named is None and first > frame.today:
+        first = _first_day(holiday, frame.today.year - 1)
+    if said(match, "which") == "next":
+        first = _first_day(holiday, first.year + 1)
+    last = first + ((_SOLAR.get(holiday) or _LUNAR.get(holiday) or (1,))[-1] - 1) * DAY
+    found = days(first, last)
+    if said(match, "before"):
+        found = days(first - _NEAR, first - DAY)
+    elif said(match, "after"):
+        found = days(last + DAY, last + _NEAR)
+    text = f"{first.year}年{holiday}{said(match, 'before', 'after')}" if said(match, "ry") else ""
+    return TimeSpan(found.start, found.stop, text)
+
+
+def _first_day(holiday: str, year: int) -> date:
+    """Return when a holiday begins in a solar year; raise ValueError for a lunar one outside the table."""
+    if holiday in _WEEKDAYS:
+        return nth_weekday(year, *_WEEKDAYS[holiday])
+    if holiday in _SOLAR:
+        return date(year, *_SOLAR[holiday][:2])
+    month, on_day, after, _ = _LUNAR[holiday]
+    if not 0 <= year - _FIRST_YEAR < len(_LUNAR_YEARS):
+        raise ValueError(year)
+    before = sum(_days_before(13, one) for one in _LUNAR_YEARS[: year - _FIRST_YEAR])
+    return _FIRST_DAY + (before + _days_before(month, _LUNAR_YEARS[year - _FIRST_YEAR]) + on_day - 1 + after) * DAY
+
+
+def _days_before(month: int, code: int) -> int:
+    """Return the number of days in a lunar year before a month, from the code of the year."""
+    lengths = (30 if code & (0x10000 >> one) else 29 for one in range(1, month))
+    return sum(lengths) + (29 + (code >> 16) if 0 < code & 0xF < month else 0)
+
+
+_NAMES = (*_SOLAR, *_WEEKDAYS, *_LUNAR)
+_COUNTED = "零一二三四五六七八九十百千万月初第老"  # 三百五一晚, 初六一起走, 老六一直不来
+_CHINESE = (
+    f"(?P<holiday>{either(name for name in _NAMES if not name.isascii())})"
+    "(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业|月饼|序曲|联欢|档(?!口)|粽|快乐|工(?![作资])|青鸟|蒜|粥|作业|班(?!里|上))"
+    "(?<!元宵(?=[怎煮馅吃和或汤]))(?:(?P<before>[之以]?前(?!后))|(?P<after>[之以]?后(?!天|台)))?"
+)
+_ENGLISH = f"(?P<holiday>{either(filter(str.isascii, _NAMES))})"
+HOLIDAYS: tuple[Rule, ...] = (
+    rule("yearless", f"(?<![0-9{_COUNTED}]){_CHINESE}", _holiday),
+    rule("relative", f"(?P<ry>大前|前|去|今|明|后|本)年的?{_CHINESE}", _holiday),
+    rule("absolute", f"(?<![0-9])(?P<y>(?:19|20)[0-9]{{2}}) ?年的?{_CHINESE}", _holiday),
+    latin_rule("yearless", f"{_ENGLISH}(?! (?:tree|carol|card))", _holiday),
+    latin_rule("relative", f"(?P<which>last|this|next) {_ENGLISH}", _holiday),
+    latin_rule("absolute", f"{_ENGLISH}(?: of|,| in)? (?P<y>(?:19|20)[0-9]{{2}})", _holiday),
+)
