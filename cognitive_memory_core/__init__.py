@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from .errors import UnknownSuggestion as UnknownSuggestion
     from .memory import CognitiveMemory as CognitiveMemory
     from .models.lent import LentModel as LentModel
-    from .prompts.preview import PromptPreview as PromptPreview
+    from .prompts.library import PromptPreview as PromptPreview
     from .quality.rendering import report_figures as report_figures
     from .quality.rendering import report_markdown as report_markdown
     from .quality.rendering import report_page as report_page
@@ -134,7 +134,7 @@ else:
             "memory": "CognitiveMemory",
             "models.lent": "LentModel",
             "domain.figures": "Activity DayCount Spending",
-            "prompts.preview": "PromptPreview",
+            "prompts.library": "PromptPreview",
             "quality.rendering": "report_figures report_markdown report_page",
             "recall.ranking": "Candidate Explanation LineCandidate",
             "settings": (

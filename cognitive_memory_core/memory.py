@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .opened import Opened
     from .ports.clock import Clock
     from .ports.models import Chat, Embedder, Reranker
-    from .prompts.preview import PromptPreview
+    from .prompts.library import PromptPreview
     from .status import Status
 
 TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "status", "storage_errors", "stored_text")
@@ -222,7 +222,7 @@ class CognitiveMemory(PinsAndRevisions):
 
         The prompt named ``tried`` is shown with ``template`` in its place; nothing is stored.
         """
-        from .prompts.preview import previews  # noqa: PLC0415  # most bots never show their prompts
+        from .prompts.library import previews  # noqa: PLC0415  # most bots never show their prompts
 
         folder, zone = self._opened.data_dir / "prompts", self._settings.current.zone
         return await asyncio.to_thread(previews, folder, {tried: template} if tried else {}, zone)

@@ -1,13 +1,23 @@
-"""Answers of models: their schemas, whose descriptions are part of the prompt, and what is read of them."""
+"""Answers of models: their schemas, whose descriptions are part of the prompt, and how they are read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+import json
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
 
+from json_repair import repair_json
+
+from .. import sentences
 from ..domain.event import MEMORY_KINDS, EventKind
+from ..domain.ids import ID_LENGTH
+from ..errors import BadAnswer
 from ..sentences.stored_text import GROUP_HEADINGS, PROFILE_HEADINGS
+from ..text.names import one_line
 
 ProposedAction = Literal["keep", "update", "create", "delete"]
 ACTIONS: tuple[ProposedAction, ...] = ("keep", "update", "create", "delete")
@@ -169,3 +179,304 @@ def _profile(sections: str, names: Iterable[str]) -> Form:
 
 MERGE: Form = _profile(_PERSONAL_SECTIONS, PROFILE_HEADINGS)
 MERGE_GROUP: Form = _profile(_GROUP_SECTIONS, GROUP_HEADINGS)
+
+
+LONGEST_ANSWER = 100_000  # characters
+MOST_ROWS = 200  # rows read of a list; fewer are kept
+Row = Mapping[str, object]
+_YES = frozenset(("true", "yes", "y", "1", "1.0", "是", "对", "真", "有"))
+_NO = frozenset(("false", "no", "n", "0", "0.0", "否", "不", "假", "无", "没有"))
+_NOTHING = frozenset(("无", "没有", "暂无", "未知", "不详", "空", "none", "null", "nil", "n/a", "na", "unknown", "-"))
+_NUMBER = re.compile(r"[^\d.-]{0,4}(\d{1,6})(?:\.0{0,6})?[^\d.-]{0,4}")
+_SPLIT = re.compile("[、，,;；|\n]")
+_SPAN = re.compile("[^0-9-]{0,6}([0-9]{1,6})行?(?: ?[-~–—到至] ?| to )(?:第|L|E|#)?([0-9]{1,6})[^0-9]{0,3}")
+_NUMBERED = re.compile(r"\s*(?:第|#)?([0-9]{1,3})\s?(?:条)?[.、)）:：]\s*(?![0-9])")
+_BULLETS = "-*•·– "
+
+
+def loaded(text: str) -> object:
+    """Parse JSON; raises BadAnswer if the text is too long, too deeply nested, or not JSON."""
+    if len(text) > LONGEST_ANSWER:
+        raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST_ANSWER))
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError):
+        raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
+
+
+def row_of(value: object) -> Row:
+    """Return the value if it is an object, else an empty one."""
+    return cast("Row", value) if isinstance(value, dict) else {}
+
+
+def first_of(row: Row, names: tuple[str, ...]) -> object:
+    """Return the first non-empty value under one of ``names``, the names that models give a field; else None or ""."""
+    found = [row[name] for name in names if name in row]
+    return next((value for value in found if value not in (None, "")), found[0] if found else None)
+
+
+def rows_of(value: object) -> list[Row] | None:
+    """Return the objects of a model's answer; None if it is neither an object, a list nor a text.
+
+    * An object is one row, or, if all its keys are numbers and all its values texts, a row for each.
+    * A text is read as JSON if it begins with a bracket; of another text each line is an item.
+    * An item that is a text becomes ``{"number": ..., "text": ...}``, without ``number`` if it begins with none.
+    """
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        value = loaded(value)
+    if isinstance(value, str):
+        value = value.splitlines()
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        if members and all(name.isdecimal() and isinstance(text, str) for name, text in members.items()):
+            return [{"number": name, "text": text} for name, text in members.items()]
+        return [members]
+    if not isinstance(value, list):
+        return None
+    rows: list[Row] = []
+    for item in cast("list[object]", value)[:MOST_ROWS]:
+        if isinstance(item, dict):
+            rows.append(cast("Row", item))
+        elif isinstance(item, str) and item.strip():
+            numbered = _NUMBERED.match(item)
+            rows.append({"number": numbered[1], "text": item[numbered.end() :]} if numbered else {"text": item})
+    return rows
+
+
+def text_of(value: object, limit: int) -> str:
+    """Return a text on one line, cut to ``limit``; a number is written out; "" for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    written = int(value) if isinstance(value, float) and value.is_integer() else value
+    return one_line(str(written)[: limit * 2], limit)
+
+
+def filled(value: object, limit: int) -> str:
+    """Return a text as :func:`text_of` does, but "" for a word that means "none", such as null or 无."""
+    text = text_of(value, limit)
+    return "" if text.casefold().strip("。.") in _NOTHING else text
+
+
+def filled_list(value: object, count: int, limit: int) -> tuple[str, ...]:
+    """Return up to ``count`` distinct texts of a list, or of one text that lists several; each cut to ``limit``."""
+    parts = (text_of(part, limit).lstrip(_BULLETS) for part in parts_of(value))
+    return tuple(dict.fromkeys(part for part in parts if filled(part, limit)))[:count]
+
+
+def number_of(value: object) -> int:
+    """Return a whole number, also from "2", "E2" or 2.0; 0 for anything else."""
+    if isinstance(value, str):
+        found = _NUMBER.fullmatch(value[:16].strip())
+        return int(found[1]) if found else 0
+    is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
+    return int(cast("float", value)) if is_whole and abs(cast("float", value)) < LONGEST_ANSWER else 0
+
+
+def numbers_of(value: object, count: int) -> tuple[int, ...]:
+    """Return up to ``count`` distinct whole numbers above 0, in the given order."""
+    numbers: dict[int, None] = {}
+    for part in parts_of(value):
+        span = _SPAN.fullmatch(part.strip()) if isinstance(part, str) else None  # a range such as "4-6"
+        first, last = (int(span[1]), int(span[2])) if span else (number_of(part),) * 2
+        numbers |= dict.fromkeys(range(max(first, 1), min(last, first + count - 1) + 1))
+    return tuple(numbers)[:count]
+
+
+def share_of(value: object, default: float) -> float:
+    """Return a number clamped to [0, 1], 0 for NaN, ``default`` if there is no number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(min(max(value, 0), 1))
+    try:
+        number = float(value[:32]) if isinstance(value, str) else value if isinstance(value, float) else default
+    except ValueError:
+        return default
+    return 0.0 if math.isnan(number) else min(max(number, 0.0), 1.0)
+
+
+def parts_of(value: object) -> Iterable[object]:
+    """Return the members of a list, or the parts of a text that lists several things."""
+    if isinstance(value, str):
+        return _SPLIT.split(value[:LONGEST_ANSWER])[:MOST_ROWS]
+    if isinstance(value, list):
+        return cast("list[object]", value)[:MOST_ROWS]
+    return () if value is None else (value,)
+
+
+LONGEST_TEXT = 2_000  # characters of a statement; far above the gate's limit, so that the gate sees what is too long
+LONGEST_DETAIL = 500
+LONGEST_SUMMARY = 10_000  # far above every requested length
+LONGEST_TAG, MOST_TAGS = 30, 12
+MOST_PROFILE_LINES = 60
+MOST_OBSERVATIONS = 20
+MOST_SUBJECTS = 20
+MOST_LINES = 50
+UNSAID_CONFIDENCE = 0.6  # used if the model states none
+_LISTS = ("statements", "observations", "items", "memories", "facts", "results")  # where models put their rows
+_TEXTS = ("text", "statement", "content", "observation", "fact")
+_LISTED_LINES = ("lines", "line", "line_numbers", "source_lines", "source")
+_KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
+
+
+@dataclass(frozen=True)
+class AskContents:
+    """What a prompt contained: task numbers, how many lines and neighbours, and the ids that an answer may name."""
+
+    tasks: tuple[int, ...] = ()
+    lines: int = 0
+    neighbours: int = 0
+    ids: Collection[str] = field(default=frozenset[str]())
+
+
+def statements_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
+    """Return at most one statement per task, in task order; raises BadAnswer if there is none.
+
+    If no row has a number, and there are as many as tasks, they are paired in order.
+    """
+    rows = _rows(loaded(text)) or []
+    is_in_order = len(rows) == len(given.tasks) and not any("number" in row for row in rows)
+    by_number: dict[int, StatementAnswer] = {}
+    for at, row in enumerate(rows):
+        number = given.tasks[at] if is_in_order else number_of(row.get("number"))
+        if number in given.tasks and isinstance(first_of(row, _TEXTS), str | int | float):
+            by_number.setdefault(number, _said(row, number, given))
+    if not by_number:
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="statements"))
+    return tuple(by_number[number] for number in given.tasks if number in by_number)
+
+
+def triaged_in(text: str, given: AskContents) -> TriageAnswer:
+    """Return the observations to remember, numbered from 1; raises BadAnswer if the model says yes and lists none."""
+    loaded_answer = loaded(text)
+    answer = row_of(loaded_answer)
+    rows = [row for row in _rows(loaded_answer) or [] if filled(first_of(row, _TEXTS), LONGEST_TEXT)]
+    flag = answer.get("should_remember")
+    word = str(flag)[:16].strip().casefold() if isinstance(flag, str | int | float) else ""
+    should = True if word in _YES else False if word in _NO else None
+    if should is None and not rows:
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="should_remember"))
+    if should and not rows:
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="observations"))
+    kept = () if should is False else rows[:MOST_OBSERVATIONS]
+    observations = tuple(_said(row, number, given) for number, row in enumerate(kept, 1))
+    return TriageAnswer(bool(observations), text_of(answer.get("reason"), LONGEST_DETAIL), observations)
+
+
+def drawn_in(text: str, *, is_group: bool = False) -> ProfileAnswer:
+    """Return lines of a profile; raises BadAnswer without a list of lines. A line in an unknown section is a topic."""
+    answer = row_of(loaded(text))
+    rows, headings = rows_of(answer.get("lines")), sentences.stored_text.headings(is_group=is_group)
+    if rows is None:
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="lines"))
+    lines: list[ProfileLine] = []
+    for row in rows[:MOST_PROFILE_LINES]:
+        section, said = text_of(row.get("section"), LONGEST_TAG).casefold(), filled(first_of(row, _TEXTS), LONGEST_TEXT)
+        title = "" if section == "summary" else headings.get(section, headings["topics"])
+        if said:
+            lines.append(ProfileLine(title, said, numbers_of(row.get("facts"), MOST_LINES)))
+    tags = filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG)
+    return ProfileAnswer(tuple(lines), tags, numbers_of(answer.get("outdated"), MOST_LINES))
+
+
+def words_in(text: str, member: str) -> str:
+    """Return a member, such as the summary of a dialogue, on one line; raises BadAnswer if it has no word."""
+    words = filled(row_of(loaded(text)).get(member), LONGEST_SUMMARY)
+    if not any(map(str.isalnum, words)):
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member=member))
+    return words
+
+
+def _rows(answer: object) -> list[Row] | None:
+    """Return the rows under one of :data:`_LISTS`; also those of an answer that is itself a list or a single row."""
+    row = row_of(answer)
+    if not row or any(name in row for name in _TEXTS):
+        return rows_of(answer)
+    return rows_of(next((row[name] for name in _LISTS if row.get(name)), None))
+
+
+def _said(row: Row, number: int, given: AskContents) -> StatementAnswer:
+    same_as, replaces = number_of(row.get("same_as")), number_of(row.get("replaces"))
+    return StatementAnswer(
+        number,
+        text_of(first_of(row, _TEXTS), LONGEST_TEXT),
+        kind=_KINDS.get(text_of(row.get("kind"), LONGEST_TAG).casefold(), "event"),
+        subjects=_ids(row.get("subjects"), given.ids),
+        speaker=next(iter(_ids(row.get("speaker"), given.ids)), ""),
+        confidence=share_of(row.get("confidence"), UNSAID_CONFIDENCE),
+        same_as=same_as if 0 < same_as <= given.neighbours else 0,
+        replaces=replaces if 0 < replaces <= given.neighbours else 0,
+        lines=tuple(line for line in numbers_of(first_of(row, _LISTED_LINES), MOST_LINES) if line <= given.lines),
+        pain=filled(row.get("pain"), LONGEST_DETAIL),
+        solution=filled(row.get("solution"), LONGEST_DETAIL),
+        outcome=filled(row.get("outcome"), LONGEST_DETAIL),
+    )
+
+
+def _ids(value: object, known: Collection[str]) -> tuple[str, ...]:
+    """Return the ids or names that a model listed; of ``name(id)`` the id, if it is known."""
+    parts = [value] if isinstance(value, str) and value in known else parts_of(value)
+    found: dict[str, None] = {}
+    for written in (filled(part, ID_LENGTH) for part in parts):
+        inside = written.rpartition("(")[2].removesuffix(")")
+        found[inside if written not in known and inside in known else written] = None
+    return tuple(one for one in found if one)[:MOST_SUBJECTS]
+
+
+LONGEST_LINE = 8_192  # characters of one line that is repaired
+MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG = 4, 20
+MOST_CITED = 60
+NOTHING = "none"
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_SYNONYMS: Mapping[str, ProposedAction] = {"add": "create", "new": "create", "remove": "delete", "deprecate": "delete"}
+_ACTIONS: Mapping[str, ProposedAction] = {**{action: action for action in ACTIONS}, **_SYNONYMS}
+
+
+def proposals_in(text: str) -> Proposals:
+    """Return the readable objects of an answer; raises BadAnswer if there are none and it does not say ``none``.
+
+    Fences, comments and prose between the objects are skipped. Objects that a model spread over several lines, or put
+    into one list, are read too. A line that begins an object but is not JSON is repaired; if that fails it is counted.
+    """
+    if len(text) > LONGEST_ANSWER:
+        raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST_ANSWER))
+    said = _THOUGHTS.sub("", text)
+    decoder, at = json.JSONDecoder(), said.find("{")
+    rows: list[Row] = []
+    unreadable = 0
+    while at >= 0 and len(rows) + unreadable < MOST_ROWS:
+        try:
+            value, end = decoder.raw_decode(said, at)
+        except (ValueError, RecursionError):
+            line = said[at:].partition("\n")[0]
+            value, end = None, at + len(line)
+            if len(line) <= LONGEST_LINE and "}" in line:  # else it was cut off, or is too long to be repaired
+                with suppress(ValueError, RecursionError):
+                    value = repair_json(line.rstrip(",;，； "), return_objects=True, skip_json_loads=True)
+        found: list[Row] = []
+        for row in rows_of(value) or []:
+            lists = () if "action" in row else (cast("object", one) for one in row.values() if isinstance(one, list))
+            found += [row] if "action" in row else (one for listed in lists for one in rows_of(listed) or ())
+        rows += found
+        unreadable += not found
+        at = said.find("{", end)
+
+    kept, idle = list[Proposal](), 0
+    for row in rows[:MOST_ROWS]:
+        named = text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold()
+        action = _ACTIONS.get(named)
+        idle += named == NOTHING
+        unreadable += action is None and named != NOTHING
+        if action is not None:
+            proposal = Proposal(
+                action,
+                text_of(first_of(row, ("old_id", "id", "memory_id")), LONGEST_TEXT),
+                text_of(first_of(row, ("statement", "new_statement")), LONGEST_TEXT),
+                text_of(first_of(row, ("change_reason", "reason", "change_summary")), LONGEST_TEXT),
+                numbers_of(row.get("lines"), MOST_CITED),
+                numbers_of(row.get("agreed"), MOST_CITED),
+                numbers_of(row.get("refused"), MOST_CITED),
+                filled_list(row.get("tags"), MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG),
+            )
+            kept.append(proposal)
+    if not kept and not idle:
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="action"))
+    return Proposals(tuple(kept), unreadable)

@@ -11,6 +11,7 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from .. import sentences
 from ..disk import Disk, Vanished
@@ -18,12 +19,24 @@ from ..domain.belief import Belief
 from ..domain.event import Event, Fact
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
+from ..domain.profile import ProfileKey
+from ..domain.scope import Scene
 from ..errors import PermanentError, StorageRefused
 from ..ports.models import Ask, MergeInput
 from ..text.names import clean_name, defused
 from . import answers, rendering
-from .answers import ProfileAnswer, Proposals, StatementAnswer, TriageAnswer
-from .parsing import AskContents, drawn_in, proposals_in, statements_in, triaged_in, words_in
+from .answers import (
+    AskContents,
+    ProfileAnswer,
+    Proposals,
+    StatementAnswer,
+    TriageAnswer,
+    drawn_in,
+    proposals_in,
+    statements_in,
+    triaged_in,
+    words_in,
+)
 from .rendering import PeopleList, block, people_list_of
 
 SEPARATOR = "<!-- prompt -->"
@@ -274,3 +287,71 @@ def _contents(
     listed = {person.id for person in (*people_list.people.values(), people_list.place)}
     ids = (listed | senders) - {""}
     return AskContents(tasks, len(lines), min(len(job_context.neighbours), rendering.MOST_NEIGHBOURS), ids)
+
+
+GROUP_ID, LI, DOU = "10001", "2000001", "2000002"
+NAMES = {LI: "阿梨", DOU: "豆包"}
+SAID = ((LI, "周日下午三点老地方，这次谁带零食？"), (DOU, "我带。提前说，我对花生过敏"), (LI, "记住了，不买带花生的"))
+
+
+@dataclass(frozen=True)
+class PromptPreview:
+    """A prompt: its template, whose it is, and what a model gets of it with a sample.
+
+    ``problem`` is why a template cannot be used; the package's own is then filled.
+    """
+
+    name: str
+    template: str
+    is_own: bool
+    instructions: str
+    prompt: str
+    problem: str = ""
+
+
+def previews(folder: Path, tried: Mapping[str, str], zone: tzinfo) -> list[PromptPreview]:
+    """Return every prompt, from ``tried``, else from files in ``folder``, else from the package; blocking."""
+    own = {**read_templates(folder, TEMPLATES), **tried}
+    return [_preview(name, own.get(name), zone) for name in TEMPLATES]
+
+
+def _preview(name: str, own: str | None, zone: tzinfo) -> PromptPreview:
+    shipped = resources.files(__package__ or "") / "templates" / f"{name}.md"
+    library = PromptLibrary({} if own is None else {name: own})
+    ask = _asked(library, name, zone)
+    template = shipped.read_text("utf-8") if own is None else own
+    problem = "\n".join(library.problems)
+    return PromptPreview(name, template, own is not None, ask.instructions, ask.prompt, problem)
+
+
+def _asked(library: PromptLibrary, name: str, zone: tzinfo) -> Ask[Any]:
+    """Return what a prompt asks about the sample: three lines of an evening."""
+    at = datetime(2026, 3, 6, 20, 4, tzinfo=zone)
+    scenes = {
+        one: Scene.group(GROUP_ID, one, user_name=called, group_name="周末桌游社") for one, called in NAMES.items()
+    }
+    minutes = range(len(SAID), 0, -1)
+    lines = [
+        Message(f"m{left}", scenes[one], text, at - timedelta(minutes=left))
+        for left, (one, text) in zip(minutes, SAID, strict=True)
+    ]
+    people, place = tuple(Person(one, called) for one, called in NAMES.items()), scenes[LI].scope
+    context = JobContext(at, place, "周末桌游社", people[1], people)
+    told = "豆包(2000002) 对花生过敏"
+    match name:
+        case "rewrite":
+            return library.rewrite([Task(1, "用户对花生过敏")], context, source=SAID[1][1], lines=lines)
+        case "triage":
+            return library.triage(lines, context)
+        case "merge":
+            fact = Fact(ProfileKey.member(GROUP_ID, DOU), "e1", told, "knowledge", at)
+            return library.merge(MergeInput(people[1], [fact]), at, max_chars=800)[0]
+        case "compress":
+            return library.compress(lines, context, max_chars=300)
+        case "evolve":
+            belief = Belief("b1", place, "聚会在周日下午三点", created_at=at, updated_at=at, supporters=(LI,))
+            return library.evolve([belief], lines, context, most=5)
+        case _:
+            pain, solution = "零食里有花生", "看配料表"
+            met = Event("e2", pain, "experience", LI, GROUP_ID, LI, happened_at=at, pain=pain, solution=solution)
+            return library.suggest("常见问题", [met], zone, max_chars=300)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.ports.models import Ask
-from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer, TriageAnswer
-from cognitive_memory_core.prompts.parsing import numbers_of
+from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer, TriageAnswer, numbers_of
 from tests.prompts.asked import questions
 
 ANSWERS = Path(__file__).parent / "answers"

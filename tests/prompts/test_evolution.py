@@ -9,8 +9,8 @@ import pytest
 
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.errors import BadAnswer
+from cognitive_memory_core.prompts.answers import proposals_in
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.prompts.parsing import proposals_in
 from tests.support.beliefs import FRIDAY, LIN, TEA, a_belief, a_chat
 from tests.support.builders import GROUP
 from tests.support.clock import NOON

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.quality.examining import COMMON, examined
+from cognitive_memory_core.quality.reporting import COMMON, examined
 from cognitive_memory_core.store.quality import ExaminedEvent
 from tests.support.clock import NOON
 
