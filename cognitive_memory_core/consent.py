@@ -152,7 +152,7 @@ class Consent:
         """Return a stored item with people who opted out redacted in every text of it."""
         if isinstance(item, Event):
             left = without_quotes(item, lambda quote: quote.sender_id in self.opted_out)
-            return reworded(left or replace(item, text=sentences.stored_text.SOMEBODY, quotes=()), self._hide)
+            return reworded(left or replace(item, text=sentences.context.SOMEBODY, quotes=()), self._hide)
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
 

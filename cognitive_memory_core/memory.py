@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .prompts.library import PromptPreview
     from .status import Status
 
-TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "status", "storage_errors", "stored_text")
+TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "report", "storage_errors")
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
 LOADED_AGAIN = 1.0  # seconds after somebody cancelled the loading of what learns
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours

@@ -25,7 +25,6 @@ from .models.spending import SpendingMeter
 from .ports.clock import Clock, SystemClock
 from .ports.models import Embedder, Reranker
 from .profiles.files import FileProfiles
-from .quality.counting import QualityTally
 from .queue.job_queue import FileQueue
 from .read_access import ReadAccess
 from .recall.belief_search import BeliefSearch
@@ -37,6 +36,7 @@ from .settings import Live, Settings
 from .store.database.migrations import is_blank
 from .store.ledger import Ledger
 from .store.malloc_tuning import return_large_blocks
+from .store.quality import QualityTally
 from .tasks import BackgroundLoop, completed
 from .vectors.chroma.place import clear_generations
 from .vectors.chroma.store import ChromaStore

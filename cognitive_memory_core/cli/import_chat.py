@@ -31,14 +31,14 @@ async def import_chat(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """
     settings, path = bot.settings(), Path(arguments.path)
     if bool(arguments.group) == bool(arguments.user):
-        raise BadArgument(sentences.backfill.PLACE_WANTED)
+        raise BadArgument(sentences.caller.PLACE_WANTED)
     if settings.isolate_bots and not arguments.agent:
-        raise BadArgument(sentences.migration.WHICH_AGENT)
+        raise BadArgument(sentences.caller.WHICH_AGENT)
     agent, group_id = arguments.agent or settings.agent, arguments.group
     place = Scene.group(group_id, NOBODY, agent=agent) if group_id else Scene.private(arguments.user, agent=agent)
     bots = frozenset(checked_id(one, "--bot") for one in arguments.bot)
     if group_id and not bots:
-        raise BadArgument(sentences.backfill.BOTS_WANTED)
+        raise BadArgument(sentences.caller.BOTS_WANTED)
     given = decoded(bot.value("command_start") or '["/"]')  # what begins so is not recorded
     signs = cast("list[object]", given) if isinstance(given, list) else [given]
     commands = (*(sign for sign in signs if isinstance(sign, str) and sign), *OWN_COMMANDS)
@@ -46,7 +46,7 @@ async def import_chat(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     async with owning(bot, creates=True) as memory:
         report, failure = await _taken_in(file, memory)
     figures = {"taken": report.taken, "known": report.known, "left_out": dict(report.left_out)}
-    status = show(arguments, figures, sentences.backfill.DONE.format(outcome=report.summary))
+    status = show(arguments, figures, sentences.caller.DONE.format(outcome=report.summary))
     return refuse(failure) if failure else status
 
 
@@ -64,7 +64,7 @@ async def _taken_in(file: ChatFile, memory: CognitiveMemory) -> tuple[Backfill, 
             failure = broken
         return read
 
-    with progress_bar(sentences.backfill.READING, file.size) as bar:
+    with progress_bar(sentences.caller.READING_CHAT, file.size) as bar:
         while some := await asyncio.to_thread(batch):
             report = report.plus(Backfill(left_out=Counter(one for one in some if isinstance(one, str))))
             report = report.plus(await memory.backfill([one for one in some if isinstance(one, Message)]))

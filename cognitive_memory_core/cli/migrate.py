@@ -20,7 +20,7 @@ from .writing import watched
 
 async def migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Take over the source, or with ``--dry-run`` count what is in it."""
-    settings, path, words = bot.settings(), arguments.path, sentences.migration
+    settings, path, words = bot.settings(), arguments.path, sentences.caller
     if settings.isolate_bots and not arguments.agent:
         raise BadArgument(words.WHICH_AGENT)
     destination = Destination(
@@ -68,5 +68,5 @@ async def _read(path: Path, destination: Destination, draft: Path) -> Conversion
             pass
         return found
 
-    with progress_bar(sentences.migration.READING, None) as bar:
+    with progress_bar(sentences.caller.READING, None) as bar:
         return await completed(asyncio.to_thread(read))

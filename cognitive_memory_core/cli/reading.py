@@ -37,7 +37,7 @@ async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         hits = await reader.search(wanted, arguments.query[:LONGEST], top_k=arguments.n)
     figures, lines = list[Mapping[str, object]](), list[str]()
     for hit in hits:
-        event, place = hit.event, sentences.status.place(hit.event.group_id, hit.event.user_id)
+        event, place = hit.event, sentences.report.place(hit.event.group_id, hit.event.user_id)
         at = event.happened_at.astimezone(settings.zone)
         lines.append(f"{at:%Y-%m-%d %H:%M}  {hit.score:.2f}  [{place}]  {event.text}")
         told = {name: getattr(event, name) for name in ("id", "kind", "text", "group_id", "user_id", "sender_id")}

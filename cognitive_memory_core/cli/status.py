@@ -77,7 +77,7 @@ async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 def _rows(
     bot: BotDirectory, configuration: Configuration, snapshot: DirectorySnapshot, *, is_running: bool
 ) -> Iterator[tuple[str, str]]:
-    words, models, totals = sentences.status, configuration.settings.models, snapshot.totals
+    words, models, totals = sentences.report, configuration.settings.models, snapshot.totals
     yield words.DIRECTORY, str(bot.data_dir)
     yield words.RUNNING, words.IS_RUNNING if is_running else words.IS_NOT_RUNNING
     borrowed = words.BORROWED.format(names="、".join(snapshot.lenders)) if snapshot.lenders else words.RULES
@@ -85,9 +85,9 @@ def _rows(
     yield words.MODE, words.MODELS.format(historian=historian, embedding=snapshot.embedder)
     yield (
         words.HELD,
-        words.EVENTS.format(events=totals.events, retired=totals.retired, memos=totals.memos, pins=totals.pins),
+        words.EVENTS_HELD.format(events=totals.events, retired=totals.retired, memos=totals.memos, pins=totals.pins),
     )
-    yield words.LOG, words.LINES.format(messages=totals.messages)
+    yield words.LOG, words.LINES_HELD.format(messages=totals.messages)
     jobs = snapshot.jobs
     yield words.JOBS, words.COUNTS.format(pending=jobs.pending, processing=jobs.processing, failed=jobs.failed)
     spent = snapshot.spent_today
@@ -109,13 +109,13 @@ def _rows(
 
 
 def _failed_lines(failed: Sequence[FailedJob], zone: tzinfo) -> Iterator[str]:
-    yield sentences.status.FAILED_HEAD.format(count=len(failed)) if failed else sentences.status.NO_FAILED
+    yield sentences.report.FAILED_HEAD.format(count=len(failed)) if failed else sentences.report.NO_FAILED
     for job in failed:
         scene = job.job.work.scene if job.job else None
-        yield sentences.status.FAILED_LINE.format(
+        yield sentences.report.FAILED_LINE.format(
             id=job.id[:ID_LENGTH],
             at=f"{job.failed_at.astimezone(zone):%m-%d %H:%M}",
-            place=sentences.status.place(scene.group_id, scene.user_id) if scene else sentences.status.UNREADABLE_PLACE,
+            place=sentences.report.place(scene.group_id, scene.user_id) if scene else sentences.report.UNREADABLE_PLACE,
             attempts=job.attempts,
             error=" ".join(job.error.split())[:ERROR_LENGTH],
             advice=job.advice,

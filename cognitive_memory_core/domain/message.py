@@ -112,7 +112,7 @@ class Backfill:
     @property
     def summary(self) -> str:
         """The counts as one sentence for people."""
-        return sentences.backfill.outcome(self.taken, self.known, self.left_out)
+        return sentences.caller.outcome(self.taken, self.known, self.left_out)
 
     def plus(self, other: Backfill) -> Backfill:
         """Return the counts of both."""

@@ -182,7 +182,7 @@ class FailedJob:
     @property
     def advice(self) -> str:
         """What an operator can do about the failure, as one sentence."""
-        return sentences.status.advice(self.error, is_readable=self.job is not None)
+        return sentences.report.advice(self.error, is_readable=self.job is not None)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ OPERATOR = "operator"  # who changed a belief, where an operator did
 def group_of(scene: Scene) -> Scope:
     """Return the group of a scene; raises BadArgument if it has none."""
     if scene.kind == "private":
-        raise BadArgument(sentences.evolution.ONLY_GROUPS)
+        raise BadArgument(sentences.caller.ONLY_GROUPS)
     return scene.scope
 
 
@@ -41,7 +41,7 @@ class BeliefKeeping:
         scope = None if is_anywhere else group_of(scene)
         found = await self.beliefs.find(belief_id)
         if found is None or found.scope.agent != scene.agent or scope not in (None, found.scope):
-            raise UnknownBelief(sentences.evolution.UNKNOWN_BELIEF)
+            raise UnknownBelief(sentences.caller.UNKNOWN_BELIEF)
         return found
 
     async def retire(self, scene: Scene, belief_id: str, reason: str) -> Belief:
@@ -52,8 +52,8 @@ class BeliefKeeping:
         async with self.turn:
             current = await self._current(scene, belief_id)
             if current.status != "active":
-                raise MistakeError(sentences.evolution.RETIRED_ALREADY)
-            why = reason.strip() or sentences.evolution.RETIRED_BY_HAND
+                raise MistakeError(sentences.caller.RETIRED_ALREADY)
+            why = reason.strip() or sentences.caller.RETIRED_BY_HAND
             after = replace(current, status="deprecated", is_barred=True, updated_at=self.clock.now())
             return await self._changed(scene, after, current, "delete", why)
 
@@ -72,14 +72,14 @@ class BeliefKeeping:
                     id=derived_id(current.chain_id, current.version + 1, now.isoformat()),
                     version=current.version + 1,
                     parent_id=current.id,
-                    change_summary=sentences.evolution.RESTORED_BY_HAND,
+                    change_summary=sentences.caller.RESTORED_BY_HAND,
                 )
             elif current.status == "active":
-                raise MistakeError(sentences.evolution.NOT_RETIRED)
+                raise MistakeError(sentences.caller.NOT_RETIRED)
             else:
                 after = current
             after = replace(after, status="active", is_current=True, is_barred=False, updated_at=now, weighed_at=now)
-            return await self._changed(scene, after, current, "restore", sentences.evolution.RESTORED_BY_HAND)
+            return await self._changed(scene, after, current, "restore", sentences.caller.RESTORED_BY_HAND)
 
     async def reword(self, scene: Scene, belief_id: str, statement: str) -> Belief:
         """Store an admin's wording as the next version, with no one's lines behind it, and make it active.
@@ -88,7 +88,7 @@ class BeliefKeeping:
         """
         said, now = statement.strip(), self.clock.now()
         if not 1 <= len(said) <= STATEMENT_LENGTH:
-            raise BadArgument(sentences.evolution.BAD_LENGTH.format(most=STATEMENT_LENGTH))
+            raise BadArgument(sentences.caller.BAD_LENGTH.format(most=STATEMENT_LENGTH))
         async with self.turn:
             current = await self._current(scene, belief_id)
             after = replace(
@@ -98,7 +98,7 @@ class BeliefKeeping:
                 version=current.version + 1,
                 parent_id=current.id,
                 status="active",
-                change_summary=sentences.evolution.REWORDED_BY_HAND,
+                change_summary=sentences.caller.REWORDED_BY_HAND,
                 updated_at=now,
                 weighed_at=now,
                 message_ids=(),
@@ -106,7 +106,7 @@ class BeliefKeeping:
                 supporters=(),
                 is_barred=False,
             )
-            return await self._changed(scene, after, current, "update", sentences.evolution.REWORDED_BY_HAND)
+            return await self._changed(scene, after, current, "update", sentences.caller.REWORDED_BY_HAND)
 
     async def set_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
         """Set the strength of an active or retired belief; raises UnknownBelief, BadArgument outside [0, 1]."""
@@ -116,7 +116,7 @@ class BeliefKeeping:
             current = await self._current(scene, belief_id)
             after = replace(current, strength=float(strength), weighed_at=self.clock.now())
             return await self._changed(
-                scene, after, current, "strength", sentences.evolution.STRENGTH_SET.format(strength=strength)
+                scene, after, current, "strength", sentences.caller.STRENGTH_SET.format(strength=strength)
             )
 
     async def _current(self, scene: Scene, belief_id: str) -> Belief:
@@ -131,5 +131,5 @@ class BeliefKeeping:
             return after
         standing = await self.beliefs.find(before.id)
         is_same = standing is not None and standing.is_current and standing.status == before.status
-        message = sentences.evolution.SAME_ALREADY_ACTIVE if is_same else sentences.evolution.CHANGED_MEANWHILE
+        message = sentences.caller.SAME_ALREADY_ACTIVE if is_same else sentences.caller.CHANGED_MEANWHILE
         raise MistakeError(message)

@@ -147,7 +147,7 @@ class Evolver:
         """
         scope = scene.scope
         if scope in self._running:
-            raise AlreadyEvolving(sentences.evolution.ALREADY_RUNNING)
+            raise AlreadyEvolving(sentences.caller.ALREADY_RUNNING)
         self._running.add(scope)
         try:
             return await self._evolved(scene, since)
@@ -156,22 +156,22 @@ class Evolver:
 
     async def _evolved(self, scene: Scene, since: datetime) -> Evolution:
         if self.model is None:
-            return Evolution(message=sentences.evolution.NO_MODEL)
+            return Evolution(message=sentences.caller.NO_MODEL)
         if not self.consent.is_recorded(scene.scope):
-            return Evolution(message=sentences.evolution.NOT_RECORDED)
+            return Evolution(message=sentences.caller.NOT_RECORDED)
         erasures, hidden = self._erasures, self.consent.opted_out
         await self.flush()
         given = await self._run_input(scene, since)
         if not any(line.sender_id for line in given.lines):
-            return Evolution(kept=len(given.beliefs), message=sentences.evolution.NOTHING_NEW)
+            return Evolution(kept=len(given.beliefs), message=sentences.caller.NOTHING_NEW)
         try:
             judgement, unreadable = await self._ask_and_judge(self.model, given)
         except NothingLent:
-            return Evolution(message=sentences.evolution.NO_MODEL)
+            return Evolution(message=sentences.caller.NO_MODEL)
         except AWAY as away:
             message = sentences.log.NOT_EVOLVED.format(reason=described(away))
             log.warning("%s", message, extra=log_fields("beliefs", place=scene.scope))
-            return Evolution(message=sentences.evolution.FAILED.format(reason=described(away)))
+            return Evolution(message=sentences.caller.FAILED.format(reason=described(away)))
         edits = await self._with_events(scene, judgement.edits)
 
         async def store() -> list[BeliefEdit]:
@@ -181,7 +181,7 @@ class Evolver:
 
         async with self._commit:
             if self._erasures != erasures or not self.consent.opted_out <= hidden:
-                return Evolution(message=sentences.evolution.OVERTAKEN)
+                return Evolution(message=sentences.caller.OVERTAKEN)
             stored = await completed(store())
         self.on_stored()
         counts = judgement.rejected
@@ -190,7 +190,7 @@ class Evolver:
         rejected = {reason: count for reason, count in counts.items() if count}
         changes = tuple(edit.change for edit in stored if edit.change)
         done = {action: sum(change.action == action for change in changes) for action in ("update", "create", "delete")}
-        said = sentences.evolution.summary(judgement.kept, done, rejected, given.unread)
+        said = sentences.caller.summary(judgement.kept, done, rejected, given.unread)
         return Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, said, rejected)
 
     async def _run_input(self, scene: Scene, since: datetime) -> _RunInput:

@@ -225,11 +225,11 @@ class Suggesting:
             return worded
         best = pattern.best
         steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
-        return one_line(sentences.evolution.draft(pattern.kind, best.pain, steps, best.outcome), STATEMENT_LENGTH)
+        return one_line(sentences.caller.draft(pattern.kind, best.pain, steps, best.outcome), STATEMENT_LENGTH)
 
     async def _word_draft(self, model: EvolverModel, pattern: RecurringProblem) -> None:
         """Let a model word a draft; if it adds to the experiences, use the rules' draft and do not ask again."""
-        kind, zone = sentences.evolution.SUGGESTION_KINDS[pattern.kind], self.settings.current.zone
+        kind, zone = sentences.caller.SUGGESTION_KINDS[pattern.kind], self.settings.current.zone
         quoted, erasures = pattern.events[-MOST_TOLD:], self._erasures
         ask = await asyncio.to_thread(model.prompts.suggest, kind, quoted, zone, max_chars=STATEMENT_LENGTH)
         try:
@@ -250,7 +250,7 @@ class Suggesting:
             known = (suggestion_of(scope, one, self._draft(one)) for one in open_ones)
             suggestion = next((one for one in known if one.id == suggestion_id), None)
             if suggestion is None:
-                raise UnknownSuggestion(sentences.evolution.UNKNOWN_SUGGESTION)
+                raise UnknownSuggestion(sentences.caller.UNKNOWN_SUGGESTION)
             by, now = scene.user_id or OPERATOR, self.clock.now()
             decision = SuggestionDecision(
                 suggestion.id, suggestion.scope, suggestion.kind, accept, now, by, suggestion.event_ids
@@ -262,9 +262,9 @@ class Suggesting:
                     derived_id("accepted", suggestion.id),
                     suggestion.scope,
                     suggestion.draft,
-                    tags=(sentences.evolution.SUGGESTION_KINDS[suggestion.kind],),
+                    tags=(sentences.caller.SUGGESTION_KINDS[suggestion.kind],),
                     strength=first_strength(len(suggestion.people)),
-                    change_summary=sentences.evolution.SUGGESTION_ACCEPTED,
+                    change_summary=sentences.caller.SUGGESTION_ACCEPTED,
                     created_at=now,
                     updated_at=now,
                     weighed_at=now,
@@ -272,7 +272,7 @@ class Suggesting:
                     event_ids=suggestion.event_ids,
                     supporters=suggestion.people,
                 )
-                change = logged("create", belief, None, sentences.evolution.SUGGESTION_ACCEPTED, now, by=by)
+                change = logged("create", belief, None, sentences.caller.SUGGESTION_ACCEPTED, now, by=by)
                 await self.beliefs.commit([BeliefEdit(belief, None, change)])  # nothing, if an equal one is active
                 self.on_stored()
             await self.beliefs.decide(decision)

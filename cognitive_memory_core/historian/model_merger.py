@@ -27,7 +27,7 @@ from .rules import LINE_LENGTH, line_as_said, quoted
 log = logging.getLogger(__name__)
 LEFT_OUT = f"{REFUSED}profile"  # what the report counts lines of profiles under that rest on nothing
 ENDED = 3  # a merge ends at most one in so many of the lines that stand
-_SPOKEN = re.compile(rf"\(([^()\s]{{1,128}})\)({re.escape(sentences.stored_text.OF_ADMIN)})?：“([^”]*)")  # in a fact
+_SPOKEN = re.compile(rf"\(([^()\s]{{1,128}})\)({re.escape(sentences.context.OF_ADMIN)})?：“([^”]*)")  # in a fact
 
 
 @dataclass(frozen=True)

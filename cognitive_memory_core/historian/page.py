@@ -47,12 +47,12 @@ class Page:
 
     def __init__(self, profile: Profile | None, *, is_group: bool) -> None:
         """Parse a profile; in a group's, sections to which an earlier version gave a person's headings are renamed."""
-        self._titles = tuple(sentences.stored_text.headings(is_group=is_group).values())
+        self._titles = tuple(sentences.context.headings(is_group=is_group).values())
         self.tags = profile.tags if profile else ()
         self._sources = dict(profile.sources) if profile else {}
         self._sections: list[tuple[str, list[str]]] = []
         for as_written, lines in sections_of(profile.summary if profile else ""):
-            title = sentences.stored_text.EARLIER_GROUP_HEADINGS.get(title_of(as_written)) if is_group else None
+            title = sentences.context.EARLIER_GROUP_HEADINGS.get(title_of(as_written)) if is_group else None
             heading = f"{_MARK} {title}" if title else as_written
             same = next((others for known, others in self._sections if is_group and known == heading), None)
             if same is None:
@@ -103,7 +103,7 @@ class Page:
         """
 
         def key(text: str) -> str:
-            noted = sentences.stored_text.noted(text)  # with the day on which rules wrote it
+            noted = sentences.context.noted(text)  # with the day on which rules wrote it
             return duplicate_key(noted[0] if noted else said_in(text))
 
         wanted, every = key(line.text), (one for _, lines in self._sections for one in lines if one.strip())
@@ -138,7 +138,7 @@ class Page:
         ``days`` are the days of events; a line written by rules has a day of its own. A note in the page states how
         many lines were ever removed.
         """
-        told, count = sentences.stored_text, 0
+        told, count = sentences.context, 0
         for _, lines in self._sections:
             counts = [told.left_out_count(line) for line in lines]
             count += sum(filter(None, counts))

@@ -61,7 +61,7 @@ def group_fact(scene: Scene, event: Event, *, voiced_by_admin: bool = False) -> 
 
     def label(user_id: str, name: str) -> str:
         is_admins = voiced_by_admin and user_id == event.sender_id
-        return label_of(user_id, name) + (sentences.stored_text.OF_ADMIN if is_admins else "")
+        return label_of(user_id, name) + (sentences.context.OF_ADMIN if is_admins else "")
 
     text = exchange(event.quotes, label) if event.quotes else spoken(event)
     return Fact(ProfileKey.group(scene.group_id, scene.agent), event.id, text, event.kind, event.happened_at)

@@ -90,7 +90,7 @@ class RuleMerger:
 
     async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
         """Return a line for each fact that is a lasting one."""
-        headings = sentences.stored_text.headings(is_group=given.is_group)
+        headings = sentences.context.headings(is_group=given.is_group)
         known = [one for line in given.told for one in line]
         lines, outdated = list[MergedLine](), list[str]()
         for fact in sorted(given.new, key=lambda fact: fact.happened_at):
@@ -101,7 +101,7 @@ class RuleMerger:
             clause, ended, said = lasting_clause(fact.text), ended_states(fact.text), ""
             if clause or ended:
                 told = clause.text if clause else ended[0].clause
-                said = sentences.stored_text.QUOTED_CLAUSE.format(clause=told)
+                said = sentences.context.QUOTED_CLAUSE.format(clause=told)
             elif fact.kind in _FIELDS and not speaks_of_rank_or_debt(fact.text):
                 said = quoted([fact], given)
             if said:
@@ -116,7 +116,7 @@ def line_as_said(title: str, said: str, facts: Sequence[Fact], now: datetime) ->
     """Return the line that quotes facts, with the day of the last one."""
     day = min(max(fact.happened_at for fact in facts), now).astimezone(now.tzinfo).date().isoformat()
     return MergedLine(
-        title, sentences.stored_text.noted_on(said, day).removeprefix("- "), tuple(fact.event_id for fact in facts)
+        title, sentences.context.noted_on(said, day).removeprefix("- "), tuple(fact.event_id for fact in facts)
     )
 
 
@@ -125,4 +125,4 @@ def quoted(facts: Sequence[Fact], given: MergeInput) -> str:
     if given.is_group:
         return one_line(" ".join(fact.text for fact in facts), LINE_LENGTH)
     clauses = (one_line(nested(fact.text), LINE_LENGTH) for fact in facts)
-    return "".join(sentences.stored_text.QUOTED_CLAUSE.format(clause=clause) for clause in clauses)
+    return "".join(sentences.context.QUOTED_CLAUSE.format(clause=clause) for clause in clauses)

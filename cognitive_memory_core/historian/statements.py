@@ -175,9 +175,9 @@ def as_said(
 
 def as_noted(observation: str, turn: Turn) -> Statement:
     """Keep an observation that a chat plugin handed in as it is, as the bot's note about a turn with its person."""
-    noted = one_line(observation) or sentences.stored_text.NOTHING_SHOWN
+    noted = one_line(observation) or sentences.context.NOTHING_SHOWN
     return Statement(
-        f"{sentences.stored_text.BOT_NOTED}：{noted}",
+        f"{sentences.context.BOT_NOTED}：{noted}",
         subjects=(turn.scene.user_id,),
         confidence=KEPT_CONFIDENCE,
         is_absolute=False,

@@ -86,7 +86,7 @@ class Conversion:
                     arrived_at = datetime.fromtimestamp(written_at(path, MAX_BYTES), timezone.utc)
                     work = job_of(body_of(Disk().read(path)), path.stem, arrived_at).work
                     if not isinstance(work, Turn):
-                        raise BadArgument(sentences.migration.NO_TURN)
+                        raise BadArgument(sentences.caller.NO_TURN)
                 except CognitiveMemoryError as refused:
                     self._leave_out(self._layout.name(path), refused)
                     continue
@@ -127,8 +127,8 @@ class Conversion:
         self.left_out += 1
         if len(self.said) < MOST_SAID:
             known = isinstance(reason, str | CognitiveMemoryError) and not isinstance(reason, ValidationError)
-            shown = str(reason) if known else sentences.migration.NOT_UNDERSTOOD
-            said = sentences.migration.LEFT_OUT.format(where=where, reason=shown)
+            shown = str(reason) if known else sentences.caller.NOT_UNDERSTOOD
+            said = sentences.caller.LEFT_OUT.format(where=where, reason=shown)
             self.said.append(one_line(said, LONGEST_SENTENCE))
 
     def _write(self, where: str, fields: _Fields) -> ExportedRow | None:
@@ -164,7 +164,7 @@ class Conversion:
                     self._record_place_name(kind, profile.name, profile.key.group_id or profile.key.user_id)
 
     def _write_events(self, folder: Path, scratch: Path) -> None:
-        words, name = sentences.migration, self._layout.name(folder)
+        words, name = sentences.caller, self._layout.name(folder)
         try:
             size = size_of(folder)
             if size <= shutil.disk_usage(scratch).free:
@@ -215,11 +215,11 @@ class Conversion:
 
     def _stored_event(self, said: str, metadata: _Fields) -> _Fields:
         if not said:
-            raise BadArgument(sentences.migration.NO_TEXT)
+            raise BadArgument(sentences.caller.NO_TEXT)
         group_id, user_id, sender_id = (_id(metadata.get(name)) for name in ("group_id", "user_id", "sender_id"))
         is_private = metadata.get("request_type") == "private" or not group_id
         if is_private and (metadata.get("request_type") == "group" or not (user_id or sender_id)):
-            raise BadArgument(sentences.migration.NO_PLACE)
+            raise BadArgument(sentences.caller.NO_PLACE)
         place_id = (user_id or sender_id) if is_private else group_id
         at = _instant(*map(metadata.get, _TIMES)).isoformat()
         event_id = self._destination.made("migrated event", is_private, place_id, sender_id, said, at)
@@ -237,7 +237,7 @@ class Conversion:
         fields = {"summary": row} if isinstance(row, str) else _object(row)
         text = _text(fields.get("summary")).strip()
         if not text:
-            raise BadArgument(sentences.migration.NO_TEXT)
+            raise BadArgument(sentences.caller.NO_TEXT)
         place, stated, own_id = self._place(fields.get("location")), fields.get("timestamp"), _text(fields.get("id"))
         at = _instant(stated) if stated else self._file_time
         content = ("migrated summary", *place.values(), text, at.isoformat() if stated else "")
@@ -264,7 +264,7 @@ class Conversion:
             return {"place": "group", "place_id": self._destination.group_id}
         if self._destination.user_id:
             return {"place": "private", "place_id": self._destination.user_id}
-        raise BadArgument(sentences.migration.NO_PLACE)
+        raise BadArgument(sentences.caller.NO_PLACE)
 
     def _rows(self, path: Path, fields_of: Callable[[object], _Fields]) -> Iterator[tuple[str, _Fields]]:
         """Yield the fields of the rows of a list, with their positions; rows that cannot be read are left out."""
@@ -272,10 +272,10 @@ class Conversion:
         try:
             self._file_time = datetime.fromtimestamp(written_at(path, LARGEST_LIST), timezone.utc)
             for number, row in enumerate(rows_of(path), 1):
-                where = sentences.migration.ROW.format(name=name, number=number)
+                where = sentences.caller.ROW.format(name=name, number=number)
                 try:
                     if row is DAMAGED:
-                        raise BadArgument(sentences.migration.BROKEN_JSON)
+                        raise BadArgument(sentences.caller.BROKEN_JSON)
                     fields = fields_of(row)
                 except _UNREADABLE as refused:
                     self._leave_out(where, refused)
@@ -319,12 +319,12 @@ def _instant(*values: object) -> datetime:
         except (ValueError, OverflowError, OSError):
             continue
         return at if at.tzinfo else at.replace(tzinfo=SEED_ZONE)
-    raise BadArgument(sentences.migration.NO_TIME)
+    raise BadArgument(sentences.caller.NO_TIME)
 
 
 def _object(value: object) -> _Fields:
     if not isinstance(value, dict):
-        raise BadArgument(sentences.migration.NOT_UNDERSTOOD)
+        raise BadArgument(sentences.caller.NOT_UNDERSTOOD)
     return cast("_Fields", value)
 
 

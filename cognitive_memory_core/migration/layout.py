@@ -55,7 +55,7 @@ class Layout:
             parts.append(next((one for one in folders if _is_inside(one, one.parent)), None))
         found = cls(inside, summaries, pins, parts[0], parts[1], parts[2])
         if found == cls(inside):
-            raise BadArgument(sentences.migration.NO_SOURCES.format(path=path))
+            raise BadArgument(sentences.caller.NO_SOURCES.format(path=path))
         return found
 
     def name(self, path: Path) -> str:
@@ -79,9 +79,9 @@ def written_at(path: Path, largest: int) -> float:
     """Return when a regular file was last written; raises BadArgument for a link or a file that is too large."""
     found = Disk().find(path)
     if found is None:
-        raise BadArgument(sentences.migration.NO_REGULAR_FILE)
+        raise BadArgument(sentences.caller.NO_REGULAR_FILE)
     if found.size > largest:
-        raise BadArgument(sentences.migration.TOO_LARGE)
+        raise BadArgument(sentences.caller.TOO_LARGE)
     return found.written_at
 
 
@@ -95,12 +95,12 @@ def keep_summaries(data_dir: Path, disk: Disk) -> None:
     try:
         found = disk.find(source)
         if found and found.size > LARGEST_LIST:
-            log.warning("%s", sentences.migration.NOT_KEPT.format(path=source, reason=sentences.migration.TOO_LARGE))
+            log.warning("%s", sentences.caller.NOT_KEPT.format(path=source, reason=sentences.caller.TOO_LARGE))
         elif found and not disk.find(data_dir / COPY):
             disk.copy(source, data_dir / f"{COPY}{TEMP}")
             disk.put_in_place(data_dir / f"{COPY}{TEMP}", data_dir / COPY)
     except (StorageRefused, Vanished) as refused:
-        log.warning("%s", sentences.migration.NOT_KEPT.format(path=source, reason=str(refused)))
+        log.warning("%s", sentences.caller.NOT_KEPT.format(path=source, reason=str(refused)))
 
 
 MOST_DAMAGED = 1_000  # rows, after which the rest is given up
@@ -116,7 +116,7 @@ def rows_of(path: Path) -> Iterator[object]:
     text, decoder = path.read_text("utf-8-sig", "replace"), json.JSONDecoder()
     damaged, row, at = 0, None, len(text) - len(text.lstrip())
     if text[at : at + 1] != "[":
-        raise BadArgument(sentences.migration.NOT_A_LIST)
+        raise BadArgument(sentences.caller.NOT_A_LIST)
     at += 1
     while text[(at := next(_BETWEEN.finditer(text, at)).end()) : at + 1] not in ("", "]"):
         try:
@@ -126,6 +126,6 @@ def rows_of(path: Path) -> Iterator[object]:
             damaged, at = damaged + 1, found.end() if found else len(text)
         yield row
         if damaged == MOST_DAMAGED:
-            raise BadArgument(sentences.migration.TOO_MUCH_BROKEN)
+            raise BadArgument(sentences.caller.TOO_MUCH_BROKEN)
     if at >= len(text) and row is not DAMAGED:
         yield DAMAGED  # the file ends before the list does

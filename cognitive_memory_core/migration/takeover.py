@@ -58,7 +58,7 @@ class SummaryTakeover:
         return UNTIL_NUDGED
 
     async def _take_over(self) -> None:
-        words = sentences.migration
+        words = sentences.caller
         if self._agent is None:
             log.warning("%s", words.NOT_KEPT.format(path=self._source, reason=words.WHICH_AGENT))
             return

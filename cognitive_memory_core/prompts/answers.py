@@ -16,7 +16,7 @@ from .. import sentences
 from ..domain.event import MEMORY_KINDS, EventKind
 from ..domain.ids import ID_LENGTH
 from ..errors import BadAnswer
-from ..sentences.stored_text import GROUP_HEADINGS, PROFILE_HEADINGS
+from ..sentences.context import GROUP_HEADINGS, PROFILE_HEADINGS
 from ..text.names import one_line
 
 ProposedAction = Literal["keep", "update", "create", "delete"]
@@ -364,7 +364,7 @@ def triaged_in(text: str, given: AskContents) -> TriageAnswer:
 def drawn_in(text: str, *, is_group: bool = False) -> ProfileAnswer:
     """Return lines of a profile; raises BadAnswer without a list of lines. A line in an unknown section is a topic."""
     answer = row_of(loaded(text))
-    rows, headings = rows_of(answer.get("lines")), sentences.stored_text.headings(is_group=is_group)
+    rows, headings = rows_of(answer.get("lines")), sentences.context.headings(is_group=is_group)
     if rows is None:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="lines"))
     lines: list[ProfileLine] = []

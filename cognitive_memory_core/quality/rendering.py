@@ -13,7 +13,6 @@ import orjson
 from ..domain.quality import Examination, QualityReport, QuotedEvent
 from ..domain.scope import Scope
 from ..sentences import report as words
-from ..sentences import status
 
 MOST_PLACES = 30  # shown; the rest is in the JSON
 NAMED_FLAWS = 0.1  # share of events that do not stand on their own, from which the gist says so
@@ -198,7 +197,7 @@ def _percent(share: float) -> str:
 
 
 def _place(scope: Scope) -> str:
-    return status.place(scope.group_id, scope.place_id)
+    return words.place(scope.group_id, scope.place_id)
 
 
 def _heading(report: QualityReport, zone: tzinfo) -> str:

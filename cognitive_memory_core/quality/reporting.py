@@ -34,10 +34,9 @@ from ..ports.clock import Clock
 from ..ports.models import REFUSED, RETRIED
 from ..settings import Live, Settings
 from ..store.ledger import Ledger
-from ..store.quality import ExaminedEvent
+from ..store.quality import BOUNDS, TOOK, ExaminedEvent
 from ..text.names import character_pairs, outspoken, unquoted
 from ..text.statements import offences, values_of
-from .counting import BOUNDS, TOOK
 
 NEAR = 0.8  # share of common pairs of characters from which two texts are nearly the same
 RARE = 8  # of a text, by which it is found again

@@ -173,7 +173,7 @@ class _JobErasure:
         is_id = key.endswith("id") and value == self.user_id
         is_number = isinstance(value, int) and str(value) == self.user_id and len(self.user_id) >= LONG_ID
         if is_id or is_number:
-            return sentences.stored_text.SOMEBODY
+            return sentences.context.SOMEBODY
         if isinstance(value, str):
             return self.hide(value)
         if isinstance(value, dict):

@@ -12,7 +12,7 @@ from ..domain.belief import Belief, BeliefHit
 from ..domain.event import Event
 from ..domain.scope import Scope
 from ..ports.models import Embedder, Vector
-from ..sentences.stored_text import RULE_TAGS
+from ..sentences.context import RULE_TAGS
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.database.table import Snapshot, at_once

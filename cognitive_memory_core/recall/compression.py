@@ -111,7 +111,7 @@ def _shown(line: Message) -> str:
     """Render a line with its speaker; "" for one without words."""
     if not (text := defused(line.text)):
         return ""
-    speaker = sentences.context.THE_BOT if line.is_bot else sentences.stored_text.SOMEBODY
+    speaker = sentences.context.THE_BOT if line.is_bot else sentences.context.SOMEBODY
     if line.sender_id:
         speaker = defused(Person(line.sender_id, clean_name(line.scene.user_name)).label)
     return sentences.context.SPOKEN.format(speaker=speaker, text=text)

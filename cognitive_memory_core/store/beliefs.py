@@ -188,7 +188,7 @@ def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime
     resting = "WHERE scope = ? AND EXISTS (SELECT 1 FROM json_each(message_ids) WHERE value = ?) ORDER BY seq"
     for belief in BELIEF.found(connection, resting, bound(scope.key, message_id)):
         senders = senders_of(connection, belief)
-        edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at, senders)
+        edit = without_message(belief, message_id, sentences.context.BELIEF_WITHDRAWN, at, senders)
         reword(connection, edit.belief)
         if edit.change:
             CHANGE.added(connection, edit.change)

@@ -162,7 +162,7 @@ def is_said_by_hidden(line: str, hide: Callable[[str], str]) -> bool:
     if match is None:
         return False
     label = match[1].strip()
-    return label != sentences.stored_text.SOMEBODY and hide(label) == sentences.stored_text.SOMEBODY
+    return label != sentences.context.SOMEBODY and hide(label) == sentences.context.SOMEBODY
 
 
 Span = tuple[int, int]

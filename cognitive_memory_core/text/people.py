@@ -358,14 +358,14 @@ class Redaction:
         if not ids and not alone:
             return text
         return _pattern(_ordered(ids), _ordered(alone), _ordered(names if ids else ())).sub(
-            lambda match: match[0] if match["other"] else sentences.stored_text.SOMEBODY, text
+            lambda match: match[0] if match["other"] else sentences.context.SOMEBODY, text
         )
 
 
 def hides_alone(name: str) -> bool:
     """Return whether a name may be hidden without an id beside it; not a number, a smiley or a word like 我."""
     has_letter = any(char.isalpha() and not char.isnumeric() for char in name)
-    is_word = is_leaning_word(name) or name in sentences.stored_text.SOMEBODY
+    is_word = is_leaning_word(name) or name in sentences.context.SOMEBODY
     return len(name) >= SHORTEST_NAME and has_letter and not is_word
 
 

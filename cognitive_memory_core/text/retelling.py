@@ -244,7 +244,7 @@ def without_retold(profile: Profile, gone: Iterable[Event], ids: Collection[str]
 
 def statement_of(event: Event, *standing: Event) -> WithdrawnClaim:
     """Return what an event claims, without people's names (any line may have them) and what ``standing`` events say."""
-    text = event.text.removeprefix(f"{sentences.stored_text.BOT_NOTED}：")
+    text = event.text.removeprefix(f"{sentences.context.BOT_NOTED}：")
     return _statement(text, event.sender_name, event.person, *(one.text for one in standing))
 
 

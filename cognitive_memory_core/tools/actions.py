@@ -270,7 +270,7 @@ async def answer(
         return {"ok": True, **await action(caller, arguments)}
     except NotPermitted as refused:
         scene = caller.scene
-        place = sentences.status.place(scene.group_id, scene.user_id)
+        place = sentences.report.place(scene.group_id, scene.user_id)
         log.warning("%s", sentences.tools.REFUSED_TOOL.format(tool=name, place=place, user_id=scene.user_id))
         return failure(str(refused))
     except (BadToolArgument, CognitiveMemoryError) as refused:

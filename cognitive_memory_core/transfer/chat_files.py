@@ -80,7 +80,7 @@ class ChatFile:
             self.size = self.path.stat().st_size
         first = head.lstrip().partition(b"\n")[0]
         if is_head(first):
-            raise BadArgument(sentences.backfill.IS_AN_EXPORT.format(path=self.path))
+            raise BadArgument(sentences.caller.IS_AN_EXPORT.format(path=self.path))
         self._read = read_text
         if b'"chunked-jsonl"' in head:
             self._read = read_chunks
@@ -90,7 +90,7 @@ class ChatFile:
                 if isinstance(json.loads(first), dict) and b'"messages"' not in first:
                     self._read = read_json_lines
         elif not any(_HEADER.search(head.decode(encoding, "replace")) for encoding in ("utf-8", "gb18030")):
-            raise BadArgument(sentences.backfill.UNKNOWN_FORMAT.format(path=self.path))
+            raise BadArgument(sentences.caller.UNKNOWN_FORMAT.format(path=self.path))
 
     def messages(self) -> Iterator[Message | str]:
         """Yield a message for each line of the file, or the reason why a line is left out, as in ``Backfill.left_out``.
@@ -152,9 +152,9 @@ def read_chunks(file: ChatFile) -> Iterator[Read]:
             named = chunk.get("relativePath") or chunk.get("file") or f"chunks/{chunk['fileName']}"
             listed.append((folder / str(named)).resolve())
         if not all(path.is_relative_to(folder) for path in listed):  # leads out of the folder
-            raise BadArgument(sentences.backfill.UNKNOWN_FORMAT.format(path=file.path))
+            raise BadArgument(sentences.caller.UNKNOWN_FORMAT.format(path=file.path))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as bad:
-        raise BadArgument(sentences.backfill.UNKNOWN_FORMAT.format(path=file.path)) from bad
+        raise BadArgument(sentences.caller.UNKNOWN_FORMAT.format(path=file.path)) from bad
     file.size = sum(chunk.stat().st_size for chunk in listed)
     for chunk in listed:
         with chunk.open("rb") as opened:
@@ -354,7 +354,7 @@ class _Json:
 
     def _refusal(self) -> BadArgument:
         megabytes = round(self._file.position / 1_000_000, 1)
-        return BadArgument(sentences.backfill.BROKEN_JSON.format(path=self._file.path, megabytes=megabytes))
+        return BadArgument(sentences.caller.BROKEN_CHAT.format(path=self._file.path, megabytes=megabytes))
 
 
 def _file_id(value: str) -> str:

@@ -23,7 +23,7 @@ OFF_OF_THE_CORE = (
     *("tools", "mcp_server", "cli", "quality", "evolution", "transfer", "status", "listings", "context", "recall"),
     *("ports", "domain.quality", "domain.belief", "domain.listing", "text.terms", "text.time.time_words"),
     *("domain.read_filter", "text.time.time_limits"),
-    *("sentences.doctor", "sentences.command_line", "sentences.report"),
+    *("sentences.command_line", "sentences.report"),
 )
 LEARNING = ("learning", "prompts", "transfer", "quality.reporting", "historian.pipeline", "evolution.evolver")
 OPENING = """

@@ -43,8 +43,8 @@ def test_advice_has_english_words(app: App) -> None:
         sentences.models.MODEL_AWAY.format(role="historian", status=503),
         sentences.storage_errors.STORAGE_REFUSED.format(path="/data/ledger.db", reason="No space left on device"),
     )
-    advice = [sentences.status.advice(error, is_readable=True) for error in errors]
-    for sentence in (*advice, sentences.status.advice("", is_readable=False), *errors[7:]):
+    advice = [sentences.report.advice(error, is_readable=True) for error in errors]
+    for sentence in (*advice, sentences.report.advice("", is_readable=False), *errors[7:]):
         told = reported(sentence, "en")
         assert not told.is_foreign, sentence
         assert not re.search("[\u4e00-\u9fff]", told.text), told.text

@@ -60,7 +60,7 @@ async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         from rich.text import Text  # noqa: PLC0415  # help and JSON do not need it
 
         for _, one in found:
-            mark = f"{sentences.doctor.MARKS[one.level]} ", _STYLES[one.level]
+            mark = f"{sentences.command_line.MARKS[one.level]} ", _STYLES[one.level]
             console().print(Text.assemble(mark, one.what, f"\n  → {one.advice}" if one.advice else ""))
-        console().print(Text(sentences.doctor.summary(counts["fault"], counts["hint"])))
+        console().print(Text(sentences.command_line.summary(counts["fault"], counts["hint"])))
     return FAILED if counts["fault"] else DONE

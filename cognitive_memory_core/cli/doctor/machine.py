@@ -30,7 +30,7 @@ LOW, TOO_LOW = 2 * GIGABYTE, GIGABYTE // 4
 CLOCK_BEHIND = timedelta(minutes=10)
 LONGEST = 1800.0  # seconds that the ledger is examined
 WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right shows an earlier time
-words = sentences.doctor
+words = sentences.command_line
 
 
 def own_directory(examined: ExaminedBot) -> Iterator[Finding]:

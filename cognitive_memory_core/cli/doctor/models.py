@@ -22,7 +22,7 @@ from .findings import ExaminedBot, Finding, fault, fine, hint
 ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
 SECONDS = 30.0
 AnyModel = ModelSettings | EmbeddingSettings | RerankSettings
-words = sentences.doctor
+words = sentences.command_line
 
 
 async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:

@@ -22,7 +22,7 @@ _SERVERS = {"fastapi", "quart"}
 _SOCKET_CLIENTS = {"websockets", "aiohttp"}
 _SOCKETS_OF_UVICORN = ("websockets", "wsproto")
 _DRIVER = "~fastapi"  # NoneBot's own default
-words = sentences.doctor
+words = sentences.command_line
 
 
 def env_file(examined: ExaminedBot) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from datetime import date, timezone
 import pytest
 
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.quality.counting import QualityTally, bound_of
+from cognitive_memory_core.store.quality import QualityTally, bound_of
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, committed
