@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from math import ceil
 from typing import Generic, TypeVar
 
 from nonebot import logger
@@ -68,31 +67,7 @@ def complain(sentence: str) -> None:
     logger.warning(replies.log.logged(sentence))
 
 
-MOST_CALLERS = 2_000
-WINDOW = 60.0  # seconds
-CALLS, PAGES = 10, 60  # within the window: commands, and pages of lists beside them
-
-
-class CommandRate:
-    """Ten commands a minute per person; the eleventh is answered with the seconds to wait, later ones are ignored."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start without calls; ``clock`` returns seconds of a monotonic clock."""
-        self._clock = clock
-        self._calls: Newest[Hashable, tuple[deque[float], float]] = Newest(MOST_CALLERS)
-
-    def wait(self, who: Hashable, *, is_page: bool = False) -> int | None:
-        """Count a call that may be carried out and return 0; else the seconds until one may, None if told already."""
-        now, most = self._clock(), PAGES if is_page else CALLS
-        times, told = self._calls.get((who, is_page)) or (deque[float](maxlen=most), 0.0)
-        ends = times[0] + WINDOW if len(times) == most else now
-        if ends <= now:
-            times.append(now)
-        self._calls[who, is_page] = times, ends
-        return 0 if ends <= now else None if told == ends else ceil(ends - now)
-
-
-CALLERS = 1_000  # whose rate is remembered
+CALLERS = 2_000  # whose rate is remembered
 
 
 class TokenBuckets:

@@ -63,7 +63,6 @@ class Scene:
         nickname: str = "",
     ) -> Scene:
         """Return the scene of a group with the person who speaks or asks."""
-        checked_id(group_id, "group_id")
         return cls("group", agent, group_id, user_id, user_name, group_name, is_admin, nickname)
 
     @classmethod

@@ -110,7 +110,7 @@ class UnwrittenMessages:
             self._places[scope] = deque((no, replace(message, text=changed(message.text))) for no, message in lines)
 
 
-PAUSE = 0.3  # seconds between writes: below the documented half second
+PAUSE = 0.4  # seconds between writes: below the documented half second
 PIECE = 100  # messages per transaction, which bounds how long another write of the ledger waits
 REST = 1.0  # pause after a piece as a multiple of its duration: during a flood, half of the time remains for other work
 LONGEST_PAUSE = 30.0  # seconds between two tries while the log is unavailable

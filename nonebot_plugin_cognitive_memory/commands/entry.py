@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib import import_module
 from ipaddress import ip_address
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from nonebot.adapters import Bot, Event, MessageSegment
@@ -30,7 +31,7 @@ from ..capture import announce, hearing, unrecorded
 from ..command_table import Command, called, nearest
 from ..config import setup
 from ..lifecycle import get_memory, lifetime
-from ..limits import CommandRate, Lasting, complain
+from ..limits import Lasting, TokenBuckets, complain
 from ..onebot import spoken, v11, v12, worded
 from ..scene import ADMINS, find_scene, role_of
 
@@ -239,7 +240,8 @@ Answer = str | tuple[str, tuple[Any, ...]]  # a text, or one with a function of 
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 PAGED = frozenset({"list", "beliefs"})
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
-_pace = CommandRate()
+CALLS, PAGES = 10, 60  # at once, and then by the minute: commands, and pages of lists beside them
+_told_to_wait: Lasting[Hashable, bool] = Lasting(60.0, 1_000)
 
 
 @dataclass(frozen=True)
@@ -264,20 +266,31 @@ class Call:
         return str(getattr(self.event, "message_id", ""))
 
 
+def paces() -> Mapping[bool, TokenBuckets]:
+    """Return full buckets for everybody: by whether the call is for a page of a list."""
+    return {False: TokenBuckets(CALLS, CALLS), True: TokenBuckets(PAGES, PAGES)}
+
+
+_paces = paces()
+
+
 @hearing.handle()
 async def reply(bot: Bot, event: Event) -> None:
     """Carry out a call, or reply with the reason for refusing it.
 
-    Superusers never wait, nor does the call that confirms an earlier one; pages of lists are limited separately.
+    Superusers never wait, nor does the call that confirms an earlier one; pages of lists are limited separately. Who
+    was told to wait gets no answer until a call is admitted.
     """
     scene, text = find_scene(bot, event), worded(call_parts(event)).text
     command, _ = called(text)
-    name, wait = command.name if command else "", None
+    name, wait = command.name if command else "", 0
     if not (await SUPERUSER(bot, event) or (scene and to_confirm.find((scene, name)))):
         is_page = name in PAGED and any(map(str.isdigit, text))
-        wait = _pace.wait((bot.self_id, scene.user_id if scene else event.get_session_id()), is_page=is_page)
-        if wait is None:  # they were told already
+        who = bot.self_id, scene.user_id if scene else event.get_session_id(), is_page
+        wait = ceil(_paces[is_page].wait(who, take=True))
+        if wait and _told_to_wait.find(who):
             return
+        _told_to_wait.put(who, wait > 0)
     if wait:
         result: Answer = replies.commands.TOO_OFTEN.format(seconds=wait)
     elif scene is None:

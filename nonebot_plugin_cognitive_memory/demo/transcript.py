@@ -1,30 +1,29 @@
-"""Reads conversations to be played, from two formats; ids that are not numbers are mapped to numbers.
+"""Reads conversations to be played, and checks that no place is shown what was said in another.
 
-Format of the shipped sample: ``bot`` {user_id, name}, ``places`` [{id, kind "group" | "private", group_id or user_id,
-name}], ``messages`` [{id, place, user_id, name, time, text, reply_to}], and optionally ``questions`` [{place, asker,
-question}] and ``searches`` [{place, asker, query}].
-
-Format of a work group's log: ``session_meta`` {name, group_id}, ``conversation_list`` [{message_id, create_time,
-sender, sender_name, content}].
+Ids of a conversation that are not numbers are mapped to numbers. Its format: ``bot`` {user_id, name}, ``places`` [{id,
+kind "group" | "private", group_id or user_id, name}], ``messages`` [{id, place, user_id, name, time, text, reply_to}],
+and optionally ``questions`` [{place, asker, question}] and ``searches`` [{place, asker, query}].
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, Field, ValidationError, model_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, Field, ValidationError
+
+import cognitive_memory_core as core
 
 QQ_NUMBER = re.compile(r"[1-9][0-9]{4,10}")
 
 
 class NotATranscript(ValueError):
-    """The file is in none of the known formats."""
+    """The file is not in the format."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +112,12 @@ class _Place(BaseModel):
 
 
 class _Message(BaseModel):
-    """A message, under the names of either format."""
-
-    id: str = Field(validation_alias=AliasChoices("id", "message_id"))
+    id: str
     place: str
-    user_id: str = Field(validation_alias=AliasChoices("user_id", "sender"))
-    name: str = Field(validation_alias=AliasChoices("name", "sender_name"))
-    time: Instant = Field(validation_alias=AliasChoices("time", "create_time"))
-    text: str = Field(validation_alias=AliasChoices("text", "content"))
+    user_id: str
+    name: str
+    time: Instant
+    text: str
     reply_to: str | None = None
 
 
@@ -131,7 +128,7 @@ class _Question(BaseModel):
 
 
 class _Sheet(BaseModel):
-    """A conversation in the format of the shipped sample; the log of a work group is read as one with one place."""
+    """A conversation in the format of the file."""
 
     name: str = "对话"
     bot: dict[Literal["user_id", "name"], str] = {}
@@ -139,17 +136,6 @@ class _Sheet(BaseModel):
     messages: list[_Message]
     questions: list[_Question] = []
     searches: list[_Question] = []
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_log(cls, given: Any) -> Any:
-        match given:
-            case {"session_meta": {"name": name, "group_id": group_id}, "conversation_list": [*said]}:
-                place = {"id": "g", "kind": "group", "group_id": group_id, "name": name}
-                messages = [{**one, "place": "g"} if isinstance(one, dict) else one for one in said]
-                return {"name": name, "places": [place], "messages": messages}
-            case _:
-                return given
 
 
 def _transcript(sheet: _Sheet) -> Transcript:
@@ -188,3 +174,83 @@ def _transcript(sheet: _Sheet) -> Transcript:
         questions=tuple(questions[: len(sheet.questions)]),
         searches=tuple(questions[len(sheet.questions) :]),
     )
+
+
+T = TypeVar("T")
+PROBES = 20  # events and lines of other places asked for in each place
+TELLING = 8  # characters; a shorter line may stand in anybody's context
+
+
+@dataclass
+class PlaceResult:
+    """The result for one place: how many searches, hits and refusals, and the shown texts that belong elsewhere."""
+
+    place: Place
+    asked: int = 0
+    shown: int = 0
+    refused: int = 0
+    leaks: list[str] = field(default_factory=list[str])
+
+
+async def checked(memory: core.CognitiveMemory, transcript: Transcript) -> list[PlaceResult]:
+    """Query a memory, into which the transcript was played, in every place."""
+    events: list[core.Event] = []
+    while found := await memory.events(core.Scene.operator(), limit=200, offset=len(events)):
+        events += found
+    return [await _checked_in(place, memory, transcript, events) for place in transcript.places]
+
+
+async def _checked_in(
+    place: Place, memory: core.CognitiveMemory, transcript: Transcript, events: Sequence[core.Event]
+) -> PlaceResult:
+    """Search in a place for events and lines of others, and in every other group by its number, as a model might."""
+    result, said_in = PlaceResult(place), {str(line.number): line for line in transcript.lines}
+    scene = scene_in(place, next((line.user for line in transcript.lines if line.place == place), place.number))
+    own = "\n".join(line.text for line in transcript.lines if may_see(place, line))
+    foreign = [line.text for line in transcript.lines if not may_see(place, line)]
+    telling = [text for text in foreign if len(text) >= TELLING and text not in own]
+    elsewhere = [event.text for event in events if not _may_see_event(place, event)]
+    for text in (*spread(elsewhere, PROBES), *spread(foreign, PROBES)):
+        hits = await memory.search_events(scene, text, kinds=("message",), top_k=20)
+        hits += await memory.search_events(scene, text, top_k=20)
+        context = (await memory.context(scene, text)).text
+        result.asked += 3
+        result.shown += len(hits)
+        result.leaks += [line for line in telling if line in context]
+        for event in (hit.event for hit in hits):
+            said = [said_in[number] for number in event.message_ids if number in said_in]
+            if not (_may_see_event(place, event) and all(may_see(place, line) for line in said)):
+                result.leaks.append(event.text)
+    for other in transcript.places:
+        if other.kind == place.kind == "group" and other != place:
+            try:
+                await memory.search_events(scene, "最近", group_id=str(other.number))
+                result.leaks.append(f"没有拒绝对 {other.number} 的点名搜索")
+            except core.NotPermitted:
+                result.refused += 1
+    return result
+
+
+def scene_in(place: Place, user: int) -> core.Scene:
+    """Return the scene of a person in a place."""
+    if place.kind == "group":
+        return core.Scene.group(str(place.number), str(user), group_name=place.name)
+    return core.Scene.private(str(user))
+
+
+def may_see(place: Place, line: TranscriptLine) -> bool:
+    """Return whether a line may be shown in a place."""
+    return line.place == place or (place.kind == "private" and line.user == place.number)
+
+
+def _may_see_event(place: Place, event: core.Event) -> bool:
+    number = str(place.number)
+    if place.kind == "group":
+        return event.group_id == number
+    return event.sender_id == number or (not event.group_id and event.user_id == number)
+
+
+def spread(items: Sequence[T], wanted: int) -> Sequence[T]:
+    """Return items evenly spread over the whole sequence."""
+    step = max(len(items) // wanted, 1)
+    return items[::step][:wanted]

@@ -70,17 +70,18 @@ def test_a_turn_that_is_not_recorded_fails_the_demo(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_work_groups_log_can_be_played_and_kept(tmp_path: Path) -> None:
-    """``--transcript`` accepts a log whose ids are no QQ numbers; ``--keep`` leaves the data directory there."""
+def test_ones_own_conversation_can_be_played_and_kept(tmp_path: Path) -> None:
+    """``--transcript`` accepts ids that are no QQ numbers; ``--keep`` leaves the data directory there."""
     log = {
-        "session_meta": {"name": "项目组", "group_id": "group_sales"},
-        "conversation_list": [
+        "places": [{"id": "g", "kind": "group", "group_id": "group_sales", "name": "项目组"}],
+        "messages": [
             {
-                "message_id": f"msg_{number}",
-                "create_time": f"2025-02-01T02:{number:02d}:00Z",
-                "sender": f"user_{number % 3}",
-                "sender_name": "ABC"[number % 3],
-                "content": f"第 {number} 步由我负责，下周交付",
+                "id": f"msg_{number}",
+                "place": "g",
+                "time": f"2025-02-01T02:{number:02d}:00Z",
+                "user_id": f"user_{number % 3}",
+                "name": "ABC"[number % 3],
+                "text": f"第 {number} 步由我负责，下周交付",
             }
             for number in range(12)
         ],

@@ -108,7 +108,7 @@ async def test_the_isolation_check_sees_a_leak(script: Any, tmp_path: Path, leak
         await tell(memory, READING_MILI, "读书会在青石巷咖啡馆，读《边城》，米粒对花生过敏")
         await tell(memory, GAMES_DOUSHA, "桌游在胜利路，豆沙带《卡坦岛》")
         asked = _Leaky(memory) if leaky else memory
-        findings = await script("isolation").checked(asked, sample)
+        findings = await script("transcript").checked(asked, sample)
     assert bool(sum(len(finding.leaks) for finding in findings)) is leaky
     assert all(finding.asked for finding in findings)
 

@@ -80,11 +80,11 @@ async def after_nonebot_init(_nonebot_init: None) -> None:
 @pytest.fixture(autouse=True)
 async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start each test with an open memory and an unused command limit."""
-    from nonebot_plugin_cognitive_memory import get_memory, limits
+    from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory.cards import Studio
     from nonebot_plugin_cognitive_memory.commands import entry
 
-    monkeypatch.setattr(entry, "_pace", limits.CommandRate())
+    monkeypatch.setattr(entry, "_paces", entry.paces())
     undrawn = Studio(None, has_library=False)  # a card would be no text to compare
     monkeypatch.setattr(entry, "studio", lambda: undrawn)
     for _ in range(1_200):  # the bot's start waits only two seconds for it

@@ -347,7 +347,7 @@ async def test_numbers_belong_to_who_saw_them(stage: Stage, group: int) -> None:
 
 
 async def test_pace(stage: Stage, group: int) -> None:
-    """The eleventh command in a minute is answered with the seconds to wait, later ones not at all."""
+    """The eleventh command at once is answered with the seconds to wait, later ones not at all."""
     user, other = new_id(), new_id()
     answers = [await stage.ask("/记忆 状态", user, group) for _ in range(14)]
     assert ["正在工作" in answer for answer in answers[:10]] == [True] * 10

@@ -31,10 +31,9 @@ async def force(app: object) -> AsyncIterator[Any]:
 
 async def ask(stage: Stage, text: str, group: int | None = None) -> str:
     """Send a command as the superuser, without the pace limit."""
-    from nonebot_plugin_cognitive_memory import limits
     from nonebot_plugin_cognitive_memory.commands import entry
 
-    entry._pace = limits.CommandRate()
+    entry._paces = entry.paces()
     return await stage.ask(text, SUPERUSER, group)
 
 

@@ -26,22 +26,14 @@ def test_what_lasts_grows_old_and_is_bounded(app: object) -> None:
     assert lasting.find(1) is None
 
 
-def test_pace_is_of_a_minute(app: object) -> None:
-    """Ten calls pass in a minute; the next is told when one may pass, which is true, and later ones are told nothing.
-
-    Pages have a limit of their own.
-    """
-    from nonebot_plugin_cognitive_memory.limits import CommandRate
+def test_a_burst_passes_at_once_and_then_one_at_a_time(app: object) -> None:
+    """Ten calls pass at once; the next is told when one will pass, which is true; callers do not share a limit."""
+    from nonebot_plugin_cognitive_memory.limits import TokenBuckets
 
     clock = Seconds()
-    rate = CommandRate(clock)
-    for second in range(10):
-        clock.now = float(second)
-        assert rate.wait("a") == 0
-    clock.now = 20.0
-    assert [rate.wait("a"), rate.wait("a")] == [40, None]
-    assert rate.wait("b") == 0
-    clock.now = 60.0
-    assert [rate.wait("a"), rate.wait("a"), rate.wait("a")] == [0, 1, None]
-    pages = [rate.wait("a", is_page=True) for _ in range(62)]
-    assert pages == [0] * 60 + [60, None]
+    buckets = TokenBuckets(10, 10, clock)
+    assert [buckets.wait("a", take=True) for _ in range(10)] == [0.0] * 10
+    assert buckets.wait("a", take=True) == 6.0
+    assert buckets.wait("b", take=True) == 0.0
+    clock.now = 6.0
+    assert [buckets.wait("a", take=True), buckets.wait("a", take=True)] == [0.0, 6.0]
