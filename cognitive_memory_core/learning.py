@@ -136,7 +136,6 @@ class Learning:
             clock,
             opened.names.of,
             on_stored,
-            model,
         )
         self.purge = Purge(ledger.eraser, clock, self._rebuild_afresh)
         self.forgetting = Forgetting(

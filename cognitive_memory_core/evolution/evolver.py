@@ -6,11 +6,10 @@ import asyncio
 import logging
 import re
 import secrets
-from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 
 from .. import sentences
 from ..consent import Consent
@@ -32,53 +31,7 @@ from ..tasks import completed
 from ..text.names import clean_name, described
 from .judging import Judgement, NumberedChat
 
-PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange
-LONGEST_EXCHANGE = 40  # lines of one exchange
-MOST_PEOPLE = 4  # speakers of an exchange that count
 _COMMAND = re.compile(r"\s*(?:[/／]\S|[.!#][A-Za-z]+(?:\s|$))")
-ADMIN_WORTH = 3  # of each line of an admin, beside 1 for each speaker
-
-
-def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> tuple[list[Message], list[Message]]:
-    """Choose at most ``most`` lines in whole exchanges, spread over the days in ``zone``; also return the others.
-
-    Commands are dropped. The days take turns with one exchange each; of a day, exchanges with more speakers and lines
-    of admins come first.
-    """
-    said = [line for line in lines if not _COMMAND.match(line.text)]
-    if len(said) <= most:
-        return said, []
-
-    def score(exchange: Sequence[Message]) -> float:
-        people = [line for line in exchange if line.sender_id]
-        speakers, admins = len({line.sender_id for line in people}), sum(line.scene.is_admin for line in people)
-        return min(speakers, MOST_PEOPLE) + ADMIN_WORTH * admins
-
-    by_day: dict[date, list[list[Message]]] = {}
-    for exchange in exchanges(said, min(LONGEST_EXCHANGE, most)):
-        by_day.setdefault(exchange[0].sent_at.astimezone(zone).date(), []).append(exchange)
-    days = deque(deque(sorted(of_day, key=score, reverse=True)) for _, of_day in sorted(by_day.items()))
-    ids: set[str] = set()
-    while days:
-        of_day = days.popleft()
-        exchange = of_day.popleft()
-        if len(ids) + len(exchange) <= most:
-            ids.update(line.id for line in exchange)
-        if of_day:
-            days.append(of_day)
-    return [line for line in said if line.id in ids], [line for line in said if line.id not in ids]
-
-
-def exchanges(lines: Sequence[Message], longest: int = LONGEST_EXCHANGE) -> Iterator[list[Message]]:
-    """Split lines into exchanges: after a pause longer than ``PAUSE``, and after ``longest`` lines."""
-    exchange: list[Message] = []
-    for line in lines:
-        if exchange and (line.sent_at - exchange[-1].sent_at > PAUSE or len(exchange) == longest):
-            yield exchange
-            exchange = []
-        exchange.append(line)
-    if exchange:
-        yield exchange
 
 
 log = logging.getLogger(__name__)
@@ -232,7 +185,8 @@ class Evolver:
 
     async def _ask_and_judge(self, model: EvolverModel, given: _RunInput) -> tuple[Judgement, int]:
         settings, opted_out = self.settings.current.evolution, self.consent.opted_out
-        lines, left = await asyncio.to_thread(chosen, given.lines, settings.max_messages, self.settings.current.zone)
+        said = [line for line in given.lines if not _COMMAND.match(line.text)]
+        left, lines = said[: -settings.max_messages], said[-settings.max_messages :]
         earlier = await model.summarise(left, SUMMARY_TOKENS) if left else ""
         shown: list[Belief] = []  # without people who opted out
         for belief in given.beliefs:

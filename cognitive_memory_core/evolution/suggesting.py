@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import re
-from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, tzinfo
 from operator import mul
@@ -25,21 +22,14 @@ from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.events import EventLedger
-from ..text.names import described, one_line
-from ..text.retelling import ProblemReading, has_steps, shared, steps_of, uses_tool
-from ..text.statements import offences
+from ..text.names import one_line
+from ..text.retelling import ProblemReading, has_steps, steps_of, uses_tool
 from .beliefs import OPERATOR, group_of
-from .evolver import AWAY, EvolverModel
 from .judging import first_strength
 
 LEAST = 2  # people, or days, that have met a problem
-MOST_MORE = 2  # more of them that are wanted where admins keep dismissing
-DISMISSED = 2  # dismissals beyond the acceptances of a kind for each that is wanted more
 MOST_STEPS = 6
 PROBLEM_LENGTH = 80
-LEAST_FOUNDED = 0.5  # share of a draft's words that the experiences tell
-_NUMBER = re.compile("[0-9]+")
-_STEPS = frozenset(map(str, range(1, MOST_STEPS + 1)))
 Same = Callable[[Event, Event], bool]
 
 
@@ -100,19 +90,15 @@ def open_patterns(
 ) -> list[RecurringProblem]:
     """Return the patterns to suggest now, the most frequent first.
 
-    Left out are patterns that an admin decided on; ``known`` are the events of these ``decisions``. The more patterns
-    of a kind were dismissed, the more occasions another one needs.
+    Left out are patterns that an admin decided on; ``known`` are the events of these ``decisions``.
     """
-    decided, surplus = set[str](), Counter[SuggestionKind]()
-    for decision in decisions:
-        decided.update(decision.event_ids)
-        surplus[decision.kind] += -1 if decision.is_accepted else 1
-    fresh: list[RecurringProblem] = []
-    for pattern in patterns:
-        wanted = LEAST + min(max(surplus[pattern.kind], 0) // DISMISSED, MOST_MORE)
-        if pattern.best.solution and pattern.occasions >= wanted:
-            is_decided = any(one.id in decided or any(same(one, old) for old in known) for one in pattern.events)
-            fresh += [] if is_decided else [pattern]
+    decided = {one for decision in decisions for one in decision.event_ids}
+    fresh = [
+        pattern
+        for pattern in patterns
+        if pattern.best.solution and pattern.occasions >= LEAST
+        if not any(one.id in decided or any(same(one, old) for old in known) for one in pattern.events)
+    ]
 
     def weight(one: RecurringProblem) -> tuple[int, int, float]:
         return one.occasions, sum(event.count for event in one.events), one.events[-1].happened_at.timestamp()
@@ -120,14 +106,16 @@ def open_patterns(
     return sorted(fresh, key=weight, reverse=True)
 
 
-def suggestion_of(scope: Scope, pattern: RecurringProblem, draft: str) -> Suggestion:
-    """Return a suggestion made from a pattern and a draft."""
-    ids = tuple(one.id for one in pattern.events)
+def suggestion_of(scope: Scope, pattern: RecurringProblem) -> Suggestion:
+    """Return the suggestion to keep a pattern; its draft quotes the best experience, in the length of a belief."""
+    best, ids = pattern.best, tuple(one.id for one in pattern.events)
+    steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
+    draft = one_line(sentences.caller.draft(pattern.kind, best.pain, steps, best.outcome), STATEMENT_LENGTH)
     return Suggestion(
         derived_id("suggestion", scope.key, pattern.kind, draft, *ids),
         scope,
         pattern.kind,
-        one_line(pattern.best.pain, PROBLEM_LENGTH),
+        one_line(best.pain, PROBLEM_LENGTH),
         draft,
         ids,
         pattern.people,
@@ -137,25 +125,6 @@ def suggestion_of(scope: Scope, pattern: RecurringProblem, draft: str) -> Sugges
     )
 
 
-def is_supported(draft: str, pattern: RecurringProblem) -> bool:
-    """Return whether a model's draft says nothing that the experiences do not, and can be read on its own.
-
-    It must be short enough, and share most of its words and all of its numbers with the experiences.
-    """
-    source = " ".join(text for one in pattern.events for text in (one.pain, one.solution, one.outcome))
-    numbers = set(_NUMBER.findall(draft)) - _STEPS
-    return (
-        0 < len(draft) <= STATEMENT_LENGTH
-        and numbers <= set(_NUMBER.findall(source))
-        and shared(draft, source) >= LEAST_FOUNDED
-        and not offences(draft)
-    )
-
-
-log = logging.getLogger(__name__)
-MOST_WORDED = 3  # drafts that a model writes for one call
-MOST_TOLD = 12  # experiences that it is shown of a pattern; the newest
-MOST_DRAFTS = 200  # kept in memory
 MOST_READ = 300  # experiences of a group that are compared; the newest
 NEAR = 0.85  # calibrated similarity from which a model's vectors say that two problems are the same
 EXPERIENCE = ("experience",)
@@ -176,29 +145,16 @@ class Suggesting:
     clock: Clock
     named: Callable[[Sequence[Event]], Awaitable[list[Event]]]
     on_stored: Callable[[], None] = lambda: None
-    model: EvolverModel | None = None
-    _drafts: dict[str, str] = field(default_factory=dict[str, str], init=False)  # by pattern; "": the rules' is used
-    _erasures: int = field(default=0, init=False)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
-    @asynccontextmanager
-    async def suspended(self) -> AsyncGenerator[None, None]:
-        """Prevent decisions in the ``with`` block; drop all drafts by the model, including those that it is writing."""
-        async with self._turn:
-            self._drafts.clear()
-            self._erasures += 1
-            yield
+    def suspended(self) -> asyncio.Lock:
+        """Prevent decisions in a ``with`` block."""
+        return self._turn
 
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
-        """Return the open suggestions of a group, the problem that was met most often first.
-
-        With a model, each call lets it word a few of the drafts; the rules word the others.
-        """
-        scope, open_ones = group_of(scene), await self._open(scene)
-        if self.model is not None:
-            unworded = [one for one in open_ones if _key_of(one) not in self._drafts][:MOST_WORDED]
-            await asyncio.gather(*(self._word_draft(self.model, one) for one in unworded))
-        return [suggestion_of(scope, one, self._draft(one)) for one in open_ones]
+        """Return the open suggestions of a group, the problem that was met most often first."""
+        scope = group_of(scene)
+        return [suggestion_of(scope, one) for one in await self._open(scene)]
 
     async def _open(self, scene: Scene) -> list[RecurringProblem]:
         scope = group_of(scene)
@@ -219,35 +175,11 @@ class Suggesting:
 
         return await asyncio.to_thread(found_open)
 
-    def _draft(self, pattern: RecurringProblem) -> str:
-        """Return a draft of one line, at most as long as a belief may be: by the model, or as the best experience."""
-        if worded := self._drafts.get(_key_of(pattern)):
-            return worded
-        best = pattern.best
-        steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
-        return one_line(sentences.caller.draft(pattern.kind, best.pain, steps, best.outcome), STATEMENT_LENGTH)
-
-    async def _word_draft(self, model: EvolverModel, pattern: RecurringProblem) -> None:
-        """Let a model word a draft; if it adds to the experiences, use the rules' draft and do not ask again."""
-        kind, zone = sentences.caller.SUGGESTION_KINDS[pattern.kind], self.settings.current.zone
-        quoted, erasures = pattern.events[-MOST_TOLD:], self._erasures
-        ask = await asyncio.to_thread(model.prompts.suggest, kind, quoted, zone, max_chars=STATEMENT_LENGTH)
-        try:
-            draft = one_line(await model.chat.ask(ask))
-        except AWAY as away:
-            log.warning("%s", sentences.log.NOT_WORDED.format(reason=described(away)))
-            return
-        if len(self._drafts) >= MOST_DRAFTS:
-            self._drafts.clear()
-        is_draft_supported = await asyncio.to_thread(is_supported, draft, pattern)
-        if self._erasures == erasures:
-            self._drafts[_key_of(pattern)] = draft if is_draft_supported else ""
-
     async def decide(self, scene: Scene, suggestion_id: str, *, accept: bool) -> None:
         """Store a decision; an accepted suggestion becomes a belief of the group. Raises UnknownSuggestion."""
         async with self._turn:
             scope, open_ones = group_of(scene), await self._open(scene)
-            known = (suggestion_of(scope, one, self._draft(one)) for one in open_ones)
+            known = (suggestion_of(scope, one) for one in open_ones)
             suggestion = next((one for one in known if one.id == suggestion_id), None)
             if suggestion is None:
                 raise UnknownSuggestion(sentences.caller.UNKNOWN_SUGGESTION)
@@ -299,9 +231,3 @@ class Suggesting:
             return is_near and not mine.is_of_other_code(theirs)
 
         return same
-
-
-def _key_of(pattern: RecurringProblem) -> str:
-    """Return a key made from a pattern's kind and all texts of its experiences."""
-    texts = (text for one in pattern.events for text in (one.id, one.pain, one.solution, one.outcome))
-    return derived_id(pattern.kind, *texts)

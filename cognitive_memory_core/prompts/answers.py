@@ -150,7 +150,6 @@ TRIAGE: Form = _object(
     ("should_remember", "reason", "observations"),
 )
 COMPRESS: Form = _object({"summary": _text("摘要全文，一段")}, ("summary",))
-SUGGEST: Form = _object({"draft": _text("留给群里的一行")}, ("draft",))
 _PERSONAL_SECTIONS = (
     "summary 一两句概括；role 身份、职业、住处、家人、分工；interests 喜好、忌口、过敏；style 习惯；"
     "topics 近期的事；tools 常用的工具、技术；pain_points 伤病、反复遇到的困难"

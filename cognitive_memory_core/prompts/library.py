@@ -16,7 +16,7 @@ from typing import Any
 from .. import sentences
 from ..disk import Disk, Vanished
 from ..domain.belief import Belief
-from ..domain.event import Event, Fact
+from ..domain.event import Fact
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..domain.profile import ProfileKey
@@ -115,7 +115,6 @@ _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
     "merge": ("time", "target", "facts", "max_chars"),
     "compress": (*_AROUND, "earlier", "max_chars"),
     "evolve": (*_AROUND, "beliefs", "earlier", "most"),
-    "suggest": ("kind", "max_chars", "experiences"),
 }
 _OPTIONAL = frozenset(("calendar", "neighbours", "source", "earlier"))
 TEMPLATES = tuple(_PLACEHOLDERS)
@@ -225,16 +224,6 @@ class PromptLibrary:
         }
         filled = self._templates["evolve"].filled(parts)
         return Ask("evolution", *filled, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
-
-    def suggest(self, kind: str, experiences: Sequence[Event], zone: tzinfo, *, max_chars: int) -> Ask[str]:
-        """Build the request for one line that sums up experiences with a problem; ``kind`` is its kind in Chinese."""
-        parts = {
-            "kind": kind,
-            "max_chars": str(max_chars),
-            "experiences": block("经历", rendering.experiences(experiences, zone)),
-        }
-        parse = partial(words_in, member="draft")
-        return Ask("evolution", *self._templates["suggest"].filled(parts), "group_suggestion", answers.SUGGEST, parse)
 
     def merge(self, given: MergeInput, now: datetime, *, max_chars: int) -> tuple[Ask[ProfileAnswer], list[Fact]]:
         """Build the request for lines of a profile; also return the facts that it shows, in their order."""
@@ -348,10 +337,6 @@ def _asked(library: PromptLibrary, name: str, zone: tzinfo) -> Ask[Any]:
             return library.merge(MergeInput(people[1], [fact]), at, max_chars=800)[0]
         case "compress":
             return library.compress(lines, context, max_chars=300)
-        case "evolve":
+        case _:
             belief = Belief("b1", place, "聚会在周日下午三点", created_at=at, updated_at=at, supporters=(LI,))
             return library.evolve([belief], lines, context, most=5)
-        case _:
-            pain, solution = "零食里有花生", "看配料表"
-            met = Event("e2", pain, "experience", LI, GROUP_ID, LI, happened_at=at, pain=pain, solution=solution)
-            return library.suggest("常见问题", [met], zone, max_chars=300)

@@ -201,16 +201,6 @@ def beliefs(standing: Iterable[Belief], people_list: PeopleList, zone: tzinfo | 
     return "\n".join(rows)
 
 
-def experiences(events: Iterable[Event], zone: tzinfo) -> str:
-    """List experiences with a problem, numbered from 1, each with its day, its solution and its outcome."""
-    rows: list[str] = []
-    for number, one in enumerate(events, 1):
-        came = f"；结果：{cut(one.outcome, TEXT)}" if one.outcome else ""
-        told = f"问题：{cut(one.pain, TEXT)}；办法：{cut(one.solution, TEXT)}{came}"
-        rows.append(f"{number}. [{written(one.happened_at.astimezone(zone))}] {told}")
-    return "\n".join(rows)
-
-
 def facts(shown: Sequence[Fact], lines: Mapping[str, int], zone: tzinfo | None, *, is_group: bool) -> str:
     """List facts, numbered from 1, each with its day, the number of the line that tells it, and the words said.
 

@@ -43,7 +43,7 @@ TIMES_SWAPPED = "time_from 晚于 time_to，已对调"
 NOT_COMPRESSED = "总结没做成，改用最近的几句：{reason}"
 GROUPS_WAIT = "群记忆：今天的模型调用用完了，{all} 个群里还有 {count} 个等下一轮"
 EVOLVED = "群记忆演化了一个群：{message}"
-NOT_WORDED = "建议这一次没有请模型写，先照规则写：{reason}"
+
 NOT_EVOLVED = "群记忆这一次没能演进：{reason}"
 LOOP_CANCELLED = "后台的活被别处的代码取消了，自己重新开始"
 WORKS_AGAIN = "{name} 恢复了"

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import pytest
 
-from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import UnavailableError, UnknownSuggestion
-from cognitive_memory_core.evolution.evolver import EvolverModel
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports.models import Vector
 from tests.support.builders import GROUP
-from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
-from tests.support.evolving import LIBRARY
 from tests.support.experiences import LIN, MO, TANG, SuggestingGroup, an_experience
 from tests.support.ledgers import a_vector, committed, later
 
@@ -126,19 +121,6 @@ async def test_a_decision_is_bound_to_what_was_shown() -> None:
         await group.suggesting.decide(GROUP, shown.id, accept=True)
 
 
-async def test_dismissals_make_suggestions_rarer() -> None:
-    """After two dismissals of a kind, a problem of that kind is suggested from three people or days on."""
-    pains = ("投影仪没信号", "空调遥控器失灵", "门禁卡刷不开")
-    rows = [an_experience(pain, "找物业", by) for pain in pains for by in (TANG, LIN)]
-    group = await SuggestingGroup.over(*rows[:4])
-    await group.decide(accept=False)
-    await group.decide(accept=False)
-    await committed(group.ledger, *rows[4:])
-    assert await group.suggestions() == []
-    await committed(group.ledger, an_experience("门禁卡又刷不开了", "找物业重新录", MO, 2))
-    assert [one.kind for one in await group.suggestions()] == ["faq"]
-
-
 class Meaning(HashingEmbedder):
     """An embedder for which all texts about paper mean the same; ``is_away`` makes it unavailable."""
 
@@ -164,60 +146,3 @@ async def test_vectors_of_a_model_join_what_words_do_not() -> None:
     away = Meaning()
     away.is_away = True
     assert await (await SuggestingGroup.over(*rows, embedder=away)).suggestions() == []
-
-
-GOOD = "遇到“打印机卡纸”：先关机，打开后盖取出纸，再重启"
-
-
-async def worded(*answers: object) -> tuple[SuggestingGroup, ScriptedChat]:
-    """Return a group with a jam, and a model that words the drafts."""
-    chat = ScriptedChat(*answers)
-
-    async def summarise(_: Sequence[Message], __: int) -> str:
-        return ""
-
-    return await SuggestingGroup.over(JAM, JAM_AGAIN, model=EvolverModel(chat, LIBRARY, summarise)), chat
-
-
-async def test_a_model_words_a_draft_once() -> None:
-    """A model's draft is shown, accepted as shown, and not asked for again."""
-    group, chat = await worded(json.dumps({"draft": GOOD}))
-    (found,) = await group.suggestions()
-    assert found.draft == GOOD
-    shown = "1. [2026年3月4日] 问题：打印机卡纸；办法：先关机，再打开后盖取出纸，最后重启；结果：好了"
-    assert shown in chat.asks[0].prompt
-    assert await group.suggestions() == [found]
-    assert len(chat.asks) == 1
-    await group.decide(accept=True)
-    (belief,) = (await group.ledger.beliefs.page(GROUP.scope, "active", 10)).beliefs
-    assert belief.statement == GOOD
-
-
-@pytest.mark.parametrize(
-    "draft",
-    ["遇到“打印机卡纸”：请拨打 4008 找厂家", "他昨天说关机重启就好", "喝热水，早睡早起，多运动", "打印机卡纸" * 100],
-)
-async def test_an_unfounded_draft_is_not_used(draft: str) -> None:
-    """A draft with other numbers, other words, a pronoun or too many words is replaced by the rules'."""
-    group, chat = await worded(json.dumps({"draft": draft}))
-    assert (await group.suggestions())[0].draft.startswith("“打印机又卡纸了”的流程")
-    await group.suggestions()
-    assert len(chat.asks) == 1
-
-
-async def test_a_model_that_is_away_costs_no_suggestion() -> None:
-    """While the model is away the rules word the draft; the next call asks again."""
-    group, chat = await worded(UnavailableError("away"), json.dumps({"draft": GOOD}))
-    assert (await group.suggestions())[0].draft != GOOD
-    assert (await group.suggestions())[0].draft == GOOD
-    assert len(chat.asks) == 2
-
-
-async def test_an_erasure_forgets_drafts() -> None:
-    """After an erasure no draft of a model is left in memory, nor one that is being written."""
-    group, chat = await worded(json.dumps({"draft": GOOD}), json.dumps({"draft": GOOD}))
-    await group.suggestions()
-    async with group.suggesting.suspended():
-        assert not group.suggesting._drafts
-    assert (await group.suggestions())[0].draft == GOOD
-    assert len(chat.asks) == 2
