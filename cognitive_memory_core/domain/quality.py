@@ -124,15 +124,6 @@ class ReadLatency:
 
 
 @dataclass(frozen=True)
-class Retention:
-    """The lines that another value of ``capture.log_days`` would delete from the log, and their estimated bytes."""
-
-    log_days: int
-    lines: int
-    weight: int
-
-
-@dataclass(frozen=True)
 class Backlog:
     """Waiting work: jobs, events without a vector, and facts to be merged, with the instant of the oldest fact."""
 
@@ -157,7 +148,7 @@ class QualityReport:
 
     ``counted_since`` is the first day with counts; None before any. ``refusals`` counts what the gate rejected by
     reason, ``retries`` the further calls this caused. ``teachers`` are the people who taught most in each group.
-    ``examination`` is None if texts were not compared. ``spent_by_day`` holds each day's calls and tokens.
+    ``examination`` is None if texts were not compared.
     """
 
     at: datetime
@@ -170,10 +161,7 @@ class QualityReport:
     retries: int = 0
     backlog: Backlog = field(default_factory=Backlog)
     costs: tuple[PurposeCost, ...] = ()
-    spent_by_day: tuple[tuple[date, int, int], ...] = ()
     latencies: tuple[ReadLatency, ...] = ()
-    log_days: int = 0
-    retention: tuple[Retention, ...] = ()
     missed: tuple[MissedRecall, ...] = ()
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
 from datetime import tzinfo
 from html import escape
@@ -16,20 +16,17 @@ from ..sentences import report as words
 
 MOST_PLACES = 30  # shown; the rest is in the JSON
 NAMED_FLAWS = 0.1  # share of events that do not stand on their own, from which the gist says so
-MOST_BARS = 60
 Row = tuple[str, ...]
 
 
 class ReportSection(NamedTuple):
-    """A heading with sentences, a table whose numbers begin at a column, and the title and bars of a chart."""
+    """A heading with sentences and a table whose numbers begin at a column."""
 
     title: str
     lines: tuple[str, ...] = ()
     head: Row = ()
     rows: tuple[Row, ...] = ()
     numbers_from: int = 1
-    plot: str = ""
-    bars: Sequence[tuple[str, int]] = ()
 
 
 def report_figures(report: QualityReport) -> dict[str, Any]:
@@ -73,9 +70,8 @@ def sections_of(report: QualityReport, zone: tzinfo) -> Iterator[ReportSection]:
         for place in report.places[:MOST_PLACES]
     )
     head = (words.PLACE, words.LINES, words.EVENTS, *(words.KINDS.get(kind, kind) for kind in kinds))
-    bars = [(_place(one.scope), one.events) for one in report.places[:MOST_BARS]]
     empty = () if rows else (words.NOTHING_STORED,)
-    yield ReportSection(words.STORED, empty, (*head, words.ABSOLUTE, words.SHOWN), rows, 1, words.EVENTS_BY_PLACE, bars)
+    yield ReportSection(words.STORED, empty, (*head, words.ABSOLUTE, words.SHOWN), rows)
     yield from _compared(report.examination, zone)
     never = words.NO_COUNT
     if report.counted_since:
@@ -144,7 +140,7 @@ def _compared(found: Examination | None, zone: tzinfo) -> Iterator[ReportSection
 
 
 def _measured(report: QualityReport) -> Iterator[ReportSection]:
-    """Yield the sections on costs, on the time of reads, and on how long lines are kept."""
+    """Yield the sections on costs and on the time of reads."""
     rows = tuple(
         (
             words.PURPOSES.get(cost.purpose, cost.purpose),
@@ -158,9 +154,8 @@ def _measured(report: QualityReport) -> Iterator[ReportSection]:
     lines += [] if report.merges_a_triage is None else [words.MERGES.format(count=report.merges_a_triage)]
     lines += [] if all(cost.model for cost in report.costs) else [words.NO_MODEL_NAMED]
     head = (words.PURPOSE, words.MODEL, words.CALLS, words.TOKENS, words.ANSWERED, words.BAD, words.PRICE)
-    bars = [(f"{day:%m-%d}", calls) for day, calls, _ in report.spent_by_day]
     said = tuple(lines) if rows else (words.NO_SPENDING,)
-    yield ReportSection(words.COSTS, said, head, rows, 2, words.CALLS_BY_DAY, bars)
+    yield ReportSection(words.COSTS, said, head, rows, 2)
     rows = tuple(
         (
             words.READS.get(one.read, one.read),
@@ -172,24 +167,8 @@ def _measured(report: QualityReport) -> Iterator[ReportSection]:
         )
         for one in report.latencies
     )
-    counts = next((one.counts for one in report.latencies if one.read == "context"), ())
-    bars = [(f"≤{bound}" if bound else "…", count) for bound, count in counts]
     head, empty = (words.READ, words.TIMES, words.HALF, words.MOST), () if rows else (words.NO_LATENCY,)
-    yield ReportSection(words.LATENCY, empty, head, rows, 1, words.LATENCIES, bars)
-    whole = max([sum(place.lines for place in report.places), *(one.lines for one in report.retention)])
-    rows = tuple(
-        (
-            f"{one.log_days}{words.NOW if one.log_days == report.log_days else ''}",
-            f"{one.lines}",
-            _percent(one.lines / whole if whole else 0),
-            f"{one.weight / 1_000_000:.1f}",
-        )
-        for one in report.retention
-    )
-    head = (words.DAYS, words.GONE_LINES, words.GONE_SHARE, "MB")
-    bars = [(str(one.log_days), one.lines) for one in report.retention]
-    kept = words.LOG_DAYS.format(days=report.log_days)
-    yield ReportSection(words.KEPT, (kept,), head, rows, 1, words.GONE_BY_DAYS, bars)
+    yield ReportSection(words.LATENCY, empty, head, rows)
 
 
 def _percent(share: float) -> str:
@@ -236,26 +215,17 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.6rem; text-align: left; vertical-align: top; }
 .number { text-align: right; white-space: nowrap; }
-.chart { width: auto; margin-top: 1rem; } .chart th, .chart td { border: 0; padding: 0 0.6rem; text-align: right; }
-.chart caption { text-align: left; } meter { width: 18rem; max-width: 40vw; }
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def report_page(report: QualityReport, zone: tzinfo) -> str:
-    """Return a report as an HTML page; quoted texts are escaped, and charts are the browser's own meters."""
+    """Return a report as an HTML page; quoted texts are escaped."""
     body = [f"<h1>{words.TITLE}</h1>", f"<p>{escape(_heading(report, zone))}</p>"]
     for section in sections_of(report, zone):
         body.append(f"<h2>{escape(section.title)}</h2>")
         if section.lines:
             body += ["<ul>", *(f"<li>{escape(line)}</li>" for line in section.lines), "</ul>"]
-        if top := max((value for _, value in section.bars), default=0):
-            body.append(f'<table class="chart"><caption>{escape(section.plot)}</caption>')
-            body += (
-                f'<tr><th>{escape(label)}</th><td><meter max="{top}" value="{value}"></meter></td><td>{value}</td></tr>'
-                for label, value in section.bars[-MOST_BARS:]
-            )
-            body.append("</table>")
         if section.rows:
             body.append('<div class="table"><table>')
             for tag, cells in (("th", section.head), *(("td", row) for row in section.rows)):

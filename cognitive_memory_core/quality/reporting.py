@@ -24,7 +24,6 @@ from ..domain.quality import (
     QualityReport,
     QuotedEvent,
     ReadLatency,
-    Retention,
 )
 from ..domain.scope import Scope
 from ..domain.turn import QueueCounts
@@ -128,7 +127,6 @@ def _flaws(
 
 MOST_EXAMINED = 20_000  # events whose texts are compared; the latest of more
 MISSED = 200  # cases that are listed
-KEPT = (7, 14, 30, 60, 90, 180, 365)  # values of capture.log_days that are compared
 _ROLES: Mapping[str, str] = {"rewrite": "historian", "compress": "historian"}  # others bear their purpose's name
 
 
@@ -169,13 +167,8 @@ class Reporting:
             else:
                 counted[name] += count
         spent: dict[str, Spending] = {}
-        by_day = {since + timedelta(days=at): (0, 0) for at in range(days)}
-        for day, one in await ledger.spent(since):
+        for _, one in await ledger.spent(since):
             spent[one.purpose] = spent.get(one.purpose, Spending(one.purpose)).plus(one)
-            calls, tokens = by_day.get(day, (0, 0))
-            by_day[day] = calls + one.calls, tokens + one.tokens
-        logged = await ledger.logged()
-        kept_from = {kept: (now - timedelta(days=kept)).date() for kept in KEPT}
         cases = await self.ledger.missed.cases(agent, MISSED, without=self.consent.opted_out)
         return QualityReport(
             at=now,
@@ -200,19 +193,9 @@ class Reporting:
                 min((one.since for one in waiting), default=None),
             ),
             costs=tuple(_costs(spent, settings, await self.lent())),
-            spent_by_day=tuple((day, *sums) for day, sums in by_day.items()),
             latencies=tuple(
                 ReadLatency(read, tuple((bound, took[bound]) for bound in (*BOUNDS, 0)))
                 for read, took in sorted(times.items())
-            ),
-            log_days=settings.capture.log_days,
-            retention=tuple(
-                Retention(
-                    kept,
-                    sum(lines for day, lines, _ in logged if day < first),
-                    sum(weight for day, _, weight in logged if day < first),
-                )
-                for kept, first in kept_from.items()
             ),
             missed=tuple(MissedRecall(hide(one.text), hide(one.wanted), one.noted_at) for one in cases),
         )

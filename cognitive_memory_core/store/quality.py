@@ -7,12 +7,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, tzinfo
 from sqlite3 import Connection
 
 from ..domain.event import MissedEvent
 from ..domain.figures import Spending
-from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT
 from ..domain.quality import PlaceQuality, TeacherShare
 from ..domain.scope import Scope
 from ..ports.clock import Clock
@@ -23,8 +22,6 @@ from .database.sql import bounded
 from .database.table import Table, reads, writes
 from .search.read_filter_sql import missed_filter
 
-_EPOCH = date(1970, 1, 1)
-_DAY = 86_400_000_000  # microseconds
 _LEAST_EVENTS, _LEAST_PEOPLE = 10, 3  # of a group, from which those who taught most are compared
 _TEACHERS = 3  # of each group
 _EVENTS = """
@@ -55,9 +52,6 @@ FROM compared
 WHERE number <= {_TEACHERS} AND sender_id <> '' AND events > 0 AND all_events >= {_LEAST_EVENTS}
     AND persons >= {_LEAST_PEOPLE}
 ORDER BY share DESC, scope, number"""
-_LOGGED = f"""
-SELECT at_us / {_DAY} AS day, count(*), sum({ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB)))
-FROM messages GROUP BY day ORDER BY day"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +96,6 @@ class QualityLedger(Table):
         """Return those who taught most of each group of an agent (None: of all), the largest share first."""
         found = [TeacherShare(Scope.of_key(key), *rest) for key, *rest in connection.execute(_TEACHING)]
         return [one for one in found if one.scope.kind == "group" and agent in (None, one.scope.agent)]
-
-    @reads
-    def logged(self, connection: Connection) -> list[tuple[date, int, int]]:
-        """Return for each day (UTC) of the log, oldest first, its lines and their estimated size on disk in bytes."""
-        return [(_EPOCH + timedelta(days=day), *counts) for day, *counts in connection.execute(_LOGGED)]
 
     @reads
     def statements(self, connection: Connection, agent: str | None, limit: int) -> list[ExaminedEvent]:

@@ -38,14 +38,12 @@ async def test_statements_are_read_from_the_latest_on(ledger: Ledger) -> None:
     assert await ledger.quality.statements("another", 4) == []
 
 
-async def test_lines_are_counted_by_place_and_by_day(ledger: Ledger) -> None:
-    """Lines of people are counted by place; the log of a day is weighed with those of bots."""
+async def test_lines_are_counted_by_place(ledger: Ledger) -> None:
+    """Lines of people are counted by place, those of bots are not."""
     lines = [a_message(id="1"), a_message(id="2", sent_at=later(hours=1)), a_message(id="3", sent_at=later(days=2))]
     answer = a_message("好", id="4", is_bot=True, sent_at=later(hours=2))
     await ledger.log.append([*lines, answer])
     assert await ledger.quality.places(None) == [PlaceQuality(GROUP.scope, 3)]
-    weights = [sum(one.weight for one in (*lines[:2], answer)), lines[2].weight]
-    assert await ledger.quality.logged() == [(NOON.date(), 3, weights[0]), (later(days=2).date(), 1, weights[1])]
 
 
 async def test_counts_accumulate_by_day(ledger: Ledger) -> None:
