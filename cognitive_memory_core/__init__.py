@@ -79,7 +79,6 @@ if TYPE_CHECKING:
     from .prompts.library import PromptPreview as PromptPreview
     from .quality.rendering import report_figures as report_figures
     from .quality.rendering import report_markdown as report_markdown
-    from .quality.rendering import report_page as report_page
     from .recall.ranking import Candidate as Candidate
     from .recall.ranking import Explanation as Explanation
     from .recall.ranking import LineCandidate as LineCandidate
@@ -135,7 +134,7 @@ else:
             "models.lent": "LentModel",
             "domain.figures": "Activity DayCount Spending",
             "prompts.library": "PromptPreview",
-            "quality.rendering": "report_figures report_markdown report_page",
+            "quality.rendering": "report_figures report_markdown",
             "recall.ranking": "Candidate Explanation LineCandidate",
             "settings": (
                 "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "

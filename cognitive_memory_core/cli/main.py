@@ -61,7 +61,6 @@ SUBCOMMANDS = (
         sentences.report.REPORT_SUMMARY,
         "reading.report",
         _JSON,
-        option("--html", type=Path, metavar="FILE", help=sentences.report.HTML_OPTION),
         option("--days", type=counted(MOST_DAYS), default=30, help=sentences.report.DAYS_OPTION),
     ),
     _subcommand(

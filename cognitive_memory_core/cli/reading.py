@@ -15,13 +15,13 @@ from ..domain.event import MEMORY_KINDS
 from ..domain.ids import checked_id
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
-from ..errors import CognitiveMemoryError, StorageRefused
+from ..errors import CognitiveMemoryError
 from ..lost_ledger import LEDGER
-from ..quality.rendering import report_figures, report_markdown, report_page
+from ..quality.rendering import report_figures, report_markdown
 from ..read_only import opened_reader
 from ..store.ledger import Ledger
 from .bot_directory import BotDirectory
-from .parser import DONE, console, progress_bar, show
+from .parser import DONE, progress_bar, show
 
 LONGEST = 4_000  # characters of a query
 
@@ -48,22 +48,13 @@ async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 async def report(arguments: argparse.Namespace, bot: BotDirectory) -> int:
-    """Print the quality of what is remembered as Markdown or JSON, or write it as a page."""
+    """Print the quality of what is remembered as Markdown or JSON."""
     async with opened_reader(bot.settings(), bot.existing_dir) as reader:
         found = await reader.report(days=arguments.days)
-    zone, path = bot.settings().zone, arguments.html
-    if path is not None:
-        try:
-            path.touch(mode=0o600)  # it quotes what people said
-            path.write_text(report_page(found, zone), "utf-8")
-        except OSError as refused:
-            reason = refused.strerror
-            raise StorageRefused(sentences.storage_errors.COPY_REFUSED.format(path=path, reason=reason)) from refused
-        console().print(sentences.report.WRITTEN.format(path=path), markup=False)
-    elif arguments.json:
+    if arguments.json:
         show(arguments, report_figures(found), "")
     else:
-        sys.stdout.write(report_markdown(found, zone))
+        sys.stdout.write(report_markdown(found, bot.settings().zone))
     return DONE
 
 

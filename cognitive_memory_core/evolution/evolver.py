@@ -36,7 +36,6 @@ _COMMAND = re.compile(r"\s*(?:[/／]\S|[.!#][A-Za-z]+(?:\s|$))")
 
 log = logging.getLogger(__name__)
 MOST_READ = 3_000  # lines of one run; with more, the oldest are not read, and the result says so
-PAGE = 500
 MOST_BARRED = 500
 KNOWN_PEOPLE = 200
 SUMMARY_TOKENS = 900
@@ -55,10 +54,10 @@ class EvolverModel:
 
 @dataclass(frozen=True)
 class _RunInput:
-    """The input of a run: lines, the number of older lines left out, the active beliefs, the people and the place."""
+    """The input of a run: lines, whether older ones were left out, the active beliefs, the people and the place."""
 
     lines: tuple[Message, ...]
-    unread: int
+    is_cut: bool
     beliefs: tuple[Belief, ...]
     job_context: JobContext
 
@@ -143,12 +142,12 @@ class Evolver:
         rejected = {reason: count for reason, count in counts.items() if count}
         changes = tuple(edit.change for edit in stored if edit.change)
         done = {action: sum(change.action == action for change in changes) for action in ("update", "create", "delete")}
-        said = sentences.caller.summary(judgement.kept, done, rejected, given.unread)
+        said = sentences.caller.summary(judgement.kept, done, rejected, is_cut=given.is_cut)
         return Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, said, rejected)
 
     async def _run_input(self, scene: Scene, since: datetime) -> _RunInput:
         settings = self.settings.current
-        lines, unread = await self._lines(scene.scope, since)
+        lines, is_cut = await self._lines(scene.scope, since)
         page = await self.ledger.beliefs.page(scene.scope, "active", settings.evolution.max_beliefs)
         here = {line.sender_id for line in lines if line.sender_id}
         known = await self.ledger.names.people(scene.scope)
@@ -159,29 +158,16 @@ class Evolver:
         name = clean_name(next(names, scene.group_name))
         speaker = people[0] if people else Person("")
         job_context = JobContext(when, scene.scope, name, speaker, tuple(one.as_usual() for one in people))
-        return _RunInput(tuple(lines), unread, page.beliefs, job_context)
+        return _RunInput(tuple(lines), is_cut, page.beliefs, job_context)
 
-    async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], int]:
-        """Return the lines from ``since`` on that consent admits, oldest first, and how many older ones had no room."""
-        lines: list[Message] = []
-        before: datetime | None = None
-        unread = 0
-        while True:
-            page = await self.ledger.log.recent(scope, PAGE, before=before, without=self.consent.opted_out)
-            fresh = [line for line in page if line.sent_at >= since]
-            if len(lines) < MOST_READ:
-                lines = [*fresh, *lines]
-            else:
-                unread += len(fresh)
-            if len(fresh) < PAGE or (before is not None and page[-1].sent_at <= page[0].sent_at):
-                break
-            before = page[0].sent_at + timedelta(microseconds=1)  # lines of one instant may stand on two pages
-        once = list({line.id: line for line in lines}.values())
-        if not once:
-            return [], unread
-        admitted = self.consent.admitted(Dialogue(once[0].scene, once))
-        kept = admitted.messages if isinstance(admitted, Dialogue) else ()
-        return list(kept), unread
+    async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], bool]:
+        """Return the lines from ``since`` on that consent admits, oldest first, and whether older ones had no room."""
+        newest = await self.ledger.log.recent(scope, MOST_READ + 1, without=self.consent.opted_out)
+        fresh = [line for line in newest if line.sent_at >= since]
+        if not fresh:
+            return [], False
+        admitted = self.consent.admitted(Dialogue(fresh[0].scene, fresh[-MOST_READ:]))
+        return list(admitted.messages if isinstance(admitted, Dialogue) else ()), len(fresh) > MOST_READ
 
     async def _ask_and_judge(self, model: EvolverModel, given: _RunInput) -> tuple[Judgement, int]:
         settings, opted_out = self.settings.current.evolution, self.consent.opted_out

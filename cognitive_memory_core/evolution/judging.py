@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Literal
 
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged, newest
 from ..domain.event import duplicate_key
@@ -164,29 +163,13 @@ def _weight(terms: Iterable[str]) -> float:
     return sum(1.0 if term.isascii() else min(map(telling, term)) ** 2 for term in terms)
 
 
-Rejection = Literal[
-    "unreadable",
-    "unknown",
-    "empty",
-    "too_long",
-    "unclear",
-    "duplicate",
-    "barred",
-    "drift",
-    "alone",
-    "unfounded",
-    "contrary",
-    "too_many",
-    "too_many_deletions",
-    "changed_meanwhile",
-]
 DELETED = 5  # a run deletes at most one in so many of the active beliefs
 LEAST_WORDS = 4  # characters of a statement
 
 
 @dataclass
 class Judgement:
-    """The edits of a run, and the number of rejected proposals by reason.
+    """The edits of a run, and the number of rejected proposals by reason, a key of ``REASONS`` of the sentences.
 
     Proposals are judged by the active beliefs in the order of the prompt, the chat, and the names of people. ``given``
     is the whole prompt; an id in an answer that is not in the prompt is rejected. ``most`` beliefs may be active.
@@ -203,7 +186,7 @@ class Judgement:
     barred: Collection[str] = ()
     kept: int = field(default=0, init=False)
     edits: list[BeliefEdit] = field(default_factory=list[BeliefEdit], init=False)
-    rejected: Counter[Rejection] = field(default_factory=Counter[Rejection], init=False)
+    rejected: Counter[str] = field(default_factory=Counter[str], init=False)
     _told: set[str] = field(default_factory=set[str], init=False)  # ids of beliefs that a proposal spoke of
     _standing: dict[str, str] = field(default_factory=dict[str, str], init=False)  # statements by id
     _deleted: int = field(default=0, init=False)
@@ -251,7 +234,7 @@ class Judgement:
             after = replace(confirmed(belief, len(people), self.now), updated_at=self.now)
             self.edits.append(BeliefEdit(_supported(after, news), belief))
 
-    def _update(self, belief: Belief, proposal: Proposal) -> Rejection | None:
+    def _update(self, belief: Belief, proposal: Proposal) -> str | None:
         statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
         if duplicate_key(statement) == belief.key:
             return self._keep(belief, proposal)
@@ -276,7 +259,7 @@ class Judgement:
         self._note(_supported(after, support.lines), belief, proposal.reason)
         return None
 
-    def _delete(self, belief: Belief, proposal: Proposal) -> Rejection | None:
+    def _delete(self, belief: Belief, proposal: Proposal) -> str | None:
         support = self.chat.support(belief.statement, proposal)
         if not belief.is_asleep and not support.said:
             return "unfounded"
@@ -293,7 +276,7 @@ class Judgement:
         del self._standing[belief.id]
         return None
 
-    def _create(self, proposal: Proposal) -> Rejection | None:
+    def _create(self, proposal: Proposal) -> str | None:
         statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
         reason, support = self._supported(statement, proposal, None)
         if reason:
@@ -320,7 +303,7 @@ class Judgement:
         self.edits.append(BeliefEdit(after, before, change))
         self._standing[after.id if before is None else before.id] = after.statement
 
-    def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
+    def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[str | None, Support]:
         """Return why a statement must not be stored (None if it may be), and who supports it."""
         chat, job_context = self.chat, self.job_context
         if reason := self._fault(statement, before):
@@ -344,7 +327,7 @@ class Judgement:
         names = [one for one in job_context.names if one != job_context.place_name]
         return ("contrary" if strange_figures(statement, lines, names) else None), support
 
-    def _fault(self, statement: str, before: Belief | None) -> Rejection | None:
+    def _fault(self, statement: str, before: Belief | None) -> str | None:
         """Return the first fault of a statement, by itself or compared with other beliefs; None if there is none."""
         people, place = self.job_context.people, self.job_context.place
         if sum(map(str.isalnum, statement)) < LEAST_WORDS:

@@ -1,12 +1,12 @@
-"""The report for readers: plain values for JSON, Markdown, and one HTML page that loads nothing from the network."""
+"""The report for readers: plain values for JSON, and Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from datetime import tzinfo
-from html import escape
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 import orjson
 
@@ -17,16 +17,24 @@ from ..sentences import report as words
 MOST_PLACES = 30  # shown; the rest is in the JSON
 NAMED_FLAWS = 0.1  # share of events that do not stand on their own, from which the gist says so
 Row = tuple[str, ...]
+_SIGNS = str.maketrans({**{sign: f"\\{sign}" for sign in "\\`*_[]|#"}, "<": "＜", ">": "＞"})
 
 
-class ReportSection(NamedTuple):
-    """A heading with sentences and a table whose numbers begin at a column."""
+def _section(
+    title: str, lines: Sequence[str] = (), head: Row = (), rows: Sequence[Row] = (), numbers_from: int = 1
+) -> list[str]:
+    """Return a heading with sentences and a table, whose numbers begin at a column; quoted texts are escaped."""
 
-    title: str
-    lines: tuple[str, ...] = ()
-    head: Row = ()
-    rows: tuple[Row, ...] = ()
-    numbers_from: int = 1
+    def escaped(text: str) -> str:
+        return " ".join(text.split()).translate(_SIGNS)
+
+    shown = ["", f"## {title}"]
+    shown += ["", *(f"- {escaped(line)}" for line in lines)] if lines else []
+    if rows:
+        marks = ["---:" if at >= numbers_from else "---" for at in range(len(head))]
+        names, *cells = (list(map(escaped, row)) for row in (head, *rows))
+        shown += ["", *(f"| {' | '.join(row)} |" for row in (names, marks, *cells))]
+    return shown
 
 
 def report_figures(report: QualityReport) -> dict[str, Any]:
@@ -52,9 +60,9 @@ def report_figures(report: QualityReport) -> dict[str, Any]:
     return orjson.loads(orjson.dumps(figures, plain, orjson.OPT_PASSTHROUGH_DATACLASS))
 
 
-def sections_of(report: QualityReport, zone: tzinfo) -> Iterator[ReportSection]:
-    """Yield the sections of a report in order, the problems first."""
-    yield ReportSection(words.GIST, tuple(_problems(report)) or (words.ALL_WELL,))
+def _stored(report: QualityReport) -> Iterator[list[str]]:
+    """Yield the problems, and the section on what is stored."""
+    yield _section(words.GIST, tuple(_problems(report)) or (words.ALL_WELL,))
     kinds = sorted({kind for place in report.places for kind in place.kinds})
     rows = tuple(
         (
@@ -71,22 +79,25 @@ def sections_of(report: QualityReport, zone: tzinfo) -> Iterator[ReportSection]:
     )
     head = (words.PLACE, words.LINES, words.EVENTS, *(words.KINDS.get(kind, kind) for kind in kinds))
     empty = () if rows else (words.NOTHING_STORED,)
-    yield ReportSection(words.STORED, empty, (*head, words.ABSOLUTE, words.SHOWN), rows)
-    yield from _compared(report.examination, zone)
+    yield _section(words.STORED, empty, (*head, words.ABSOLUTE, words.SHOWN), rows)
+
+
+def _shown(report: QualityReport, zone: tzinfo) -> Iterator[list[str]]:
+    """Yield the sections on what was recalled, who taught, what the gate refused, what waits, and what was missed."""
     never = words.NO_COUNT
     if report.counted_since:
         share = report.never_recalled / report.events if report.events else 0
         never = words.NEVER.format(count=report.never_recalled, share=_percent(share))
-    yield ReportSection(words.RECALLED, (never,))
+    yield _section(words.RECALLED, (never,))
     rows = tuple(
         (_place(one.scope), one.name or words.HIDDEN, str(one.events), _percent(one.share), _percent(one.lines_share))
         for one in report.teachers[:MOST_PLACES]
     )
     head = (words.PLACE, words.PERSON, words.EVENTS, words.SHARE, words.LINES_SHARE)
-    yield ReportSection(words.TEACHERS, () if rows else (words.NO_TEACHERS,), head, rows, 2)
+    yield _section(words.TEACHERS, () if rows else (words.NO_TEACHERS,), head, rows, 2)
     rows = tuple((words.REFUSALS.get(reason, reason), str(count)) for reason, count in report.refusals.items())
     refused = words.REFUSED.format(count=sum(report.refusals.values()), retries=report.retries)
-    yield ReportSection(words.GATE, (refused if rows else words.NOT_REFUSED,), (words.REASON, words.COUNT), rows)
+    yield _section(words.GATE, (refused if rows else words.NOT_REFUSED,), (words.REASON, words.COUNT), rows)
     waits, at = report.backlog, report.backlog.facts_since
     waiting = words.BACKLOG.format(
         pending=waits.jobs.pending,
@@ -96,10 +107,9 @@ def sections_of(report: QualityReport, zone: tzinfo) -> Iterator[ReportSection]:
         facts=waits.facts,
         since=words.FACTS_SINCE.format(at=f"{at.astimezone(zone):%m-%d %H:%M}") if at else "",
     )
-    yield ReportSection(words.WAITING, (waiting,))
-    yield from _measured(report)
+    yield _section(words.WAITING, (waiting,))
     missed = [f"[{one.noted_at.astimezone(zone):%Y-%m-%d}] {one.question} → {one.wanted}" for one in report.missed]
-    yield ReportSection(words.MISSED, tuple(missed) or (words.NO_MISSED,))
+    yield _section(words.MISSED, tuple(missed) or (words.NO_MISSED,))
 
 
 def _problems(report: QualityReport) -> Iterator[str]:
@@ -117,10 +127,10 @@ def _problems(report: QualityReport) -> Iterator[str]:
         yield words.MARK_LAG.format(count=report.backlog.vectors)
 
 
-def _compared(found: Examination | None, zone: tzinfo) -> Iterator[ReportSection]:
+def _compared(found: Examination | None, zone: tzinfo) -> Iterator[list[str]]:
     """Yield the sections on flaws, on repetitions, and on what was taken back."""
     if found is None:
-        yield from (ReportSection(one, (words.NOTHING_EXAMINED,)) for one in (words.FLAWS, words.TWICE, words.OPPOSED))
+        yield from (_section(one, (words.NOTHING_EXAMINED,)) for one in (words.FLAWS, words.TWICE, words.OPPOSED))
         return
 
     def quoted(event: QuotedEvent) -> str:
@@ -128,7 +138,7 @@ def _compared(found: Examination | None, zone: tzinfo) -> Iterator[ReportSection
 
     rows = tuple((words.FLAW[one.flaw], str(one.count), "；".join(map(quoted, one.examples))) for one in found.flaws)
     examined = words.EXAMINED.format(count=found.examined) if rows else words.NO_FLAWS
-    yield ReportSection(words.FLAWS, (examined,), (words.REASON, words.COUNT, words.EXAMPLE), rows, 3)
+    yield _section(words.FLAWS, (examined,), (words.REASON, words.COUNT, words.EXAMPLE), rows, 3)
     same = words.SAME_WORDS.format(count=found.duplicates, near=found.near)
     opposed = words.OPPOSED_FOUND.format(count=found.contradictions) if found.contradictions else words.NO_OPPOSED
     for title, lines, pairs in (
@@ -136,10 +146,10 @@ def _compared(found: Examination | None, zone: tzinfo) -> Iterator[ReportSection
         (words.OPPOSED, (opposed,), found.contradicting_pairs),
     ):
         rows = tuple((_place(one.scope), quoted(one.older), quoted(one.newer), _percent(one.likeness)) for one in pairs)
-        yield ReportSection(title, lines, (words.PLACE, words.OLDER, words.NEWER, words.LIKENESS), rows, 3)
+        yield _section(title, lines, (words.PLACE, words.OLDER, words.NEWER, words.LIKENESS), rows, 3)
 
 
-def _measured(report: QualityReport) -> Iterator[ReportSection]:
+def _measured(report: QualityReport) -> Iterator[list[str]]:
     """Yield the sections on costs and on the time of reads."""
     rows = tuple(
         (
@@ -155,7 +165,7 @@ def _measured(report: QualityReport) -> Iterator[ReportSection]:
     lines += [] if all(cost.model for cost in report.costs) else [words.NO_MODEL_NAMED]
     head = (words.PURPOSE, words.MODEL, words.CALLS, words.TOKENS, words.ANSWERED, words.BAD, words.PRICE)
     said = tuple(lines) if rows else (words.NO_SPENDING,)
-    yield ReportSection(words.COSTS, said, head, rows, 2)
+    yield _section(words.COSTS, said, head, rows, 2)
     rows = tuple(
         (
             words.READS.get(one.read, one.read),
@@ -168,7 +178,7 @@ def _measured(report: QualityReport) -> Iterator[ReportSection]:
         for one in report.latencies
     )
     head, empty = (words.READ, words.TIMES, words.HALF, words.MOST), () if rows else (words.NO_LATENCY,)
-    yield ReportSection(words.LATENCY, empty, head, rows)
+    yield _section(words.LATENCY, empty, head, rows)
 
 
 def _percent(share: float) -> str:
@@ -179,64 +189,13 @@ def _place(scope: Scope) -> str:
     return words.place(scope.group_id, scope.place_id)
 
 
-def _heading(report: QualityReport, zone: tzinfo) -> str:
-    """Return the line under the title: date of the report, its days, and the first day with counts."""
+def report_markdown(report: QualityReport, zone: tzinfo) -> str:
+    """Return a report as Markdown, the problems first; quoted texts are escaped."""
     day = report.counted_since
     since = words.COUNTED_SINCE.format(day=day.isoformat()) if day else words.NEVER_COUNTED
-    return words.HEAD.format(at=f"{report.at.astimezone(zone):%Y-%m-%d %H:%M}", days=report.days, since=since)
-
-
-_SIGNS = str.maketrans({**{sign: f"\\{sign}" for sign in "\\`*_[]|#"}, "<": "＜", ">": "＞"})
-
-
-def report_markdown(report: QualityReport, zone: tzinfo) -> str:
-    """Return a report as Markdown; quoted texts are escaped."""
-
-    def escaped(text: str) -> str:
-        return " ".join(text.split()).translate(_SIGNS)
-
-    lines = [f"# {words.TITLE}", "", _heading(report, zone)]
-    for section in sections_of(report, zone):
-        lines += ["", f"## {section.title}"]
-        lines += ["", *(f"- {escaped(line)}" for line in section.lines)] if section.lines else []
-        if section.rows:
-            marks = ["---:" if at >= section.numbers_from else "---" for at in range(len(section.head))]
-            head, *rows = (list(map(escaped, row)) for row in (section.head, *section.rows))
-            lines += ["", *(f"| {' | '.join(row)} |" for row in (head, marks, *rows))]
+    head = words.HEAD.format(at=f"{report.at.astimezone(zone):%Y-%m-%d %H:%M}", days=report.days, since=since)
+    sections = (_stored(report), _compared(report.examination, zone), _shown(report, zone), _measured(report))
+    lines = [f"# {words.TITLE}", "", head]
+    for section in chain(*sections):
+        lines += section
     return "\n".join(lines) + "\n"
-
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #222; --paper: #fff; --line: #ccc; }
-@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --paper: #1b1b1b; --line: #555; } }
-body { margin: 0 auto; padding: 1.5rem; max-width: 60rem; color: var(--ink); background: var(--paper);
-  font: 16px/1.6 system-ui, "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-.table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.6rem; text-align: left; vertical-align: top; }
-.number { text-align: right; white-space: nowrap; }
-"""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-
-
-def report_page(report: QualityReport, zone: tzinfo) -> str:
-    """Return a report as an HTML page; quoted texts are escaped."""
-    body = [f"<h1>{words.TITLE}</h1>", f"<p>{escape(_heading(report, zone))}</p>"]
-    for section in sections_of(report, zone):
-        body.append(f"<h2>{escape(section.title)}</h2>")
-        if section.lines:
-            body += ["<ul>", *(f"<li>{escape(line)}</li>" for line in section.lines), "</ul>"]
-        if section.rows:
-            body.append('<div class="table"><table>')
-            for tag, cells in (("th", section.head), *(("td", row) for row in section.rows)):
-                marks = (' class="number"' if at >= section.numbers_from else "" for at in range(len(cells)))
-                written = (f"<{tag}{mark}>{escape(cell)}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
-                body.append(f"<tr>{''.join(written)}</tr>")
-            body.append("</table></div>")
-    shown = "\n".join(body)
-    return (
-        '<!doctype html>\n<html lang="zh-CN">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{words.TITLE}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{shown}\n</body>\n</html>\n"
-    )

@@ -132,12 +132,12 @@ UNKNOWN_SUGGESTION = "没有这条建议：它已经处理过，或依据变了�
 SUGGESTION_ACCEPTED = "管理员采纳了一条建议"
 
 
-def summary(kept: int, done: Mapping[str, int], rejected: Mapping[str, int], unread: int) -> str:
-    """Return one sentence with what a run did, what it rejected, and how many older lines it did not read."""
+def summary(kept: int, done: Mapping[str, int], rejected: Mapping[str, int], *, is_cut: bool) -> str:
+    """Return one sentence with what a run did, what it rejected, and whether it left older lines unread."""
     said = f"保留 {kept} 条，更新 {done['update']} 条，新增 {done['create']} 条，淘汰 {done['delete']} 条"
     reasons = "，".join(f"{REASONS[reason]} {count}" for reason, count in rejected.items())
     refused = f"；没有采用 {sum(rejected.values())} 条（{reasons}）" if reasons else ""
-    return f"{said}{refused}" + (f"；更早的 {unread} 条消息没有读" if unread else "")
+    return f"{said}{refused}" + ("；更早的消息没有读" if is_cut else "")
 
 
 STRENGTH_SET = "强度改为 {strength:g}"

@@ -86,9 +86,7 @@ MARK_TWICE = "近似的事有 {count} 对，可以忘掉一些"
 MARK_FAILED = "失败的任务 {count} 个"
 MARK_LAG = "等着算向量的事有 {count} 件"
 REPORT_SUMMARY = "记忆的质量：重复、矛盾、看不懂的、没人想起的、开销（可以和机器人同时用）"
-HTML_OPTION = "写成一个网页文件（不联网也能看）"
 DAYS_OPTION = "开销和计数看最近几天，默认 30"
-WRITTEN = "写好了：{path}"
 
 
 NO_FAILED = "没有失败的任务"

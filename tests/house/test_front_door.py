@@ -38,7 +38,7 @@ NOUNS = {
     "Suggestion",
     "Turn",
 }
-FUNCTIONS = {"offences", "report_figures", "report_markdown", "report_page", "time_limit", "time_window"}
+FUNCTIONS = {"offences", "report_figures", "report_markdown", "time_limit", "time_window"}
 ERRORS = {
     "AlreadyEvolving",
     "BadArgument",

@@ -66,20 +66,13 @@ def test_status_lists_the_switches(home: BotHome) -> None:
     assert [one["until"] for one in told["switches"]] == [until.isoformat(), None]
 
 
-def test_report_has_three_forms(home: BotHome, tmp_path: Path) -> None:
-    """`report` writes Markdown, JSON, or a page for its owner alone, also beside a running bot."""
+def test_report_has_two_forms(home: BotHome) -> None:
+    """`report` writes Markdown or JSON."""
     status, out, err = home.run("report")
     assert (status, err) == (0, "")
     assert out.startswith("# 记忆质量报告")
     told: Any = home.told("report", "--days", "7")
     assert (told["totals"]["events"], told["days"]) == (1, 7)
-    page = tmp_path / "report.html"
-    assert "写好了" in home.run("report", "--html", str(page))[1]
-    assert "<h1>记忆质量报告</h1>" in page.read_text("utf-8")
-    assert page.stat().st_mode & 0o077 == 0
-    status, _, err = home.run("report", "--html", str(tmp_path / "missing" / "report.html"))
-    assert status == 1
-    assert "写不进" in err
 
 
 def test_status_lists_changed_settings(home: BotHome) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import date, timedelta
-from html.parser import HTMLParser
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.transfer.export_format import HEAD, written
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import FrozenClock
 
 LIN, MO = "2000002", "2000003"
 MODELS = {"historian": {"model_name": "small", "price": "2/8"}, "evolution": {"model_name": "large"}}
@@ -144,37 +143,12 @@ async def test_without_texts_nothing_is_compared(tmp_path: Path) -> None:
 NASTY = "他说 </td><script>alert(1)</script> | `x` [a](http://example.com) <img src=//example.com>"
 
 
-class Page(HTMLParser):
-    """Collects the tags and the addresses of a page."""
-
-    def __init__(self) -> None:
-        """Start with nothing seen."""
-        super().__init__()
-        self.tags: set[str] = set()
-        self.addresses: list[tuple[str, str | None]] = []
-
-    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
-        """Note a tag."""
-        self.tags.add(tag)
-        self.addresses += [one for one in attrs if one[0] in ("src", "href", "action", "srcset", "data", "style")]
-
-
-async def test_the_page_asks_nothing_of_the_network(tmp_path: Path) -> None:
-    """The page has tables, no script, no address and nothing that stored text could open."""
+async def test_quoted_texts_are_escaped(tmp_path: Path) -> None:
+    """The report has no markup that stored text brought."""
     rows = [*taught(LIN, 12), *taught(MO, 3), an_event(NASTY, is_absolute=False, sender_id=MO)]
     async with opened(tmp_path, *rows) as memory:
-        await memory.observe(a_message(sent_at=NOON - timedelta(days=20)))
-        await memory.context(GROUP, "说了什么")
-        assert await memory.drain(30)
-        report = await memory.report(OPERATOR)
-    page = Page()
-    text = core.report_page(report, core.Settings().zone)
-    page.feed(text)
-    assert "table" in page.tags
-    assert page.addresses == []
-    assert page.tags.isdisjoint({"script", "img", "link", "iframe", "object", "a", "form", "base"})
-    assert "default-src 'none'" in text
-    table = core.report_markdown(report, core.Settings().zone)
+        table = core.report_markdown(await memory.report(OPERATOR), core.Settings().zone)
+    assert "alert(1)" in table
     assert "<script" not in table
     assert not re.search(r"(?<!\\)\[a(?<!\\)\]\(", table)
 
@@ -196,7 +170,6 @@ async def test_an_empty_memory_has_a_report(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         report = await memory.report(OPERATOR)
     assert "没有发现需要处理的事" in core.report_markdown(report, core.Settings().zone)
-    assert "没有发现需要处理的事" in core.report_page(report, core.Settings().zone)
     assert core.report_figures(report)["totals"]["price"] is None
 
 
