@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..domain.belief import Belief, BeliefHit
-from ..domain.event import Event
 from ..domain.scope import Scope
 from ..ports.models import Embedder, Vector
-from ..sentences.context import RULE_TAGS
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.database.table import Snapshot, at_once
 from ..text.names import clean_text
-from ..text.statements import asks_leave
 from ..text.terms import query_terms
 from .deadlines import vector_of
 from .ranking import covered, terms_of
@@ -25,21 +22,8 @@ from .ranking import covered, terms_of
 QUERY_LENGTH = 1_000
 INLINE = 100  # beliefs that are ranked on the event loop
 MOST_SHOWN = 10  # of a turn
-TELLING = 0.15  # relevance from which a turn is about a belief
 STRENGTH_SHARE = 0.3  # of the order in which a turn is shown beliefs; the rest is relevance
 Worded = Callable[[Belief], Belief | None]
-
-
-@dataclass(frozen=True)
-class TurnBeliefs:
-    """The beliefs for a turn, most important first; the first ``warnings`` of them may answer whether it is allowed.
-
-    ``newer`` are events that replace events of these beliefs.
-    """
-
-    beliefs: tuple[Belief, ...] = ()
-    warnings: int = 0
-    newer: Sequence[Event] = ()
 
 
 @dataclass(frozen=True)
@@ -65,22 +49,18 @@ class BeliefSearch:
 
     def of_turn(
         self, connection: Snapshot, scope: Scope, query: str, vector: Vector | None, worded: Worded
-    ) -> TurnBeliefs:
-        """Return the beliefs to show: first rules on what the turn asks leave for, then by relevance and strength.
+    ) -> list[Belief]:
+        """Return the beliefs to show, by relevance and strength.
 
         Beliefs that are asleep (too weak) are left out.
         """
         said = clean_text(query[:QUERY_LENGTH]).strip()
         rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
         if not rows:  # as in most places
-            return TurnBeliefs()
+            return []
         hits = [hit for hit in self._ranked(rows, said, worded) if not hit.belief.is_asleep]
-        rules = RULE_TAGS if asks_leave(query[:QUERY_LENGTH]) else frozenset[str]()
-        broken = [hit for hit in hits if hit.score >= TELLING and not rules.isdisjoint(hit.belief.tags)]
-        others = [hit for hit in hits if hit not in broken]
-        others.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
-        shown = [hit.belief for hit in (*broken, *others)][:MOST_SHOWN]
-        return TurnBeliefs(tuple(shown), min(len(broken), len(shown)))
+        hits.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
+        return [hit.belief for hit in hits[:MOST_SHOWN]]
 
     def _ranked(self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded) -> list[BeliefHit]:
         shown = [(belief, cosine) for row, cosine in rows if (belief := worded(row))]

@@ -33,7 +33,7 @@ from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineSearch
 from ..text.statements import asks_for_number
 from ..text.terms import token_count
-from .belief_search import BeliefSearch, TurnBeliefs
+from .belief_search import BeliefSearch
 from .deadlines import AWAY
 from .names import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownPlaces
 from .profile_reader import ProfileReader, TurnProfiles
@@ -150,7 +150,8 @@ class Question:
     _pins: Sequence[Pin] = ()
     _memos: Sequence[Memo] = ()
     _people_here: KnownPlaces = field(default_factory=lambda: NO_PLACES)  # of the place, if none of them is missing
-    _beliefs: TurnBeliefs = field(default_factory=TurnBeliefs)
+    _beliefs: Sequence[Belief] = ()
+    _newer: Sequence[Event] = ()  # than these beliefs, replacing events on which they rest
     _profiles: TurnProfiles = field(default_factory=TurnProfiles)
 
     def __post_init__(self) -> None:
@@ -490,11 +491,10 @@ class Question:
             return self.parts.access.belief(scope, belief)
 
         found = beliefs.of_turn(self.connection, scope, self.query.said, self._vector, worded)
-        named = self.parts.names.present(self.connection, found.beliefs, self._people_here)
-        ids = [event_id for belief in found.beliefs for event_id in belief.event_ids]
+        ids = [event_id for belief in found for event_id in belief.event_ids]
         newer = [event for event in self._replacing(ids) if event.scope == scope]
-        newer = self.parts.names.present(self.connection, newer, self._people_here)
-        self._beliefs = replace(found, beliefs=tuple(named), newer=newer)
+        self._beliefs = self.parts.names.present(self.connection, found, self._people_here)
+        self._newer = self.parts.names.present(self.connection, newer, self._people_here)
 
     def _named(self) -> list[Person]:
         """Return the people known in the group whom the query names, except the asker and who opted out."""
@@ -516,23 +516,18 @@ class Question:
         ]
         person, group = (access.profile(scene, one) for one in (profiles.person, profiles.group))
         if group is not None:  # what its shown beliefs say is not said twice
-            told = {event_id for one in self._beliefs.beliefs for event_id in one.event_ids}
+            told = {event_id for one in self._beliefs for event_id in one.event_ids}
             group = group.without_events(told, wholly=True)
         asker = profile_lines(person, scene.user_name, is_admin=scene.is_admin) if person else ()
         admitted = [*filter(access.present_filter(scene).admits, self.shown)]
         own_pins = [one for one in pins if one.owner_id not in hidden and access.admits(scene, one)]
         visible_memos = [memo for memo in memos if access.admits(scene, memo)]
-        newer, zone = filter(access.present_filter(scene).admits, self._beliefs.newer), settings.zone
-        beliefs, warnings = self._beliefs.beliefs, self._beliefs.warnings
+        newer, zone = filter(access.present_filter(scene).admits, self._newer), settings.zone
         shown: list[tuple[Kind, str, tuple[str, ...]]] = [
             ("rest", titles.TITLE_PINS, pin_lines(own_pins)),
             ("profiles", titles.TITLE_PERSON, (*chain(*of_named), *asker)),
             ("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
-            (
-                "rest",
-                titles.TITLE_BELIEFS,
-                belief_lines(beliefs, warnings, zone, newer, people),
-            ),
+            ("rest", titles.TITLE_BELIEFS, belief_lines(self._beliefs, zone, newer, people)),
             ("events", titles.TITLE_EVENTS, event_lines(admitted, zone, self._replaced)),
             ("events", titles.TITLE_QUOTATIONS, quotation_lines(self._quotations(), people, zone)),
             ("memos", titles.TITLE_MEMOS, memo_lines(visible_memos, zone)),

@@ -84,23 +84,23 @@ def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -
 
 
 def belief_lines(
-    beliefs: Sequence[Belief], warnings: int, zone: tzinfo, newer: Iterable[Event], people: Mapping[str, Person]
+    beliefs: Iterable[Belief], zone: tzinfo, newer: Iterable[Event], people: Mapping[str, Person]
 ) -> tuple[str, ...]:
     """Render beliefs, each with who said it and the day of its last confirmation.
 
-    The first ``warnings`` are rules that a turn asks for. ``people`` gives the present names by id.
+    ``people`` gives the present names by id.
 
     Behind a belief stands the latest event in ``newer`` that replaces, perhaps over others, one on which it rests,
     unless that event is older than the belief.
     """
     lines: list[str] = []
     later = sorted(newer, key=lambda event: event.happened_at)
-    for number, one in enumerate(beliefs):
-        mark, day = sentences.context.BROKEN if number < warnings else "", minute(one.updated_at, zone).split(" ")[0]
+    for one in beliefs:
+        day = minute(one.updated_at, zone).split(" ")[0]
         first = next(iter(one.supporters), "")
         who = quoted(name_and_id(first, people[first].name if first in people else "")) if first else ""
         whose = sentences.context.ACCORDING_TO.format(who=who) if who else ""
-        line = f"- {mark}{quoted(one.statement)}{sentences.context.CONFIRMED.format(whose=whose, day=day)}"
+        line = f"- {quoted(one.statement)}{sentences.context.CONFIRMED.format(whose=whose, day=day)}"
         gone, last = set(one.event_ids), None
         for event in later:
             if event.replaces in gone and event.happened_at >= one.updated_at:

@@ -13,7 +13,6 @@ TITLE_BELIEFS = "群记忆"
 CONFIRMED = "（{whose}{day} 还这么说）"  # behind a belief: the day on which it was last confirmed
 ACCORDING_TO = "据 {who}，"  # who said it first
 NEWER = "（{day} 后来：{said}）"  # behind a belief: what replaced the events that it rests on since then
-BROKEN = "（与这句话有关的规矩，注意别违反）"
 TITLE_EVENTS = "相关回忆"
 TITLE_QUOTATIONS = "相关原话"
 TITLE_MEMOS = "近期备忘"
@@ -82,7 +81,6 @@ def headings(*, is_group: bool) -> Mapping[str, str]:
 
 
 SOMEBODY = "某位成员"
-RULE_TAGS = frozenset(("规矩", "禁忌"))  # of beliefs on what a group allows
 OF_ADMIN = "[管理]"  # behind the name of an admin whose word a fact of the group is
 BOT, BOT_NOTED = "机器人", "机器人记"  # who said or noted a quoted line
 BELIEF_WITHDRAWN = "依据的消息都撤回或忘掉了"

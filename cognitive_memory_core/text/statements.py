@@ -396,11 +396,6 @@ def _clauses(said: str) -> Iterator[str]:
 
 _SENTENCE = re.compile(r"[^。！!？?\n]+[。！!？?\n]*")
 _ASKED = re.compile(r"[？?]\s*$")
-_ASKS_LEAVE = re.compile(
-    "能不能|可不可以|可否|准不准|许不许|让不让|行不行|允许|(?:能|可以|准|让|许)[^，。,.]{1,24}[吗嘛么]"
-    "|(?<![a-z])(?:can|may|could|should) (?:i|we|you)(?![a-z])|allowed",
-    re.IGNORECASE,
-)
 
 
 def asked_sentences(text: str) -> list[str]:
@@ -408,11 +403,6 @@ def asked_sentences(text: str) -> list[str]:
     sentences = _SENTENCE.findall(text)
     asked = [one for one in sentences if _ASKED.search(one)]
     return asked if len(asked) < len(sentences) else []
-
-
-def asks_leave(text: str) -> bool:
-    """Return whether a text asks what is allowed."""
-    return bool(_ASKS_LEAVE.search(text))
 
 
 QUESTION_READ = 600  # characters of a question, or of a line that may answer it
