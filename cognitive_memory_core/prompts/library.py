@@ -76,16 +76,15 @@ def usable(name: str, text: str) -> TemplateParts | str:
     if any(found["invalid"] is not None for found in (*above, *below)):
         return told.TEMPLATE_STRAY_DOLLAR.format(name=name)
     held, shown = ({found["named"] or found["braced"] for found in part} - {None} for part in (below, above))
-    if shown:
-        return told.TEMPLATE_PLACEHOLDER_ABOVE.format(name=name, found=_listed(shown), separator=SEPARATOR)
-    if held - known:
-        return told.TEMPLATE_UNKNOWN_PLACEHOLDER.format(name=name, found=_listed(held - known), known=_listed(known))
-    missing = known - _OPTIONAL - held
-    return told.TEMPLATE_LACKS.format(name=name, missing=_listed(missing)) if missing else parts
+    wrong, missing = shown | (held - known), known - _OPTIONAL - held
+    if wrong or missing:
+        wanted = {"known": _listed(known), "wrong": _listed(wrong), "missing": _listed(missing)}
+        return told.TEMPLATE_PLACEHOLDERS.format(name=name, separator=SEPARATOR, **wanted)
+    return parts
 
 
 def _listed(placeholders: Iterable[str]) -> str:
-    return "、".join(f"${name[:60]}" for name in sorted(placeholders)[:10])
+    return "、".join(f"${name[:60]}" for name in sorted(placeholders)[:10]) or "无"
 
 
 def read_templates(folder: Path, names: Iterable[str], disk: Disk | None = None) -> Mapping[str, str]:

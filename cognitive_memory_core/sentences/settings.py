@@ -10,10 +10,11 @@ TEMPLATE_WITHOUT_SEPARATOR = (
     "prompts/{name}.md 没有使用，先用自带的：请用单独一行 {separator} 隔开上面的指令和下面的内容，只写一次"
 )
 TEMPLATE_STRAY_DOLLAR = "prompts/{name}.md 没有使用，先用自带的：里面有不成占位符的 $，要写 $ 本身请写成 $$"
-TEMPLATE_PLACEHOLDER_ABOVE = "prompts/{name}.md 没有使用，先用自带的：占位符 {found} 要放在 {separator} 这一行下面"
-TEMPLATE_UNKNOWN_PLACEHOLDER = "prompts/{name}.md 没有使用，先用自带的：不认识 {found}，可以用的是 {known}"
-TEMPLATE_LACKS = "prompts/{name}.md 没有使用，先用自带的：缺少 {missing}，请补上"
 
+TEMPLATE_PLACEHOLDERS = (
+    "prompts/{name}.md 没有使用，先用自带的：占位符写在 {separator} 下面，可以用 {known}；"
+    "不该有 {wrong}，缺少 {missing}"
+)
 NO_DIRECTORY = "没有数据目录，运行时的改动没有地方存"
 NO_JSON = "不是 JSON"
 PRICE_WANTED = "应为每百万 token 的价钱，例如 2/8（给的/写的），或一个数"
