@@ -183,14 +183,12 @@ MERGE_GROUP: Form = _profile(_GROUP_SECTIONS, GROUP_HEADINGS)
 LONGEST_ANSWER = 100_000  # characters
 MOST_ROWS = 200  # rows read of a list; fewer are kept
 Row = Mapping[str, object]
-_YES = frozenset(("true", "yes", "y", "1", "1.0", "是", "对", "真", "有"))
-_NO = frozenset(("false", "no", "n", "0", "0.0", "否", "不", "假", "无", "没有"))
+_FLAGS = {"true": True, "1": True, "是": True, "false": False, "0": False, "否": False}
 _NOTHING = frozenset(("无", "没有", "暂无", "未知", "不详", "空", "none", "null", "nil", "n/a", "na", "unknown", "-"))
 _NUMBER = re.compile(r"[^\d.-]{0,4}(\d{1,6})(?:\.0{0,6})?[^\d.-]{0,4}")
 _SPLIT = re.compile("[、，,;；|\n]")
 _SPAN = re.compile("[^0-9-]{0,6}([0-9]{1,6})行?(?: ?[-~–—到至] ?| to )(?:第|L|E|#)?([0-9]{1,6})[^0-9]{0,3}")
 _NUMBERED = re.compile(r"\s*(?:第|#)?([0-9]{1,3})\s?(?:条)?[.、)）:：]\s*(?![0-9])")
-_BULLETS = "-*•·– "
 
 
 def loaded(text: str) -> object:
@@ -208,28 +206,15 @@ def row_of(value: object) -> Row:
     return cast("Row", value) if isinstance(value, dict) else {}
 
 
-def first_of(row: Row, names: tuple[str, ...]) -> object:
-    """Return the first non-empty value under one of ``names``, the names that models give a field; else None or ""."""
-    found = [row[name] for name in names if name in row]
-    return next((value for value in found if value not in (None, "")), found[0] if found else None)
-
-
 def rows_of(value: object) -> list[Row] | None:
-    """Return the objects of a model's answer; None if it is neither an object, a list nor a text.
+    """Return the objects of a model's answer, one or a list, perhaps written as a text; None if it is none of these.
 
-    * An object is one row, or, if all its keys are numbers and all its values texts, a row for each.
-    * A text is read as JSON if it begins with a bracket; of another text each line is an item.
-    * An item that is a text becomes ``{"number": ..., "text": ...}``, without ``number`` if it begins with none.
+    An item that is a text becomes ``{"number": ..., "text": ...}``, without ``number`` if it begins with none.
     """
-    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
-        value = loaded(value)
     if isinstance(value, str):
-        value = value.splitlines()
+        value = loaded(value) if value.lstrip().startswith(("[", "{")) else None
     if isinstance(value, dict):
-        members = cast("dict[str, object]", value)
-        if members and all(name.isdecimal() and isinstance(text, str) for name, text in members.items()):
-            return [{"number": name, "text": text} for name, text in members.items()]
-        return [members]
+        return [cast("Row", value)]
     if not isinstance(value, list):
         return None
     rows: list[Row] = []
@@ -258,7 +243,7 @@ def filled(value: object, limit: int) -> str:
 
 def filled_list(value: object, count: int, limit: int) -> tuple[str, ...]:
     """Return up to ``count`` distinct texts of a list, or of one text that lists several; each cut to ``limit``."""
-    parts = (text_of(part, limit).lstrip(_BULLETS) for part in parts_of(value))
+    parts = (text_of(part, limit) for part in parts_of(value))
     return tuple(dict.fromkeys(part for part in parts if filled(part, limit)))[:count]
 
 
@@ -310,9 +295,6 @@ MOST_OBSERVATIONS = 20
 MOST_SUBJECTS = 20
 MOST_LINES = 50
 UNSAID_CONFIDENCE = 0.6  # used if the model states none
-_LISTS = ("statements", "observations", "items", "memories", "facts", "results")  # where models put their rows
-_TEXTS = ("text", "statement", "content", "observation", "fact")
-_LISTED_LINES = ("lines", "line", "line_numbers", "source_lines", "source")
 _KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
 
 
@@ -336,7 +318,7 @@ def statements_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
     by_number: dict[int, StatementAnswer] = {}
     for at, row in enumerate(rows):
         number = given.tasks[at] if is_in_order else number_of(row.get("number"))
-        if number in given.tasks and isinstance(first_of(row, _TEXTS), str | int | float):
+        if number in given.tasks and isinstance(row.get("text"), str | int | float):
             by_number.setdefault(number, _said(row, number, given))
     if not by_number:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="statements"))
@@ -347,10 +329,10 @@ def triaged_in(text: str, given: AskContents) -> TriageAnswer:
     """Return the observations to remember, numbered from 1; raises BadAnswer if the model says yes and lists none."""
     loaded_answer = loaded(text)
     answer = row_of(loaded_answer)
-    rows = [row for row in _rows(loaded_answer) or [] if filled(first_of(row, _TEXTS), LONGEST_TEXT)]
+    rows = [row for row in _rows(loaded_answer) or [] if filled(row.get("text"), LONGEST_TEXT)]
     flag = answer.get("should_remember")
     word = str(flag)[:16].strip().casefold() if isinstance(flag, str | int | float) else ""
-    should = True if word in _YES else False if word in _NO else None
+    should = _FLAGS.get(word)
     if should is None and not rows:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="should_remember"))
     if should and not rows:
@@ -368,7 +350,7 @@ def drawn_in(text: str, *, is_group: bool = False) -> ProfileAnswer:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="lines"))
     lines: list[ProfileLine] = []
     for row in rows[:MOST_PROFILE_LINES]:
-        section, said = text_of(row.get("section"), LONGEST_TAG).casefold(), filled(first_of(row, _TEXTS), LONGEST_TEXT)
+        section, said = text_of(row.get("section"), LONGEST_TAG).casefold(), filled(row.get("text"), LONGEST_TEXT)
         title = "" if section == "summary" else headings.get(section, headings["topics"])
         if said:
             lines.append(ProfileLine(title, said, numbers_of(row.get("facts"), MOST_LINES)))
@@ -385,25 +367,23 @@ def words_in(text: str, member: str) -> str:
 
 
 def _rows(answer: object) -> list[Row] | None:
-    """Return the rows under one of :data:`_LISTS`; also those of an answer that is itself a list or a single row."""
+    """Return the statements or observations of an answer, which may itself be a list of them or a single one."""
     row = row_of(answer)
-    if not row or any(name in row for name in _TEXTS):
-        return rows_of(answer)
-    return rows_of(next((row[name] for name in _LISTS if row.get(name)), None))
+    return rows_of(row.get("statements") or row.get("observations") if row and "text" not in row else answer)
 
 
 def _said(row: Row, number: int, given: AskContents) -> StatementAnswer:
     same_as, replaces = number_of(row.get("same_as")), number_of(row.get("replaces"))
     return StatementAnswer(
         number,
-        text_of(first_of(row, _TEXTS), LONGEST_TEXT),
+        text_of(row.get("text"), LONGEST_TEXT),
         kind=_KINDS.get(text_of(row.get("kind"), LONGEST_TAG).casefold(), "event"),
         subjects=_ids(row.get("subjects"), given.ids),
         speaker=next(iter(_ids(row.get("speaker"), given.ids)), ""),
         confidence=share_of(row.get("confidence"), UNSAID_CONFIDENCE),
         same_as=same_as if 0 < same_as <= given.neighbours else 0,
         replaces=replaces if 0 < replaces <= given.neighbours else 0,
-        lines=tuple(line for line in numbers_of(first_of(row, _LISTED_LINES), MOST_LINES) if line <= given.lines),
+        lines=tuple(line for line in numbers_of(row.get("lines"), MOST_LINES) if line <= given.lines),
         pain=filled(row.get("pain"), LONGEST_DETAIL),
         solution=filled(row.get("solution"), LONGEST_DETAIL),
         outcome=filled(row.get("outcome"), LONGEST_DETAIL),
@@ -467,9 +447,9 @@ def proposals_in(text: str) -> Proposals:
         if action is not None:
             proposal = Proposal(
                 action,
-                text_of(first_of(row, ("old_id", "id", "memory_id")), LONGEST_TEXT),
-                text_of(first_of(row, ("statement", "new_statement")), LONGEST_TEXT),
-                text_of(first_of(row, ("change_reason", "reason", "change_summary")), LONGEST_TEXT),
+                text_of(row.get("old_id") or row.get("memory_id") or row.get("id"), LONGEST_TEXT),
+                text_of(row.get("statement"), LONGEST_TEXT),
+                text_of(row.get("change_reason"), LONGEST_TEXT),
                 numbers_of(row.get("lines"), MOST_CITED),
                 numbers_of(row.get("agreed"), MOST_CITED),
                 numbers_of(row.get("refused"), MOST_CITED),
