@@ -137,11 +137,13 @@ def texts_of(said: StoredItem) -> tuple[str, ...]:
 def stays_out(tombstones: Tombstones, said: StoredItem) -> bool:
     """Return whether an item must not be stored: its place, its author or a subject was erased after its date."""
     place = said.scene.scope if isinstance(said, Message) else said.scope
-    return bool(tombstones.marks) and is_covered(tombstones, place, _people_of(said), _time_of(said))
+    return is_covered(tombstones, place, _people_of(said), _time_of(said))
 
 
 def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: datetime) -> bool:
     """Return whether the place, the person of a private place, or one of ``people`` was erased at ``at`` or later."""
+    if not tombstones.marks:
+        return False
     if tombstones.covers_place(scope, at):
         return True
     there = (scope.place_id,) if scope.kind == "private" else ()
