@@ -82,7 +82,7 @@ class LocalModel(Generic[M]):
         return UNTIL_NUDGED
 
     def _begun(self) -> asyncio.Future[M | None]:
-        if self._loading is None:
+        if self._loading is None or self._loading.cancelled():  # by somebody else
             self._loading = asyncio.ensure_future(self._loaded())
             self._loading.add_done_callback(seen)
         return self._loading

@@ -214,6 +214,20 @@ async def test_a_machine_without_threads_keeps_its_model(monkeypatch: pytest.Mon
     embedder.close()
 
 
+async def test_a_model_whose_loading_was_cancelled_is_loaded_again() -> None:
+    """Somebody who cancels all tasks of the process leaves the memory with its model (row F34)."""
+    embedder, others = LocalEmbedder("some", "some-1", lambda: counted), asyncio.all_tasks()
+    loading = asyncio.ensure_future(embedder.load())
+    await asyncio.sleep(0)
+    for task in asyncio.all_tasks() - others:
+        task.cancel()
+    await asyncio.wait({loading})
+    assert loading.cancelled()
+    assert len(await embedder.embed_documents(["茶"])) == 1
+    assert embedder.name == "some"
+    embedder.close()
+
+
 async def test_a_question_waits_for_eight_texts_at_most() -> None:
     """A question that comes while many texts are embedded is answered after the batch that runs, of eight texts."""
     asked, calls = asyncio.Event(), list[int]()
