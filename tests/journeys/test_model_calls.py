@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core import BadArgument, CognitiveMemory, Scene, Settings
+from cognitive_memory_core import CognitiveMemory, Scene, Settings
 from tests.support import model_server
 from tests.support.model_server import ModelServer
-from tests.support.telling import READING, READING_MILI, tell
+from tests.support.telling import READING, tell
 from tests.support.waiting import PATIENCE, until
 
 FACTS = [f"阿禾(2156083317)第 {number} 次在山脚读书会说起桂花糕" for number in range(1, 6)]
@@ -60,17 +60,6 @@ async def test_instructions_lead_and_make_another_space(tmp_path: Path) -> None:
             async with CognitiveMemory.open(settings, tmp_path) as memory:
                 assert await memory.drain(PATIENCE)
                 assert {f"记：{text}" for text in STORED[:2]}.issubset(server.texts) == (other != "问：")
-
-
-async def test_equal_questions_of_two_people_are_one_call(tmp_path: Path) -> None:
-    """The same question asked by several people within a minute, for events or profiles, is embedded once."""
-    async with ModelServer() as server:
-        async with CognitiveMemory.open(with_models(server, model_name="m"), tmp_path) as memory:
-            await tell(memory, READING, *FACTS)
-            scenes = (READING, READING_MILI) * 4
-            await asyncio.gather(*(memory.search_events(scene, QUESTION) for scene in scenes))
-            await asyncio.gather(*(memory.search_profiles(scene, QUESTION) for scene in scenes))
-        assert server.texts.count(QUESTION) == 1
 
 
 async def test_a_model_is_calibrated_once(tmp_path: Path) -> None:
@@ -133,18 +122,6 @@ async def test_a_troubled_reranker_leaves_the_list_as_it_was(tmp_path: Path, bad
             assert context.degraded == ("rerank",)
 
 
-async def test_a_reranker_that_is_away_is_left_alone(tmp_path: Path) -> None:
-    """After five failures in a row the reranker is not called for a while, and the status reports it."""
-    async with ModelServer() as server:
-        server.rerank = model_server.status(500)
-        async with CognitiveMemory.open(with_models(server, rerank=True), tmp_path) as memory:
-            await tell(memory, READING, *FACTS)
-            for _ in range(7):
-                assert await memory.search_events(READING, QUESTION)
-            assert (await breakers(memory))["rerank"] == "failed"
-        assert len(asked_of(server, "/rerank")) == 5
-
-
 class Reranker:
     """A custom reranker that prefers one text, or returns or raises what it was given."""
 
@@ -180,16 +157,6 @@ async def test_a_reranker_can_be_handed_in(tmp_path: Path) -> None:
         async with CognitiveMemory.open(with_models(server), tmp_path, reranker=Reranker(bad)) as memory:
             assert set(await found(memory)) == set(STORED)
             assert (await memory.context(READING, QUESTION)).degraded == ("rerank",)
-
-
-async def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
-    """A reranker without a scores method is rejected at once; without any reranker no breaker exists for one."""
-    reranker: Any = object()
-    with pytest.raises(BadArgument, match="scores"):
-        async with CognitiveMemory.open(Settings(), tmp_path, reranker=reranker):
-            pass
-    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
-        assert "rerank" not in await breakers(memory)
 
 
 async def test_a_question_that_waits_when_the_memory_closes_is_answered(tmp_path: Path) -> None:

@@ -201,16 +201,6 @@ async def test_download_fetches_what_a_bot_loads(hub: str, tmp_path: Path) -> No
     assert isinstance(local_embedder(WANTED, data_dir), LocalEmbedder)
 
 
-@pytest.mark.parametrize(
-    ("names", "told"), [((), "cognitive-memory download BAAI"), (("some/unknown",), "没有叫 some/unknown")]
-)
-def test_download_of_nothing_says_what_to_write(names: tuple[str, ...], told: str, tmp_path: Path) -> None:
-    """Without a name, and with one that nobody knows, one sentence says so and the status is 1."""
-    done = download("http://127.0.0.1:1", tmp_path / "data", *names)
-    assert done.returncode == 1
-    assert told in done.stderr
-
-
 def test_a_hub_that_cannot_be_reached(tmp_path: Path) -> None:
     """A download without a network ends with one sentence that names a way, not with a traceback."""
     done = download("http://127.0.0.1:1", tmp_path / "data", EMBEDDER)

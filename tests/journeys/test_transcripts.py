@@ -51,28 +51,6 @@ def read(script: Any, folder: Path, sheet: object) -> Any:
     return script("transcript").read_transcript(folder / "t.json")
 
 
-def test_numbers_stay_and_are_made_up_for_other_ids(script: Any) -> None:
-    """A QQ number is kept; any other id is replaced by ten digits, always the same, that belong to no other id."""
-    numbers = script("transcript").numbers_of
-    ids = ["2156083317", "10086", *(f"user_{number}" for number in range(2000))]
-    given = numbers(ids)
-    assert given["2156083317"] == 2156083317
-    assert given["10086"] == 10086
-    assert all(1_000_000_000 <= given[each] <= 9_999_999_999 for each in ids[2:])
-    assert len({given[each] for each in ids}) == len(ids)
-    assert numbers(["user_7"])["user_7"] == numbers(["user_7", "user_8"])["user_7"]
-
-
-def test_lines_come_in_the_order_of_time_without_the_bots_own(script: Any, tmp_path: Path) -> None:
-    """Lines are sorted by time, replies refer to their line, and lines of the file's bot are separated."""
-    late = a_message("3", reply_to="1", text="晚一点")
-    own = a_message("2", user_id=BOT, text="我是机器人")
-    played = read(script, tmp_path, a_sheet(late, own, a_message("1", text="早一点")))
-    assert [line.text for line in played.lines] == ["早一点", "晚一点"]
-    assert played.lines[1].reply_to == played.lines[0].number
-    assert [line.text for line in played.by_bot] == ["我是机器人"]
-
-
 @pytest.mark.parametrize(
     "sheet",
     [

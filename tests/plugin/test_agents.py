@@ -141,13 +141,6 @@ def test_bad_agents_are_refused(agents: Any) -> None:
     assert "canary" not in str(refused.value)
 
 
-def test_tokens_of_agents_are_not_shown() -> None:
-    """The setting is shown as hidden wherever settings are shown."""
-    state = core.Configuration(SETTINGS, None).state("http.agents")
-    assert AGENT not in state.value
-    assert state.value
-
-
 def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch, log: list[str], app: App) -> None:
     """Without the SDK nothing is mounted, and agents that are set are told what to install."""
     from nonebot_plugin_cognitive_memory import get_memory

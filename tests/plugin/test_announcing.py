@@ -114,43 +114,6 @@ async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
     assert (send.tried, send.arrived) == (3, 1)
 
 
-async def test_groups_do_not_wait_for_each_other(tmp_path: Path) -> None:
-    """A slow notice in one group does not delay another group's."""
-    from nonebot_plugin_cognitive_memory.capture import Announcements
-
-    announcements, slow, quick = Announcements(tmp_path / "announced.json"), Sending(), Sending()
-    waiting = asyncio.create_task(announcements.tell(core.Scene.group("10001", "2000001"), slow))
-    quick.may_arrive.set()
-    await announcements.tell(core.Scene.group("10002", "2000001"), quick)
-    assert (quick.arrived, slow.arrived) == (1, 0)
-    slow.may_arrive.set()
-    await waiting
-    both = await asyncio.to_thread((tmp_path / "announced.json").read_text, "utf-8")
-    assert "10001" in both
-    assert "10002" in both
-
-
-async def test_a_reply_after_a_failed_notice_brings_it(stage: Stage, group: int) -> None:
-    """If the platform refuses the notice, the bot's next own reply in the group brings it."""
-    stage.refused_texts.append(NOTICE)
-    assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
-    stage.refused_texts.clear()
-    assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
-    assert len(await hear(stage, "/记忆 状态", group)) == 1
-
-
-@pytest.mark.parametrize("content", ["", "[", "5", "null", '{"a": 1}'])
-async def test_a_broken_file(tmp_path: Path, content: str) -> None:
-    """An invalid file means that no group was told yet, and raises no error."""
-    from nonebot_plugin_cognitive_memory.capture import Announcements
-
-    path, send = tmp_path / "announced.json", Sending()
-    path.write_text(content, "utf-8")
-    send.may_arrive.set()
-    await Announcements(path).tell(core.Scene.group("10001", "2000001"), send)
-    assert send.arrived == 1
-
-
 async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the file cannot be written, the group is told once in this run, and the answer is still sent."""
     from nonebot_plugin_cognitive_memory import capture

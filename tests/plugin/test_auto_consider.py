@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -173,18 +172,6 @@ async def test_places_are_apart(world: Callable[..., World]) -> None:
     assert dialogues == [("10001", "2000002", ["在一处", "我也在"]), ("10002", "2000001", ["在另一处"])]
 
 
-async def test_the_bots_words_give_sense_only(world: Callable[..., World]) -> None:
-    """The bot's lines are part of a dialogue but never start one."""
-    here = world(consider_every=2)
-    here.say("早安", is_bot=True)
-    assert await here.after(10_000) == []
-    here.say("我对什么过敏来着")
-    here.say("花生", is_bot=True)
-    assert await here.after(40) == []
-    here.say("对，花生")
-    assert await here.after(40) == [["我对什么过敏来着", "花生", "对，花生"]]
-
-
 async def test_bounds(world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines of one place, and the number of places, are bounded."""
     from nonebot_plugin_cognitive_memory import auto_consider
@@ -199,29 +186,6 @@ async def test_bounds(world: Callable[..., World], monkeypatch: pytest.MonkeyPat
         here.say("x", core.Scene.group(str(20_000 + n), "2000001"))
     here.memory.dialogues.clear()
     assert len(await here.after(10_000)) == PLACES
-
-
-async def test_a_busy_place_is_considered_too(world: Callable[..., World]) -> None:
-    """In a place without pauses every line is considered exactly once."""
-    here = world(auto_consider="all", consider_every=20)
-    for n in range(400):
-        here.say(f"第 {n} 句", addressed_to_bot=False)
-        await here.after(3)
-    considered = [text for lines in await here.after(10_000) for text in lines]
-    assert considered == [f"第 {n} 句" for n in range(400)]
-    assert 400 / 40 < len(here.memory.dialogues) < 400 / 10
-
-
-async def test_a_burst_without_a_pause_is_handed_over_whole(world: Callable[..., World]) -> None:
-    """A thousand lines at once are all considered exactly once, one dialogue at a time."""
-    from nonebot_plugin_cognitive_memory.auto_consider import LINES
-
-    here = world(auto_consider="all")
-    for n in range(1_000):
-        here.say(f"第 {n} 句", addressed_to_bot=False)
-    considered = await here.after(60)
-    assert [len(lines) for lines in considered] == [LINES] * 5
-    assert [text for lines in considered for text in lines] == [f"第 {n} 句" for n in range(1_000)]
 
 
 async def test_nothing_is_handed_to_a_memory_that_is_away(world: Callable[..., World]) -> None:
@@ -318,18 +282,6 @@ async def test_what_is_gone_from_the_log_is_not_gathered(world: Callable[..., Wo
     assert [lines for _, lines in here.memory.dialogues] == [["留下的"]]
 
 
-async def test_lines_far_back_are_found(world: Callable[..., World], tmp_path: Path) -> None:
-    """Pending lines that address the bot are found again behind a thousand lines that do not."""
-    here = world(tmp_path, auto_consider="mentions")
-    here.say("我怕猫")
-    for n in range(1_000):
-        here.say(f"闲话 {n}", addressed_to_bot=False)
-    here.say("我怕狗")
-    await here.kept()
-    await here.reborn().submit_listed()
-    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫", "我怕狗"]]
-
-
 async def test_gathering_again_waits_for_the_memory(world: Callable[..., World], tmp_path: Path) -> None:
     """While the memory is missing or refuses, pending lines stay in the file beside new ones."""
     here = world(tmp_path)
@@ -345,44 +297,6 @@ async def test_gathering_again_waits_for_the_memory(world: Callable[..., World],
     here.memory.refusal = None
     await considerer.submit_listed()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
-
-
-async def test_a_memory_that_opens_late(
-    world: Callable[..., World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Pending lines are retried until a late or refusing memory accepts them."""
-    from nonebot_plugin_cognitive_memory import auto_consider
-
-    for pause in ("OPENING", "RETRY"):
-        monkeypatch.setattr(auto_consider, pause, 0.02)
-    here = world(tmp_path)
-    here.say("我怕猫")
-    await here.kept()
-    here.memory.running, here.memory.refusal = False, core.QueueFull("满了")
-    considerer = here.reborn()
-    here.considerer._clock = time.monotonic
-    await considerer.start()
-    await asyncio.sleep(0.1)
-    here.memory.running = True
-    await asyncio.sleep(0.1)
-    here.memory.refusal = None
-    for _ in range(500):
-        if here.memory.dialogues:
-            break
-        await asyncio.sleep(0.01)
-    await considerer.stop()
-    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
-
-
-async def test_switched_off_nothing_is_gathered_again(world: Callable[..., World], tmp_path: Path) -> None:
-    """If auto_consider was switched off between two processes, pending lines are dropped."""
-    here = world(tmp_path)
-    here.say("我怕猫")
-    await here.kept()
-    here.settings = core.Settings.from_mapping({"capture": {"auto_consider": "off"}}).capture
-    await here.reborn().submit_listed()
-    assert here.memory.dialogues == []
-    assert await here.kept() == ""
 
 
 @pytest.mark.parametrize(
@@ -444,20 +358,6 @@ async def test_a_slow_memory_does_not_hold_up_the_stop(
     monkeypatch.setattr(here.memory, "consider", hanging)
     await asyncio.wait_for(here.considerer.stop(), 10.0)
     assert "m1" in (tmp_path / "considering.json").read_text("utf-8")
-
-
-async def test_the_file_is_kept_by_itself(world: Callable[..., World], tmp_path: Path) -> None:
-    """After the start pending lines are stored within a second."""
-    here = world(tmp_path)
-    await here.considerer.start()
-    await asyncio.sleep(0.05)
-    here.say("我怕猫")
-    for _ in range(100):
-        if (tmp_path / "considering.json").exists():
-            break
-        await asyncio.sleep(0.01)
-    assert "m1" in (tmp_path / "considering.json").read_text("utf-8")
-    await here.considerer.stop()
 
 
 async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_path: Path, log: list[str]) -> None:
@@ -522,14 +422,6 @@ async def test_a_line_of_a_recorded_turn_is_stored_once(killed: Killed, is_worke
     stored = await killed.reborn()
     assert sum("花生" in text for text in stored) == 1
     assert sum("长笛" in text for text in stored) == 1
-
-
-async def test_a_stretch_that_had_grown_is_stored_once(killed: Killed) -> None:
-    """Lines handed over just before a kill are not considered again, even if more were handed over than noted."""
-    first, second = await killed.say(1, "记住，我对花生过敏"), await killed.say(2, "我喜欢吹长笛")
-    await killed.leaves(first)
-    await killed.memory.consider(SPEAKER, [first, second])
-    assert len(await killed.reborn()) == 2
 
 
 async def test_stopping_hands_over_the_rest(world: Callable[..., World]) -> None:

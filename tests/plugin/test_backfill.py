@@ -155,16 +155,6 @@ async def test_a_page_that_repeats_ends_the_history(napcat: HistoryEnd, group: i
     assert len(napcat.asked) == 2
 
 
-async def test_an_end_without_history_is_named(napcat: HistoryEnd, group: int) -> None:
-    """An end that refuses the first page is quoted, and so is one that does not answer."""
-    napcat.bad = lambda _, __: v11.ActionFailed(wording="不支持的API")
-    *_, ended = await asked(napcat, group)
-    assert "协议端不给更早的了（不支持的API）" in ended
-    napcat.bad = lambda _, __: v11.NetworkError("weg")
-    *_, ended = await asked(napcat, group)
-    assert "协议端不给更早的了（NetworkError）" in ended
-
-
 async def test_commands_and_what_may_not_be_recorded_stay_out(napcat: HistoryEnd, group: int) -> None:
     """Commands, people who opted out, and a line that was heard live give nothing new."""
     from nonebot_plugin_cognitive_memory import get_memory

@@ -76,10 +76,3 @@ async def test_only_admins_decide(stage: Stage, group: int, call: str) -> None:
     stage.answers["get_group_member_info"] = {"role": "member"}
     assert "只有群主、管理员" in await stage.ask(f"/记忆 {call}", new_id(), group)
     assert "要在群里用" in await stage.ask(f"/记忆 {call}", new_id())
-
-
-async def test_a_run_without_a_model_says_so(stage: Stage, group: int, admin: int) -> None:
-    """Evolution without a model answers with one sentence and changes nothing."""
-    for call in ("/记忆 演化", "/memory evolve 7"):
-        assert "还没接大模型" in await stage.ask(call, admin, group)
-    assert "写法：/记忆 演化" in await stage.ask("/记忆 演化 很多", admin, group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Iterator
-from datetime import date, datetime, timezone
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -102,15 +102,6 @@ def test_the_colours_can_be_read(app: object) -> None:
             assert (light + 0.05) / (dark + 0.05) >= 4.5, (one, other)
 
 
-def test_a_card_shows_a_profile_without_markdown(app: object) -> None:
-    """A profile's card has its name, tags, headings and items, without Markdown signs."""
-    shown = words_of(a_card())
-    assert all(
-        word in shown for word in ("阿棠", "爱喝茶", "喜好", "喜欢乌龙茶", "怕辣", "最近在学滑板", "读书会里的你")
-    )
-    assert not any(sign in shown for sign in ("#", "*", "](", "- "))
-
-
 def test_nothing_in_a_text_is_markup(app: object) -> None:
     """What looks like HTML or a template in a name or a statement is drawn as it stands, without control characters."""
     shown = words_of(a_card(a_profile(f"- {NASTY}", NASTY, (NASTY,))))
@@ -144,59 +135,6 @@ async def test_any_name_is_drawn(app: object, fonts: Path, name: str) -> None:
     assert width == 1_000
 
 
-def test_lines_break_where_people_break_them(app: object) -> None:
-    """Chinese text breaks between characters, no line begins with a closing sign, and Latin words stay whole."""
-    from nonebot_plugin_cognitive_memory.cards.layout import wrapped
-
-    def lines(text: str, most: int = 9) -> list[str]:
-        return ["".join(line) for line in wrapped(text, 6, lambda _: 1.0, most=most)]
-
-    assert lines("今天天气很好，出门") == ["今天天气很", "好，出门"]
-    assert lines("去 peanut 店") == ["去 ", "peanut", "店"]
-    assert lines("supercalifragilistic") == ["superc", "alifra", "gilist", "ic"]
-    assert lines("说「好」就「好」啦", 2) == ["说「好」就", "「好」啦"]
-    assert lines("一二三四五六七八九十甲乙丙", 2) == ["一二三四五六", "七八九十甲…"]
-    assert lines("") == []
-
-
-def test_an_emoji_sequence_is_one_sign(app: object) -> None:
-    """Families, flags, key caps and skin tones are drawn as one sign each."""
-    from nonebot_plugin_cognitive_memory.cards.layout import clusters, is_emoji
-
-    signs = ["👨‍👩‍👧‍👦", "🇨🇳", "1️⃣", "👍🏽", "❤️", "⛈️"]
-    assert list(clusters("".join(signs))) == signs
-    assert all(map(is_emoji, signs))
-    assert not any(map(is_emoji, clusters("阿1#*©a")))
-
-
-async def test_days_are_plotted(app: object) -> None:
-    """The card of the figures has a bar for each day, as high as the day's share of the busiest one."""
-    from nonebot_plugin_cognitive_memory.cards.contents import stats_card
-    from nonebot_plugin_cognitive_memory.cards.layout import LIGHT, Box, CardLayout
-
-    days = tuple(core.DayCount(date(2026, 3, day), day * 10, 0) for day in range(1, 15))
-    card = stats_card(core.Status(is_running=True), core.Activity(0, 1_050, days), [], "2026-03-14")
-    drawing = CardLayout(LIGHT, lambda cluster, size, bold: size / 2).drawing(card)
-    colour = LIGHT.accents["figures"][0]
-    bars = [
-        part for part in drawing.parts if isinstance(part, Box) and part.colour == colour and part.corners[2] is False
-    ]
-    heights = [bar.height for bar in bars if bar.to is None]
-    assert len(heights) == 14
-    assert heights == sorted(heights)
-    assert heights[6] == pytest.approx(heights[13] / 2)
-    assert {"1050", "14 天共 1,050 句", "3-14", "140"} & {*words_of(card).splitlines()} >= {"14 天共 1,050 句", "3-14"}
-
-
-def test_a_day_without_lines_is_told_in_a_sentence(app: object) -> None:
-    """The card of the figures of an empty memory has a sentence in the place of its charts."""
-    from nonebot_plugin_cognitive_memory.cards.contents import stats_card
-
-    days = tuple(core.DayCount(date(2026, 3, day), 0, 0) for day in range(1, 15))
-    card = stats_card(core.Status(is_running=True), core.Activity(0, 0, days), [], "2026-03-14")
-    assert "最近 14 天没有人说话，也没有记下什么" in words_of(card)
-
-
 def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> None:
     """A sign without a glyph takes no room and is not drawn: a card shows no crossed boxes."""
     from nonebot_plugin_cognitive_memory.cards.layout import Drawing, Words
@@ -221,16 +159,6 @@ async def seen(stage: Stage, text: str, user: int, group: int | None = None) -> 
     stage.heard = event
     await stage.bot.handle_event(event)
     return [data["message"] for api, data in stage.calls[before:] if api == "send_msg"]
-
-
-@pytest.mark.parametrize("call", ["/记忆 状态", "/记忆 统计", "/memory status"])
-async def test_a_card_is_sent_as_a_picture(stage: Stage, group: int, studio: Any, call: str) -> None:
-    """Status and statistics are answered with one picture, and with -t with text."""
-    [sent] = await seen(stage, call, SUPERUSER, group)
-    assert [part.type for part in sent] == ["image"]
-    assert sent[0].data["file"].startswith("base64://")
-    [told] = await seen(stage, f"{call} -t", SUPERUSER, group)
-    assert [part.type for part in told] == ["text"]
 
 
 async def test_the_day_is_for_superusers_in_private(stage: Stage) -> None:

@@ -13,7 +13,7 @@ from nonebot import on_message
 import cognitive_memory_core as core
 from tests.support.waiting import PATIENCE
 
-from .stage import SUPERUSER, Stage, message, new_id, said, twelve_message
+from .stage import SUPERUSER, Stage, message, new_id, said
 from .test_belief_commands import grown
 
 
@@ -138,22 +138,6 @@ async def test_status(stage: Stage, group: int) -> None:
     assert "/" not in answer.replace("/记忆", "")
 
 
-async def test_status_of_refusals_and_index(stage: Stage) -> None:
-    """The status shows refused turns, the figures rows missing in the vector store, and both leave out zeros."""
-    from cognitive_memory_core.domain.figures import IndexState
-    from nonebot_plugin_cognitive_memory.replies import status
-
-    quiet = _status_of(core.Status(is_running=True))
-    assert "没有收下" not in quiet
-    assert "向量库" not in quiet
-    index = IndexState(generation=1, behind=7, activity="asleep")
-    told = _status_of(core.Status(is_running=True, refused=3, index=index))
-    assert "没有收下的有 3 次" in told
-    assert "向量库" not in told
-    figures = status.stats(core.Status(is_running=True, index=index), core.Activity())
-    assert "向量库休眠中，还差 7 条" in figures
-
-
 async def test_status_of_damaged_rows(stage: Stage) -> None:
     """The status says that the ledger has damaged rows and what to run; the console promises no new try."""
     from nonebot_plugin_cognitive_memory.console.today import remarks_on
@@ -236,11 +220,6 @@ async def test_lines_that_a_search_finds_have_no_number(stage: Stage, group: int
     assert (await stage.ask("/记忆 搜索 星轨展", user, group)).startswith("没有找到相关的记忆")
 
 
-async def test_search_finds_nothing(stage: Stage, group: int) -> None:
-    """A search without results says so."""
-    assert "没有找到" in await stage.ask("/memory search 量子纠缠", new_id(), group)
-
-
 async def test_add_pins_the_words_as_they_stand(stage: Stage, group: int) -> None:
     """Everything after the subcommand is pinned literally, including words like subcommands, options and codes."""
     from nonebot_plugin_cognitive_memory import get_memory
@@ -250,16 +229,6 @@ async def test_add_pins_the_words_as_they_stand(stage: Stage, group: int) -> Non
         assert "记住了" in await stage.ask(f"/记忆 记住 {text}", user, group)
         pins = await get_memory().pins(core.Scene.group(str(group), str(user)))
         assert pins[-1].text == text
-
-
-async def test_add_says_when_it_is_full(stage: Stage, group: int) -> None:
-    """Above the limit of pins the answer says so."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    user = new_id()
-    for n in range(50):
-        await get_memory().pin(core.Scene.group(str(group), str(user)), f"事 {n}")
-    assert "已满" in await stage.ask("/记忆 记住 再一件", user, group)
 
 
 @pytest.mark.only_v11
@@ -295,18 +264,6 @@ async def test_what_one_forgot_can_be_restored(stage: Stage, group: int, listing
     assert await stage.ask("/记忆 恢复 2", user, group) == "恢复了：机器人记：阿棠 怕狗"
     assert sorted(await standing(here)) == sorted([f"机器人记：阿棠({user}) 怕狗", f"机器人记：小北({other}) 怕鹅"])
     assert "只有群主、管理员" in await stage.ask("/记忆 恢复 1", other, group)
-
-
-async def test_a_private_chat_restores_too(stage: Stage) -> None:
-    """In private one restores what one forgot there; without a list the answer says where the numbers come from."""
-    user = new_id()
-    await told(core.Scene.private(str(user)), f"阿棠({user}) 打算辞职")
-    assert "/记忆 列表 已忘" in await stage.ask("/记忆 恢复 1", user)
-    await stage.ask("/记忆 列表", user)
-    await stage.ask("/记忆 忘掉 1", user)
-    assert "打算辞职" in await stage.ask("/记忆 列表 已忘", user)
-    assert "恢复了" in await stage.ask("/记忆 恢复 1", user)
-    assert "打算辞职" in await stage.ask("/记忆 列表", user)
 
 
 async def test_what_an_admin_forgot_is_restored_by_neither(stage: Stage, group: int) -> None:
@@ -357,40 +314,11 @@ async def test_pace(stage: Stage, group: int) -> None:
     assert "正在工作" in [await stage.ask("/记忆 状态", SUPERUSER, group) for _ in range(14)][-1]
 
 
-async def test_pace_spares_paging_and_confirmation(stage: Stage, group: int) -> None:
-    """Who is told to wait may still turn pages, and confirm what was asked; both do not use up the ten commands."""
-    user = new_id()
-    for page in range(20):
-        assert "没有第" in await stage.ask(f"/记忆 列表 {page + 2}", user, group)
-    for _ in range(9):
-        assert "正在工作" in await stage.ask("/记忆 状态", user, group)
-    assert "60 秒内再发一次" in await stage.ask("/记忆 忘记我", user, group)
-    assert "太快" in await stage.ask("/记忆 状态", user, group)
-    assert "从现在起查不到了" in await stage.ask("/记忆 忘了我", user, group)
-    assert await stage.ask("/记忆 忘记我", user, group) == ""
-    assert "只有群主" in await stage.ask("/记忆 群记忆 2", user, group)
-
-
-async def test_long_texts_are_cut(stage: Stage, group: int) -> None:
-    """A long event is cut in the list and does not fill the message."""
-    user = new_id()
-    await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 说" + "很长" * 200)
-    lines = (await stage.ask("/记忆 列表", user, group)).splitlines()
-    assert all(len(line) < 120 for line in lines)
-    assert lines[1].endswith("…")
-
-
 async def test_stored_text_stays_text(stage: Stage, group: int) -> None:
     """Stored codes are shown as plain text and have no effect."""
     user = new_id()
     await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 说 [CQ:at,qq=all] [CQ:image,file=x]")
     assert "[CQ:at,qq=all]" in await stage.ask("/记忆 列表", user, group)
-
-
-async def test_version_twelve(twelve_stage: Stage) -> None:
-    """The command works for OneBot v12 bots."""
-    [answer] = await twelve_stage.hear(twelve_message("/记忆 状态", f"u{new_id()}", f"g{new_id()}"))
-    assert "正在工作" in answer
 
 
 @pytest.mark.parametrize("call", ["/记忆 状态", "/记忆 列表", "/记忆 搜索 茶", "/记忆 记住 我怕猫", "/记忆 忘掉 1"])

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-import cognitive_memory_core as core
-
 HERE = Path()
 
 
@@ -17,12 +15,6 @@ def read(given: Any = None, **environ: str) -> Any:
     from nonebot_plugin_cognitive_memory.config import read_setup
 
     return read_setup(given, environ, HERE)
-
-
-def test_no_setting_is_needed() -> None:
-    """Without settings the defaults apply and no problem is reported."""
-    setup = read()
-    assert (setup.settings, setup.problem) == (core.Settings(), "")
 
 
 @pytest.mark.parametrize(
@@ -64,21 +56,6 @@ def test_the_environment_alone() -> None:
     assert setup.settings.capture.groups == ("10001", "10002")
     assert setup.settings.agent == "42"
     assert not setup.settings.enabled
-
-
-def test_the_environment_wins() -> None:
-    """The environment wins over .env, and the other keys of a group stay."""
-    given = {"query": {"auto_top_k": 5, "lexical_weight": 0.2}}
-    setup = read(given, COGNITIVE_MEMORY='{"agent": "a"}', COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="9")
-    assert (setup.settings.query.auto_top_k, setup.settings.query.lexical_weight) == (9, 0.2)
-    assert setup.settings.agent == "a"
-    assert given["query"]["auto_top_k"] == 5
-
-
-def test_odd_nesting_is_no_error() -> None:
-    """A value and a group with the same name in the environment raise no error."""
-    setup = read(None, COGNITIVE_MEMORY__QUERY="5", COGNITIVE_MEMORY__QUERY__AUTO_TOP_K="6", COGNITIVE_MEMORY__="x")
-    assert setup.settings.query.auto_top_k == 6
 
 
 def test_a_prefix_with_one_underscore_is_named(log: list[str]) -> None:

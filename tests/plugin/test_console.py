@@ -175,17 +175,6 @@ async def test_what_was_typed_outlives_its_session(shown: Console) -> None:
         assert "历史" not in await visitor.look("/memories", kind="preference")
 
 
-async def test_the_address_without_its_last_slash(shown: Console, stranger: httpx.AsyncClient) -> None:
-    """The address as people write it, without a slash at its end, leads to the login and shows the first page."""
-    address = shown.address.removesuffix("/")
-    answer = await stranger.get(address)
-    assert answer.headers["location"] == "/memory/console/login"
-    async with shown.visited() as visitor:
-        page = await visitor.client.get(address)
-        assert page.status_code == 200
-        assert "/memory/console/memories" in page.text
-
-
 async def test_a_form_that_was_cut_off_changes_nothing(app: App) -> None:
     """A form whose sender left in the middle is not carried out with what had arrived."""
     from nonebot_plugin_cognitive_memory.console.session_gate import SessionGate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 
 import pytest
@@ -73,22 +72,6 @@ async def test_what_takes_long_is_sent_when_it_is_found(shown: Console, monkeypa
             assert "还在算" in first, path
             assert pages[path] in before.split(visit.END)[1], path
             assert rest.removeprefix(visit.ARRIVED) == before.split(visit.END)[1], path
-
-
-async def test_a_slow_answer_that_fails_says_why(shown: Console, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is refused after the page has begun is shown at its end."""
-    from nonebot_plugin_cognitive_memory.console import visit
-
-    async def refused(*_: object) -> None:
-        await asyncio.sleep(0.01)
-        raise core.UnavailableError("账本读不了<b>")
-
-    monkeypatch.setattr(visit, "QUICK", 0.0)
-    monkeypatch.setattr(type(shown.memory.listings), "search", refused)
-    async with shown.visited() as visitor:
-        page = await visitor.look("/memories", text="部署密钥")
-        assert page.rstrip().endswith("</html>")
-        assert "账本读不了&lt;b&gt;" in page
 
 
 async def test_raw_lines_are_taken_apart(shown: Console) -> None:
@@ -209,26 +192,6 @@ async def test_a_wording_is_put_back_with_its_source(shown: Console) -> None:
         assert active.count("换过</a>") == 1
 
 
-async def test_a_correction_to_words_that_stand_leads_there(shown: Console) -> None:
-    """A correction whose words another memory of that moment has already is answered with that memory."""
-    async with shown.visited() as visitor:
-        old = await _deploy_key(shown)
-        first = await shown.memory.correct_event(core.Scene.operator(), old, "阿棠(2000001) 换了部署密钥，3 月 9 日")
-        await shown.memory.restore_event(core.Scene.operator(), old)
-        page = await visitor.act("/memories/correct", id=old, text=first.text)
-        assert "3 月 9 日</h1>" in page
-        assert "没有" not in page.split("</h1>")[0].split("<main")[1]
-
-
-async def test_undo_is_offered_for_what_was_just_done(shown: Console) -> None:
-    """Undo stands beside the notice of what it undoes, and not beside another one."""
-    async with shown.visited() as visitor:
-        event_id = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
-        assert "撤销这次忘掉" in await visitor.act("/memories/change", id=event_id, action="forget", sure="yes")
-        assert "/memories/undo" not in await visitor.act("/people/consent", id="2000001", wish="share")
-        assert "没有可以撤销的" in await visitor.act("/memories/undo")
-
-
 async def test_what_was_done_to_a_belief_is_told(shown: Console) -> None:
     """The page of a retired belief says who retired it and why; the operator is no person."""
     async with shown.visited() as visitor:
@@ -247,35 +210,6 @@ async def test_settings_are_found_by_what_they_are_for(shown: Console) -> None:
         page = await visitor.look("/settings", text="每轮自动想起几条")
         assert "query.auto_top_k" in page
         assert "timezone" not in page
-
-
-async def test_a_wrong_confirmation_is_told(shown: Console) -> None:
-    """Another id than that of the person or the place erases nothing and is said so."""
-    async with shown.visited() as visitor:
-        assert "什么都没有删" in await visitor.act("/people/erase", id="2000001", sure="阿棠")
-        assert "什么都没有删" in await visitor.act("/places/erase", place="group/20002", sure="1")
-
-
-async def test_an_asker_is_given_by_name(shown: Console) -> None:
-    """A question can be tried as a person who is given by a name that only one has."""
-    async with shown.visited() as visitor:
-        elsewhere = _first_id(await visitor.look("/memories", place="group/20002"))
-        page = await visitor.look("/question", place="group/20001", user_id="米粒", text="部署密钥", event=elsewhere)
-        assert "这里读不到：" in page
-        assert "这是故意的" in page
-        assert 'name="user_id" value="2000003"' in page
-
-
-async def test_a_notice_marks_what_is_in_chinese(shown: Console) -> None:
-    """On an English page a sentence of the core without English words is marked as Chinese, also in a notice."""
-    async with shown.visited() as visitor:
-        await visitor.act("/language", language="en", back="/")
-        ids = [_first_id(await visitor.look("/memories")), "no-such-id"]
-        page = await visitor.act("/memories/change", id=ids, action="forget", sure="yes")
-        notice = page.split('class="notice"', 1)[1].split("</p>", 1)[0]
-        assert "1 forgotten" in notice
-        assert ('lang="zh-CN"' in notice) == bool(re.search("[\u4e00-\u9fff]", notice))
-        assert '<span class="text"' in notice
 
 
 async def test_suggestions_are_accepted_and_dismissed(shown: Console) -> None:
@@ -326,12 +260,6 @@ async def test_pins_are_added_edited_and_removed(shown: Console) -> None:
         assert not await shown.memory.pins(core.Scene.operator(group_id="20002"))
 
 
-async def test_a_group_is_evolved_now(shown: Console) -> None:
-    """Evolution of a group can be started, and what came of it is told."""
-    async with shown.visited() as visitor:
-        assert 'role="status"' in await visitor.act("/beliefs/evolve", group="20001")
-
-
 async def test_health_tells_models_costs_and_what_to_do(shown: Console) -> None:
     """The page of health shows whose models are asked, how to set one, and what needs a hand."""
     async with shown.visited() as visitor:
@@ -362,16 +290,6 @@ async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> 
             "/settings/change", form_token=await visitor.form_token(), key="http.token", value="x", action="set"
         )
         assert unchangeable.status_code == 422
-
-
-async def test_the_settings_page_shows_a_price(shown: Console, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model's price is shown as .env has it, on a page that names every setting."""
-    from nonebot_plugin_cognitive_memory.config import setup
-
-    given = {"models": {"historian": {"price": "2/8"}}}
-    monkeypatch.setattr(setup, "configuration", core.Configuration(given, None))
-    async with shown.visited() as visitor:
-        assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__PRICE=2/8" in await visitor.look("/settings")
 
 
 async def test_an_export_is_not_removed_while_it_is_written(app: App) -> None:

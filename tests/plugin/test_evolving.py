@@ -66,23 +66,6 @@ async def test_missed_rounds_are_caught_up_once(stage: Stage, tmp_path: Path) ->
     assert len(rounds.started) == 1
 
 
-async def test_an_unreadable_cron_is_told(stage: Stage, tmp_path: Path) -> None:
-    """A wrong cron or a damaged file ends no schedule."""
-    from nonebot_plugin_cognitive_memory.commands.scheduled import tick
-
-    rounds = Rounds()
-    file = tmp_path / "last.json"
-    file.write_text("{", "utf-8")
-    look = partial(tick, file, rounds.next_due, rounds.evolve, rounds.now)
-    await look()
-    rounds.at += timedelta(days=2)
-    rounds.error = ValueError("Wrong number of fields")
-    await look()
-    rounds.error = None
-    await look()
-    assert len(rounds.started) == 1
-
-
 async def test_the_schedule_follows_the_setting(stage: Stage) -> None:
     """The default cron is 04:00 in the configured zone; the bot's scheduler looks once a minute."""
     pytest.importorskip("nonebot_plugin_apscheduler")

@@ -13,7 +13,7 @@ from nonebot import get_driver
 
 import cognitive_memory_core as core
 
-from .stage import SUPERUSER, Stage, message, new_id
+from .stage import SUPERUSER, Stage, new_id
 from .test_commands import standing, told
 from .test_left_places import Calendar, calendar, leaving, looked
 
@@ -201,14 +201,6 @@ async def test_a_file_that_is_cut_or_gone_records_nobody_who_is_ignored(
     assert ignored() == (("10001",), ())
 
 
-async def test_a_hidden_change_is_said(watched: Watched, log: list[str]) -> None:
-    """If .env changes a key that was changed at run time, the log says which value holds and how to drop it."""
-    await watched.force.change("query.auto_top_k", "2")
-    await watched.write('{"query": {"auto_top_k": 4}}')
-    assert watched.setup.settings.query.auto_top_k == 2
-    assert [line for line in log if "/记忆 配置 reset query.auto_top_k" in line]
-
-
 def test_bot_py_wins_over_env_also_later(app: object, tmp_path: Path) -> None:
     """Values passed to nonebot.init stay in force when .env is read again."""
     from nonebot_plugin_cognitive_memory.config import settings_again
@@ -216,21 +208,6 @@ def test_bot_py_wins_over_env_also_later(app: object, tmp_path: Path) -> None:
     again = settings_again({"COGNITIVE_MEMORY__QUERY__AUTO_TOP_K": "4"})
     assert again["vector_store"] == {"backend": "exact"}
     assert again["query"] == {"auto_top_k": 4}
-
-
-async def test_the_start_line_lists_changes(app: object, tmp_path: Path, log: list[str]) -> None:
-    """The line at the start names the settings that overrides.json changes."""
-    from nonebot_plugin_cognitive_memory.config import read_setup
-    from nonebot_plugin_cognitive_memory.lifecycle import Lifetime
-    from tests.support.waiting import until
-
-    core.Configuration({}, tmp_path).change("query.auto_top_k", "3")
-    lifetime = Lifetime(read_setup({"vector_store": {"backend": "exact"}}, {}, tmp_path))
-    await lifetime.start()
-    await until(lambda: lifetime.memory.is_running)
-    await lifetime.stop()
-    [line] = [line for line in log if "已启动" in line]
-    assert "query.auto_top_k=3" in line
 
 
 class Unheard:
@@ -280,13 +257,6 @@ async def test_who_is_recorded_moves(stage: Stage, force: Any, key: str, value: 
     assert not is_captured(scene)
     await force.reset(key)
     assert is_captured(scene)
-
-
-async def test_the_notice_moves(stage: Stage, force: Any, group: int) -> None:
-    """`capture.announce` decides at the next answer whether a group is told of the memory."""
-    assert len(await stage.hear(message("/记忆 帮助", new_id(), group))) == 1
-    await force.change("capture.announce", "reply")
-    assert len(await stage.hear(message("/记忆 帮助", new_id(), group))) == 2
 
 
 async def test_when_a_left_group_is_forgotten_moves(

@@ -26,15 +26,6 @@ from .test_http_access import a_site, mounted
 from .web import client, served
 
 FOREIGN = "f"  # suffix of the ids of another agent's things
-IDS = {
-    "memory_id": BELIEF,
-    "event_id": EVENT,
-    "pin_id": PIN,
-    "group_id": GROUP_ID,
-    "entity_type": "member",
-    "entity_id": f"{GROUP_ID}/{PERSON}",
-    "revision_id": REVISION,
-}
 
 
 @dataclass
@@ -300,50 +291,6 @@ async def test_bodies_are_json_and_bounded(world: World) -> None:
     assert (await world.refused("GET", "/nowhere/at/all"))[0] == 404
 
 
-async def test_pins_and_context(world: World) -> None:
-    """Pins are added for a group, a member or a private chat, changed and removed; a context holds them."""
-    added = await world.told("POST", "/pins", json={"text": "记得带伞", "group_id": GROUP_ID})
-    own = await world.told("POST", "/pins", json={"text": "我的", "group_id": GROUP_ID, "user_id": PERSON})
-    private = await world.told("POST", "/pins", json={"text": "悄悄", "user_id": PERSON})
-    assert [one["pin"]["owner_id"] for one in (added, own, private)] == ["", PERSON, PERSON]
-    assert len((await world.told("GET", f"/pins?group_id={GROUP_ID}"))["pins"]) == 3
-    assert [one["text"] for one in (await world.told("GET", f"/pins?user_id={PERSON}"))["pins"]] == ["悄悄"]
-    await world.told("PUT", f"/pins/{private['pin']['id']}", json={"text": "大声"})
-    place = {"group_id": GROUP_ID, "user_id": PERSON}
-    context = await world.told("POST", "/context", json={"query": "阿棠喜欢喝什么", **place})
-    assert "记得带伞" in context["text"]
-    assert "乌龙茶" in context["text"]
-    assert "大声" in (await world.told("POST", "/context", json={"query": "？", "user_id": PERSON}))["text"]
-    await world.told("DELETE", f"/pins/{private['pin']['id']}")
-    assert (await world.told("GET", f"/pins?user_id={PERSON}"))["pins"] == []
-
-
-async def test_events_are_listed_searched_and_forgotten(world: World) -> None:
-    """Events are listed by place and person, searched with a score, and forgotten."""
-    for query in (
-        "",
-        f"?group_id={GROUP_ID}",
-        f"?user_id={PERSON}",
-        "?q=乌龙茶",
-        f"?q=乌龙茶&group_id={GROUP_ID}&limit=1",
-    ):
-        (event,) = (await world.told("GET", f"/events{query}"))["events"]
-        assert (event["id"], (event["score"] or 0) > 0) == (EVENT, "q=" in query)
-    assert (await world.told("GET", "/events?q=乌龙茶&offset=1"))["events"] == []
-    await world.told("DELETE", f"/events/{EVENT}")
-    assert (await world.told("GET", "/events"))["events"] == []
-
-
-async def test_what_was_forgotten_is_not_restored_after_its_time(app: App, tmp_path: Path) -> None:
-    """An event forgotten over 30 days ago is unknown to the route that restores."""
-    clock = FrozenClock()
-    async with a_world(tmp_path, clock=clock) as world:
-        await plant(world.memory, tmp_path)
-        await world.told("DELETE", f"/events/{EVENT}")
-        clock.advance(days=31)
-        assert (await world.refused("PUT", f"/events/{EVENT}/restore"))[0] == 404
-
-
 async def test_a_change_of_what_changed_meanwhile_shows_the_present_version(world: World) -> None:
     """Of many corrections at once one is stored; the others get 409 with the present version."""
     texts = [f"阿棠(2000001) 喜欢{tea}" for tea in ("普洱茶", "红茶", "绿茶", "白茶", "花茶")]
@@ -386,17 +333,6 @@ async def test_export_streams_one_agent(world: World) -> None:
 
 def _exports() -> set[Path]:
     return set(Path(tempfile.gettempdir()).glob("*/memory.jsonl"))
-
-
-async def test_an_abandoned_export_permits_the_next(world: World) -> None:
-    """A client that goes away in the middle of an export does not block the next one."""
-    async with world.asking.stream("GET", "/export") as answer:
-        assert answer.status_code == 200
-    for _ in range(600):
-        if (await world.asking.get("/export")).status_code == 200:
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("the next export was refused")
 
 
 async def test_a_memory_that_is_not_open_is_unavailable(app: App) -> None:

@@ -11,7 +11,7 @@ import pytest
 import cognitive_memory_core as core
 from tests.support.waiting import until
 
-from .stage import BOT, Stage, message, new_id, notice, said, twelve
+from .stage import BOT, Stage, new_id, notice, said, twelve
 from .test_commands import standing, told
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
@@ -112,20 +112,6 @@ async def test_a_left_group_is_forgotten_after_the_days_that_were_set(
     assert len(await standing(there)) == 1
     assert await looked() == 0
     assert any(f"离开群 {group}满 30 天" in line for line in log)
-
-
-async def test_a_bot_that_came_back_forgets_nothing(
-    stage: Stage, group: int, calendar: Calendar, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A group in which something is heard again does not count as left."""
-    set_days(monkeypatch, 30)
-    here = core.Scene.group(str(group), str(new_id()))
-    await told(here, "小北喜欢夜跑")
-    await stage.bot.handle_event(leaving(group))
-    await stage.hear(message("回来啦", new_id(), group))
-    calendar.days = 99
-    assert await looked() == 0
-    assert len(await standing(here)) == 1
 
 
 async def test_a_lost_friend_counts_where_the_platform_reports_it(

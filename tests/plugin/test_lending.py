@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace as Space
 from typing import Any
 
@@ -15,7 +14,6 @@ import pytest
 from pydantic import BaseModel, SecretStr
 
 import cognitive_memory_core as core
-from tests.support.waiting import until
 
 URL, KEY, MODEL, PROXY = "https://api.example.com/v1", "sk-theirs", "some-model", "http://proxy.example:7890"
 LENT, NOTHING = (URL, KEY, MODEL, ""), None
@@ -254,28 +252,3 @@ def test_status_and_figures_say_whose_model_is_used(app: object) -> None:
     now = core.Status(is_running=True, model=MODEL, lender="llmchat")
     assert ("plain", "整理用 llmchat 的模型 some-model") in status.status_remarks(now, (0, 0))
     assert "0 个 token（用 llmchat 的 some-model，算在它的密钥上）" in status.stats(now, core.Activity())
-
-
-def test_the_console_names_the_lender_of_a_role(app: object) -> None:
-    """A chat role without a model of its own has the lent one, unless it must not borrow."""
-    from nonebot_plugin_cognitive_memory.console.health import models, remarks_on
-
-    settings = core.Settings.from_mapping({"models": {"merge": {"model_name": "own"}, "triage": {"borrow": "off"}}})
-    now = core.Status(is_running=True, model=MODEL, lender="llmchat")
-    found = {one.role: (one.name, one.host) for one in models(settings, now, "hash")}
-    assert (found["historian"], found["merge"], found["triage"]) == ((MODEL, "llmchat"), ("own", ""), ("", ""))
-    assert "today.lent" in [remark.key for remark in remarks_on(now)]
-
-
-@pytest.mark.parametrize("bridges", [(), ("llmchat",)])
-async def test_only_a_bot_with_a_bridge_borrows(app: object, tmp_path: Path, bridges: tuple[str, ...]) -> None:
-    """Without a bridge there is nobody to ask, and nothing of models is prepared."""
-    from nonebot_plugin_cognitive_memory.config import Setup
-    from nonebot_plugin_cognitive_memory.lifecycle import Lifetime
-
-    lifetime = Lifetime(Setup(core.Settings(bridges=bridges), tmp_path))
-    await lifetime.start()
-    await until(lambda: lifetime.memory.is_running)
-    assert lifetime.memory.borrows is bool(bridges)
-    assert "historian" in (await lifetime.memory.status()).without_model
-    await lifetime.stop()

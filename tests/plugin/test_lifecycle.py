@@ -52,19 +52,6 @@ async def test_what_is_made_at_the_start_is_not_collected_again(app: object, tmp
     await lifetime.stop()
 
 
-async def test_again_and_again(app: object, tmp_path: Path) -> None:
-    """A bot that starts and stops several times in one process has its memory each time."""
-    lifetime = lifetime_of(tmp_path)
-    scene = core.Scene.group("10001", "2000001")
-    for n in range(3):
-        await lifetime.start()
-        await lifetime.start()
-        await until(lambda: lifetime.memory.is_running)
-        await lifetime.memory.pin(scene, f"事 {n}")
-        assert len(await lifetime.memory.pins(scene)) == n + 1
-        await lifetime.stop()
-
-
 async def test_a_memory_whose_tasks_are_cancelled_opens_again(app: object, tmp_path: Path) -> None:
     """Whoever cancels the memory's tasks, it opens again, with what was said meanwhile; the status counts it (F34)."""
     others = asyncio.all_tasks()
@@ -113,28 +100,6 @@ async def test_a_blocked_directory(app: object, tmp_path: Path, log: list[str]) 
     await lifetime.stop()
 
 
-async def test_anything_unforeseen(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An unexpected error while opening does not reach the bot."""
-
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("unforeseen")
-
-    monkeypatch.setattr(core.CognitiveMemory, "open", broken)
-    lifetime = lifetime_of(tmp_path)
-    await lifetime.start()
-    assert not lifetime.memory.is_running
-    await lifetime.stop()
-
-
-@pytest.mark.parametrize("problem", ["设置不能用", ""])
-async def test_nothing_to_start_with(app: object, problem: str) -> None:
-    """With invalid settings or without a directory nothing is opened."""
-    lifetime = lifetime_of(Path("unused") if problem else None, problem)
-    await lifetime.start()
-    assert not lifetime.memory.is_running
-    await lifetime.stop()
-
-
 async def test_switched_off(app: object, tmp_path: Path, log: list[str]) -> None:
     """With enabled=false nothing is queued, memos are still stored, and the context holds nothing else."""
     lifetime = lifetime_of(tmp_path, enabled=False)
@@ -178,18 +143,3 @@ def test_the_start_line_names_the_models(app: object, tmp_path: Path, models: di
     settings = core.Settings.from_mapping({"models": models})
     historian = log.historian(settings.models.historian, None, (), borrows=False)
     assert said in log.started(tmp_path, settings, historian, models.get("embedding", {}).get("model_name", "hash"))
-
-
-async def test_another_owner_is_named_only_where_there_is_one(app: object, tmp_path: Path, log: list[str]) -> None:
-    """Only an opening that waits for another process says so, and every line of the core has the keyword."""
-    lifetime = lifetime_of(tmp_path)
-    await lifetime.start()
-    await until(lambda: lifetime.memory.is_running)
-    assert not any("另一个进程" in line for line in log)
-    other = lifetime_of(tmp_path, historian={"shutdown_seconds": 0})
-    await other.start()
-    await until(lambda: any("还被另一个进程占着" in line for line in log))
-    assert all("[认知记忆]" in line for line in log if "进程" in line)
-    await lifetime.stop()
-    await until(lambda: other.memory.is_running)
-    await other.stop()

@@ -52,13 +52,3 @@ def test_no_field_names_a_person(records: list[dict[str, Any]]) -> None:
     (line,) = records
     assert line["extra"]["memory_place"] == "private"
     assert "2876543219" not in json.dumps(line["extra"])
-
-
-def test_every_line_has_a_kind(records: list[dict[str, Any]]) -> None:
-    """A line without fields of its own has the part of the core that wrote it as its kind; none leaks into the next."""
-    logged("models.breaker", "%s", "x", **log_fields("part", part="chroma"))
-    logged("transfer.export_import", "%s", "y")
-    nonebot.logger.warning("z")
-    extras = [line["extra"] for line in records]
-    assert [extra.get("memory_kind") for extra in extras] == ["part", "transfer", None]
-    assert [extra.get("memory_part") for extra in extras] == ["chroma", None, None]

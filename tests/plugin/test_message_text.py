@@ -59,12 +59,6 @@ def test_markers(app: object, segments: list, text: str) -> None:
     assert v11_words(segments) == (text, None)
 
 
-def test_replies(app: object) -> None:
-    """The replied-to message is kept by id and is not part of the text."""
-    assert v11_words([("reply", {"id": "-77"}), ("text", {"text": "对"})]) == ("对", "-77")
-    assert v11_words([("reply", {"id": 78}), ("reply", {"id": 79})]) == ("", "78")
-
-
 def test_a_mention_has_the_name_that_was_heard(app: object) -> None:
     """A mention by id alone gets the name of the person if it is known, and keeps the one it comes with."""
     from nonebot_plugin_cognitive_memory.onebot import worded
@@ -122,14 +116,6 @@ def test_recalled_text_is_nobodys_words(app: object, text: str, left: str) -> No
     assert v11_words(halves)[0] == left
 
 
-def test_the_block_is_the_one_that_is_built(app: object) -> None:
-    """The removed block has exactly the fence that the memory builds."""
-    from cognitive_memory_core.recall.render import CLOSED, OPENED
-    from nonebot_plugin_cognitive_memory import onebot
-
-    assert onebot._FENCES[0] == (OPENED, CLOSED)
-
-
 def test_many_blocks_cost_little(app: object) -> None:
     """Many opened blocks are removed in a single pass."""
     from nonebot_plugin_cognitive_memory.onebot import unrecalled
@@ -137,12 +123,6 @@ def test_many_blocks_cost_little(app: object) -> None:
     assert unrecalled("x<cognitive_memory></cognitive_memory>" * 50_000) == "x" * 50_000
     assert unrecalled("x【记忆开始】【记忆结束】" * 50_000) == "x" * 50_000
     assert unrecalled("x" + "【记忆开始】" * 50_000 + "<cognitive_memory>" * 50_000) == "x"
-
-
-def test_a_quoted_message_is_not_said_again(app: object) -> None:
-    """Of a replied-to message only the id is kept, not its quoted text."""
-    quoted = ("reply", {"id": "77", "text": "我记得：阿棠怕猫", "qq": "1"})
-    assert v11_words([quoted, ("text", {"text": "不对"})]) == ("不对", "77")
 
 
 @given(

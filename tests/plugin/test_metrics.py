@@ -144,14 +144,6 @@ async def test_scrapes_are_counted_once() -> None:
     assert len(asked) == 2
 
 
-async def test_an_absent_memory_is_told() -> None:
-    """While no memory is open, the scrape says that it is down."""
-    from nonebot_plugin_cognitive_memory.http.metrics import exposition
-
-    text = await exposition(core.CognitiveMemory.absent)()
-    assert samples(families(text.decode())["cognitive_memory_up"]) == {"": 0.0}
-
-
 def test_the_dashboard_shows_what_there_is() -> None:
     """Every metric that the sample dashboard asks for is exposed, and every one exposed is explained."""
     from nonebot_plugin_cognitive_memory.http.metrics import described

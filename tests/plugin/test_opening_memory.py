@@ -18,7 +18,6 @@ from .test_lifecycle import lifetime_of
 
 NOW = datetime.now(timezone.utc).replace(microsecond=0)
 HERE = core.Scene.group("10001", "2000001", user_name="阿棠")
-ELSEWHERE = core.Scene.group("10002", "2000001", user_name="阿棠")
 
 
 def said(number: int, text: str = "", scene: core.Scene = HERE, **fields: Any) -> core.Message:
@@ -126,37 +125,6 @@ async def test_through_a_real_bot(lifetime: Any, stage: Stage, group: int) -> No
     assert [line.text for line in log if line.is_bot] == ["你好"] * 3
 
 
-async def test_early_lines_are_considered(lifetime: Any) -> None:
-    """All lines that had to wait are collected for the historian."""
-    from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-
-    now = [0.0]
-    considerer = Considerer(lambda: lifetime.memory, core.Settings().capture, lambda: now[0])
-    lifetime.on_late_line(considerer.note)
-    async with opening(lifetime) as early:
-        for number in range(500):
-            line = said(number, f"我喜欢喝第{number + 300}号茶")  # 233 is laughter
-            await early.observe(line)
-            considerer.note(line)
-    now[0] += 10_000
-    await considerer.submit_due()
-    assert await lifetime.memory.drain(60)
-    assert (await lifetime.memory.status()).totals.events == 500
-
-
-async def test_considering_waits_too(lifetime: Any) -> None:
-    """A dialogue handed in while the memory opens is considered once it is open."""
-    from nonebot_plugin_cognitive_memory import consider
-
-    there = core.Scene.group("10003", "2000001", user_name="阿棠")
-    async with opening(lifetime) as early:
-        await early.observe(said(1, "我对花生过敏", there))
-        handed = await begun(consider(there), early.consider(ELSEWHERE, [said(2, "我喜欢喝乌龙茶", ELSEWHERE)]))
-    assert all(await asyncio.gather(*handed))
-    assert await lifetime.memory.drain(60)
-    assert (await lifetime.memory.status()).totals.events == 2
-
-
 async def test_a_tool_call_that_ends_a_turn_waits(lifetime: Any) -> None:
     """The tool ``end`` waits while the memory opens; tools that read answer that there is no memory yet."""
     from nonebot_plugin_cognitive_memory import call_tool
@@ -250,21 +218,3 @@ async def test_a_bot_that_cannot_wait_tells_what_it_lost(app: object, tmp_path: 
         await life.stop()
         assert await ends[0] is None
     assert len([line for line in log if "1 条消息、1 次记录" in line]) == 1
-
-
-async def test_whoever_kept_the_opening_memory_reaches_the_open_one(lifetime: Any) -> None:
-    """A memory object injected while it opened works afterwards too."""
-    async with opening(lifetime) as early:
-        pass
-    await early.observe(said(1))
-    assert await early.remember(core.Turn(HERE, memo="一轮"))
-    assert [line.id for line in await lifetime.memory.recent_messages(HERE)] == ["m1"]
-
-
-async def test_what_is_no_message_is_refused_at_once(lifetime: Any) -> None:
-    """An invalid message is rejected at once and does not disturb the opening."""
-    async with opening(lifetime) as early:
-        with pytest.raises(core.BadArgument):
-            await early.observe("早")  # type: ignore[arg-type]
-        await early.observe(said(1))
-    assert [line.id for line in await lifetime.memory.recent_messages(HERE)] == ["m1"]

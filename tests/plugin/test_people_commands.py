@@ -13,12 +13,10 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.turn import QueueCounts
-from tests.support.builders import an_event
 
 from .stage import SUPERUSER, Stage, message, new_id, said
 from .test_commands import standing, told
 
-NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 EVERYBODY = (
     "帮助",
     "状态",
@@ -74,11 +72,6 @@ def core_refusal() -> Exception:
     return v11.ActionFailed()
 
 
-async def test_a_second_subcommand_is_refused(stage: Stage, group: int) -> None:
-    """A call with two subcommands is answered once, with how it is written."""
-    assert "写法：/记忆 状态" in await stage.ask("/记忆 状态 列表", new_id(), group)
-
-
 async def test_pins_stand_in_the_list(stage: Stage, group: int) -> None:
     """Pins have numbers in the list, are found, shown, changed and removed like events."""
     user = new_id()
@@ -96,11 +89,6 @@ async def test_pins_stand_in_the_list(stage: Stage, group: int) -> None:
     assert "我对芒果过敏" in await stage.ask("/记忆 置顶列表", user, group)
     assert "去掉了" in await stage.ask("/记忆 忘掉 1", user, group)
     assert "还没有置顶" in await stage.ask("/记忆 置顶列表", user, group)
-
-
-async def test_a_cut_pin_says_so(stage: Stage, group: int) -> None:
-    """A text over the limit of a pin is cut, and the answer says how much is left."""
-    assert "只留下前 500 个字" in await stage.ask(f"/记忆 记住 {'长' * 600}", new_id(), group)
 
 
 @pytest.mark.only_v11
@@ -269,13 +257,6 @@ async def core_resumed() -> None:
     await get_memory().resume()
 
 
-@pytest.mark.parametrize("subcommand", [*ADMINS[:6], "关"])
-async def test_people_decide_for_their_private_chat(stage: Stage, subcommand: str) -> None:
-    """In a private chat its person may do what admins may in a group, but for pins of a whole group."""
-    assert "只有" not in await stage.ask(f"/记忆 {subcommand}", new_id())
-    assert "要在群里用" in await stage.ask("/记忆 置顶 大家好", new_id())
-
-
 async def test_failed_jobs_are_listed_and_retried(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A superuser reads place, attempts and error of a failed job, and queues it again by the start of its id."""
     from nonebot_plugin_cognitive_memory import get_memory
@@ -338,18 +319,6 @@ async def test_a_newcomer_reads_when_their_words_are_considered(stage: Stage, gr
     assert "整理" in await stage.ask("/记忆 整理", user, group)
 
 
-async def test_the_status_counts_this_place(stage: Stage, group: int) -> None:
-    """The first line of the status counts what is remembered here; the whole bot has a line of its own that says so."""
-    user = new_id()
-    for place, fact in ((group, "怕猫"), (group + 400_000, "怕狗"), (group + 400_000, "怕鹅")):
-        await told(core.Scene.group(str(place), str(user)), f"阿棠({user}) {fact}")
-    lines = (await stage.ask("/记忆 状态", user, group)).splitlines()
-    assert "这里记住了 1 件事" in lines[0]
-    [whole] = [line for line in lines if line.startswith("整个机器人一共记住")]
-    assert int("".join(filter(str.isdigit, whole))) >= 3
-    assert "这里记住了 2 件事" in await stage.ask("/记忆 状态", user, group + 400_000)
-
-
 async def test_the_private_list_names_the_group(stage: Stage, group: int) -> None:
     """What was said in a group is marked with it where it is shown in private."""
     user = new_id()
@@ -376,15 +345,6 @@ async def test_long_answers_are_forwarded_or_sent_in_parts(stage: Stage) -> None
     assert "\n".join(sent) == text
 
 
-def test_a_profile_is_shown_without_markdown() -> None:
-    """Headings, list signs and emphasis become plain text."""
-    from nonebot_plugin_cognitive_memory import replies
-
-    assert (
-        replies.commands.plain("# 侧写\n\n## 偏好\n- **乌龙茶**\n- `咖啡`\n") == "【侧写】\n【偏好】\n· 乌龙茶\n· 咖啡"
-    )
-
-
 def test_statistics_give_the_gist_of_the_report() -> None:
     """The gist names who taught most of a group, what does not stand on its own or was not recalled, and the price."""
     import cognitive_memory_core as core
@@ -404,22 +364,6 @@ def test_statistics_give_the_gist_of_the_report() -> None:
     assert said[:2] == ["群 10001 记住的事里，60% 是 小林 一个人说的，请看看", "15 件事还没有被想起过（从 03-01 起计）"]
     assert "1.50" in said[2]
     assert status.report_remarks(core.QualityReport(report.at, 30)) == []
-
-
-def test_a_group_is_no_number_in_a_list(app: object) -> None:
-    """A rule of the group, kept with a note of which group is meant, is listed without the group's number."""
-    from nonebot_plugin_cognitive_memory.replies.memories import Showing
-
-    here = core.Scene.group("10001", "2000001")
-    quoted, told_of = "“群里周五不讨论工作”（群(10001)）", "读书会(10001)周五不讨论工作"
-    listed = [Showing(here, timezone.utc, {}).numbered(1, an_event(text, here)) for text in (quoted, told_of)]
-    assert [line.partition("] ")[2] for line in listed] == ["“群里周五不讨论工作”", "读书会周五不讨论工作"]
-
-
-async def test_figures_for_superusers(stage: Stage, group: int) -> None:
-    """Statistics count the whole memory and today's calls; the queue counts jobs by state."""
-    assert "今天调用模型" in await stage.ask("/记忆 统计", SUPERUSER, group)
-    assert "正在做" in await stage.ask("/记忆 队列", SUPERUSER, group)
 
 
 async def test_versions_are_listed_and_chosen_by_number(stage: Stage, group: int) -> None:
@@ -510,35 +454,6 @@ async def test_a_search_is_not_filled_up(stage: Stage, group: int) -> None:
     assert "青石巷" not in answer
 
 
-def test_the_same_line_is_quoted_once(app: object) -> None:
-    """An event that was said several times in the same words quotes them once."""
-    from nonebot_plugin_cognitive_memory.replies import memories
-
-    here = core.Scene.group("10001", "2000001", user_name="阿棠")
-    lines = [core.Message(str(n), here, "我不吃香菜", NOW) for n in range(3)]
-    shown = memories.event_details(
-        7, an_event("阿棠(2000001) 不吃香菜"), lines, memories.Showing(here, timezone.utc, {})
-    )
-    assert shown.count("我不吃香菜") == 1
-    assert "/记忆 忘掉 7" in shown
-
-
-async def test_a_full_queue_is_told(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the queue refuses a dialogue, the answer says so; it is not the one for nothing new."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    async def full(*_: object) -> str:
-        raise core.QueueFull
-
-    user = new_id()
-    assert "没有新的话" in await stage.ask("/记忆 整理", user, group)
-    await stage.hear(message("我周六要去爬黄山", user, group))
-    monkeypatch.setattr(get_memory(), "consider", full)
-    assert "现在收不下" in await stage.ask("/记忆 整理", user, group)
-    monkeypatch.undo()
-    assert "开始整理" in await stage.ask("/记忆 整理", user, group)
-
-
 async def test_who_forgot_themselves_learns_what_comes_next(stage: Stage, group: int) -> None:
     """After an erasure the answer says that new lines are recorded, except to those who opted out."""
     user = new_id()
@@ -547,12 +462,6 @@ async def test_who_forgot_themselves_learns_what_comes_next(stage: Stage, group:
     await stage.ask("/记忆 别记我", user, group)
     await stage.ask("/记忆 忘记我", user, group)
     assert "别记我" not in await stage.ask("/记忆 忘记我", user, group)
-
-
-async def test_a_page_that_does_not_exist_is_named(stage: Stage, group: int) -> None:
-    """A page beyond the list is answered with its own number, and a count that is no number with the usage."""
-    assert await stage.ask("/记忆 列表 99999", new_id(), group) == "没有第 99999 页；从头看：/记忆 列表"
-    assert "写法：/记忆 搜索" in await stage.ask("/记忆 搜索 花生 -n abc", new_id(), group)
 
 
 @pytest.mark.only_v11
@@ -602,16 +511,6 @@ async def test_without_a_memory_nobody_is_told_that_they_were_forgotten(
     monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
     user = new_id()
     assert {await stage.ask(f"/记忆 {call}", user) for _ in range(2)} == {"记忆未启用"}
-
-
-async def test_a_date_in_a_list_says_what_it_is(stage: Stage, group: int) -> None:
-    """The date that words refer to is marked as meant, and left out if it is the day on which they were said."""
-    user, today = new_id(), datetime.now(ZoneInfo("Asia/Shanghai")).date()
-    here = core.Scene.group(str(group), str(user), user_name="阿棠")
-    await told(here, f"阿棠({user})：“轮到我带书”（{today:%Y}-01-02）", f"阿棠({user})：“我今天买了相机”（{today}）")
-    answer = await stage.ask("/记忆 列表", user, group)
-    assert f"“轮到我带书”（指 {today:%Y}-01-02）" in answer
-    assert str(today) not in answer
 
 
 async def test_the_answer_names_what_was_forgotten(stage: Stage, group: int) -> None:

@@ -11,7 +11,7 @@ from nonebug import App
 
 import cognitive_memory_core as core
 
-from .stage import Stage, message, new_id
+from .stage import Stage, message
 
 
 class Taking(core.CognitiveMemory):
@@ -97,18 +97,6 @@ async def test_a_reply_comes_with_what_it_replies_to(stage: Stage, group: int, t
     assert (lines[-1].id, lines[-1].reply_to) == (str(event.message_id), lines[0].id)
 
 
-async def test_a_reply_to_what_is_near_comes_once(stage: Stage, group: int, taking: Taking) -> None:
-    """A replied-to line is not included twice, and an unlogged one is left out."""
-    asked = message("谁去爬山", 2000002, group)
-    await stage.hear(asked)
-    for one in (asked.message_id, 999_999):
-        reply = {"type": "reply", "data": {"id": str(one)}}
-        await ended(stage, message([reply, {"type": "text", "data": {"text": "我去"}}], 2000001, group), "约好了")
-    first, second = ([line.text for line in turn.recent_messages] for turn in taking.turns)
-    assert first == ["谁去爬山", "我去"]
-    assert second == ["谁去爬山", "我去", "我去"]
-
-
 async def test_what_came_later_is_no_window(stage: Stage, group: int, taking: Taking) -> None:
     """Lines that others said while the model was thinking are not in the turn."""
     from nonebot_plugin_cognitive_memory.injected import TurnEnd
@@ -172,24 +160,6 @@ async def test_recalled_text_is_not_handed_in(group: int, taking: Taking) -> Non
     assert (turn.memo, turn.observations, turn.source_message) == ("答了", ("阿棠怕猫",), "我怕猫")
 
 
-@pytest.mark.parametrize(
-    ("memo", "observations", "kept"),
-    [
-        (None, None, ("", ())),
-        ("做了", "一条观察", ("做了", ("一条观察",))),
-        ("", ["a\ud800b", " ", "c"], ("", ("a?b", "c"))),
-        ("做了", (x for x in ("一", "二")), ("做了", ("一", "二"))),
-    ],
-)
-async def test_what_models_hand_in(group: int, taking: Taking, memo: Any, observations: Any, kept: tuple) -> None:
-    """None, a single text, broken characters and generators are accepted as memo and observations."""
-    from nonebot_plugin_cognitive_memory import record_end
-
-    assert await record_end(core.Scene.group(str(group), "2000001"), memo, observations)
-    [turn] = taking.turns
-    assert (turn.memo, turn.observations) == kept
-
-
 @pytest.mark.parametrize("observations", [5, {"a": 1}, [1, 2], [{"text": "canary"}], [["canary"]]])
 async def test_nonsense_is_no_error(group: int, taking: Taking, observations: Any, log: list[str]) -> None:
     """Invalid observations return None without an exception, and the log does not repeat them."""
@@ -210,16 +180,6 @@ async def test_refusals_are_no_errors(group: int, taking: Taking, refusal: Excep
     taking.refusal = refusal
     assert await record_end(here, "做了") is None
     assert await consider(here) is None
-
-
-async def test_refusals_do_not_flood_the_log(group: int, taking: Taking, log: list[str]) -> None:
-    """The same refusal is logged at most once a minute."""
-    from nonebot_plugin_cognitive_memory import record_end
-
-    taking.refusal = core.QueueFull(f"满了 {new_id()}")
-    for _ in range(50):
-        await record_end(core.Scene.group(str(group), "2000001"), "做了")
-    assert len([line for line in log if str(taking.refusal) in line]) == 1
 
 
 async def test_consider_hands_in_what_is_new(stage: Stage, group: int, taking: Taking) -> None:
@@ -261,17 +221,6 @@ async def test_a_turn_without_observations_leaves_its_line_to_be_considered(
     assert await ended(stage, event, "听到了", observations)
     assert await consider(core.Scene.group(str(group), "2000001"))
     assert [[line.text for line in lines] for lines in taking.dialogues] == [["我怕猫"]]
-
-
-async def test_a_turn_that_was_not_taken_leaves_its_line_to_be_considered(
-    stage: Stage, group: int, taking: Taking
-) -> None:
-    """A turn that the memory did not accept does not mark its line as learned."""
-    from nonebot_plugin_cognitive_memory import consider
-
-    taking.takes = False
-    assert await ended(stage, message("我怕猫", 2000001, group), "听到了", ["阿棠怕猫"]) is None
-    assert await consider(core.Scene.group(str(group), "2000001"))
 
 
 def _now() -> datetime:

@@ -10,7 +10,7 @@ from nonebot.exception import SkippedException
 
 import cognitive_memory_core as core
 
-from .stage import ANON, BOT, Stage, message, new_id, notice, twelve, twelve_message
+from .stage import ANON, BOT, Stage, message, new_id, twelve, twelve_message
 
 SENDER = {"user_id": 2000001, "nickname": "小棠", "card": "阿棠", "role": "member"}
 
@@ -20,13 +20,6 @@ def find(stage: Stage, event: object) -> core.Scene | None:
     from nonebot_plugin_cognitive_memory.scene import find_scene
 
     return find_scene(stage.bot, event)
-
-
-async def test_group_message(stage: Stage) -> None:
-    """A group message has the group's scene, with the person's card as name."""
-    scene = find(stage, message("早", 2000001, 10001, sender=SENDER, group_name="读书会"))
-    assert scene == core.Scene.group("10001", "2000001")
-    assert (scene.user_name, scene.group_name) == ("阿棠", "读书会")
 
 
 @pytest.mark.parametrize(
@@ -39,20 +32,6 @@ async def test_the_role_in_a_group_is_carried(stage: Stage, role: str | None, *,
     assert scene.is_admin is is_admin
 
 
-async def test_a_private_chat_has_no_role(stage: Stage) -> None:
-    """A private message is of no group's admin, whatever its sender claims."""
-    scene = find(stage, message("早", 2000001, sender={**SENDER, "role": "owner"}))
-    assert scene is not None
-    assert not scene.is_admin
-
-
-async def test_private_message(stage: Stage) -> None:
-    """A private message has the private scene, with the nickname if there is no card."""
-    scene = find(stage, message("早", 2000001, sender={**SENDER, "card": " "}))
-    assert scene == core.Scene.private("2000001")
-    assert scene.user_name == "小棠"
-
-
 async def test_a_group_without_an_id_is_no_private_chat(stage: Stage, twelve_stage: Stage) -> None:
     """What was said in a group of which the platform tells no id has no scene: it was not said in private."""
     assert find(stage, message("早", 2000001, 0)) is None
@@ -63,12 +42,6 @@ async def test_temporary_chat_is_private(stage: Stage) -> None:
     """A private chat opened from a group is still private."""
     event = message("早", 2000001, sub_type="group", group_id=10001)
     assert find(stage, event) == core.Scene.private("2000001")
-
-
-async def test_notices_have_scenes(stage: Stage) -> None:
-    """A poke has a scene, so that its handler can use the memory."""
-    poke = notice("notify", sub_type="poke", user_id=2000001, target_id=BOT, group_id=10001)
-    assert find(stage, poke) == core.Scene.group("10001", "2000001")
 
 
 @pytest.mark.parametrize(
@@ -93,14 +66,6 @@ async def test_nobody_has_no_scene(stage: Stage, fields: dict) -> None:
         scene_of(stage.bot, event)
 
 
-async def test_own_sent_messages_have_no_scene(stage: Stage) -> None:
-    """A message reported as sent by the bot has no scene."""
-    from nonebot.adapters.onebot import v11
-
-    event = v11.Adapter.json_to_event({"time": 1, "self_id": BOT, "post_type": "message_sent", "user_id": 2000001})
-    assert find(stage, event) is None
-
-
 async def test_version_twelve(twelve_stage: Stage) -> None:
     """OneBot v12 gives the same scenes, with any text as id."""
     sender = {"nickname": "小棠"}
@@ -109,14 +74,6 @@ async def test_version_twelve(twelve_stage: Stage) -> None:
     assert private.user_name == "小棠"
     assert find(twelve_stage, twelve_message("早", "u-1", "g-1")) == core.Scene.group("g-1", "u-1")
     assert find(twelve_stage, twelve("notice", "friend_increase", user_id="u-1")) == core.Scene.private("u-1")
-
-
-async def test_channels_have_no_scene(twelve_stage: Stage) -> None:
-    """Channels have no scene."""
-    event = twelve_message("早", "u-1", guild_id="1", channel_id="2")
-    assert find(twelve_stage, event) is None
-    channel = twelve("notice", "channel_member_increase", guild_id="1", channel_id="2", user_id="u", operator_id="o")
-    assert find(twelve_stage, channel) is None
 
 
 @pytest.mark.parametrize(

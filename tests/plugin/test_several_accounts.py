@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from itertools import permutations
 from typing import Any
 
@@ -93,34 +93,6 @@ async def test_an_account_that_lost_its_connection_stays_the_bots(
     monkeypatch.delitem(nonebot.get_driver()._bots, str(OTHER))
     await both[0].hear(message("我先下线了", OTHER, group))
     assert await logged(group) == []
-
-
-async def test_platforms_that_share_a_memory_are_named(
-    stage: Stage, twelve_stage: Stage, log: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Accounts on several platforms with one memory are warned of, because equal ids are taken for one person."""
-    from nonebot_plugin_cognitive_memory import scene
-
-    monkeypatch.setattr(scene, "_accounts", set())
-    monkeypatch.setattr(scene, "_platforms", set())
-    await scene.note_account(stage.bot)
-    await scene.note_account(twelve_stage.bot)
-    assert not [line for line in log if "ISOLATE_BOTS" in line]
-    monkeypatch.setattr(twelve_stage.bot, "platform", "telegram")
-    await scene.note_account(twelve_stage.bot)
-    assert [line for line in log if "qq、telegram" in line and "ISOLATE_BOTS=true" in line]
-
-
-def test_only_the_last_lines_are_kept() -> None:
-    """The lines kept for comparison are bounded, whatever is said and however often."""
-    from nonebot_plugin_cognitive_memory.heard import LineCopies
-
-    copies, here = LineCopies(limit=50), core.Scene.group("10001", "2000001")
-    at = datetime(2026, 11, 23, 12, tzinfo=timezone.utc)
-    for number in range(300):
-        said = core.Message(f"m{number}", here, "哈哈", at + timedelta(seconds=number % 7))
-        assert copies.first_id(said, "a", str(number % 60)) == said.id
-    assert sum(map(len, copies._sayings.values())) == len(copies._order) == 50
 
 
 async def test_a_line_is_logged_once(both: tuple[Stage, Stage], group: int) -> None:

@@ -58,9 +58,3 @@ async def test_only_admins_see_and_decide(stage: Stage, group: int, call: str) -
     stage.answers["get_group_member_info"] = {"role": "member"}
     assert "只有群主、管理员" in await stage.ask(f"/记忆 {call}", new_id(), group)
     assert "要在群里用" in await stage.ask(f"/记忆 {call}", new_id())
-
-
-@pytest.mark.parametrize("words", ["采纳", "采纳 很多", "也许 1"])
-async def test_a_slip_gets_the_usage(stage: Stage, group: int, admin: int, words: str) -> None:
-    """A decision without a number, or an unknown word, is answered with how to write it."""
-    assert "写法：/记忆 建议" in await stage.ask(f"/记忆 建议 {words}", admin, group)

@@ -13,7 +13,7 @@ from nonebot.adapters.onebot import v12
 import cognitive_memory_core as core
 from tests.support.waiting import until
 
-from .stage import BOT, SUPERUSER, Stage, message, new_id, texts, twelve, twelve_message
+from .stage import BOT, Stage, message, new_id, texts, twelve, twelve_message
 from .test_commands import standing, told
 
 WHO = {"get_group_member_info": {"user_name": "小棠", "user_displayname": "阿棠"}, "get_user_info": {"user_name": "棠"}}
@@ -257,14 +257,6 @@ async def test_an_open_port_needs_the_token_of_version_twelve(
     assert any("ONEBOT_V12_ACCESS_TOKEN" in line for line in log) is not bool(token)
 
 
-async def test_profiles_are_viewed_by_any_id(twelve_stage: Stage, person: str, club: str) -> None:
-    """A superuser names a person by mention or by an id that is no number."""
-    mention = v12.MessageSegment.mention(person)
-    for call in ([v12.MessageSegment.text("/记忆 查看 "), mention], [v12.MessageSegment.text(f"/记忆 查看 {person}")]):
-        [reply] = await twelve_stage.hear(said(str(SUPERUSER), club, *call))
-        assert "写法" not in reply
-
-
 async def test_what_a_line_replies_to_and_mentions(twelve_stage: Stage, person: str, club: str) -> None:
     """Replies keep their message, mentions of others the name heard, of the bot none; media are short markers."""
     other = f"wxid_{new_id()}"
@@ -298,13 +290,6 @@ async def test_a_message_with_an_endless_id(twelve_stage: Stage, person: str, cl
     gone = {"group_id": club, "user_id": person, "operator_id": person, "message_id": "m" * 400}
     await twelve_stage.hear(twelve("notice", "group_message_delete", **gone))
     assert texts(await logged(core.Scene.group(club, person))) == ["见上"]
-
-
-async def test_a_private_message_with_a_group_is_private(twelve_stage: Stage, person: str, club: str) -> None:
-    """A private chat that was opened from a group, which an extension names, is private."""
-    await twelve_stage.hear(twelve_message("悄悄话", person, None, group_id=club))
-    assert texts(await logged(core.Scene.private(person))) == ["悄悄话"]
-    assert await logged(core.Scene.group(club, person)) == []
 
 
 @pytest.mark.parametrize("refused", [(), ("path",), ("path", "data")])

@@ -113,11 +113,6 @@ def test_hostile_sizes_are_cut() -> None:
     assert (len(drawn.lines), len(drawn.lines[0].text), len(drawn.tags), len(drawn.tags[0])) == (60, 2_000, 12, 30)
 
 
-def test_strictness_belongs_to_what_replaces() -> None:
-    """Only the answer that replaces a profile is parsed strictly."""
-    assert {purpose: ask.strict for purpose, ask in ASKED.items()} == {"rewrite": False, "triage": False, "merge": True}
-
-
 @pytest.mark.parametrize("purpose", sorted(ASKED))
 def test_forms_name_what_is_read(purpose: str) -> None:
     """Every member of a question's schema is a field of the parsed answer, so that nothing is asked for in vain."""

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.prompts.library import LONGEST_FILE, TEMPLATES, read_templates
-
-
-class DeadDisk(Disk):
-    """A disk that cannot be read."""
-
-    def act(self, operation, call, *args, **kwargs):
-        """Raise an I/O error."""
-        raise OSError(errno.EIO, "I/O error")
 
 
 def test_known_templates_are_read(tmp_path: Path) -> None:
@@ -27,12 +17,6 @@ def test_known_templates_are_read(tmp_path: Path) -> None:
         (tmp_path / name).write_text("别的", "utf-8")
     assert read_templates(tmp_path, TEMPLATES) == {"rewrite": "改写 $time\r\n", "merge": "合并"}
     assert read_templates(tmp_path, ["note"]) == {"note": "别的"}
-
-
-def test_no_folder_is_no_template(tmp_path: Path) -> None:
-    """A missing folder, or a file in its place, gives no templates."""
-    (tmp_path / "file").write_text("", "utf-8")
-    assert read_templates(tmp_path / "prompts", TEMPLATES) == read_templates(tmp_path / "file", TEMPLATES) == {}
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
@@ -57,9 +41,3 @@ def test_what_is_no_plain_file_or_too_large_is_given_as_unreadable(tmp_path: Pat
     found = read_templates(tmp_path, TEMPLATES)
     assert (found["rewrite"], found["triage"]) == ("", "")
     assert "\ufffd" in found["merge"]
-
-
-def test_a_failing_disk_is_told_as_unreadable(tmp_path: Path) -> None:
-    """A disk failure is reported as an unreadable template."""
-    (tmp_path / "rewrite.md").write_text("改写", "utf-8")
-    assert read_templates(tmp_path, TEMPLATES, disk=DeadDisk()) == {"rewrite": ""}

@@ -55,12 +55,6 @@ def test_an_own_template_takes_the_place_of_ours() -> None:
     assert triage.instructions == LIBRARY.triage([said(1, PEOPLE[0].id, "乙")], job_context()).instructions
 
 
-@pytest.mark.parametrize("text", ["\ufeff" + OWN, OWN.replace("\n", "\r\n"), OWN.replace("<!--", "  <!--")])
-def test_editors_leave_their_marks(text: str) -> None:
-    """A byte order mark, Windows line ends and blanks around the separator change nothing."""
-    assert prompts(PromptLibrary({"rewrite": text})) == prompts(PromptLibrary({"rewrite": OWN}))
-
-
 @pytest.mark.parametrize(("text", "told"), REFUSED.values(), ids=REFUSED.keys())
 def test_an_unusable_template_is_named_and_not_used(text: str, told: str) -> None:
     """An invalid template is reported in one Chinese sentence that says how to correct it, and is not used."""

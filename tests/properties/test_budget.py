@@ -50,9 +50,3 @@ def test_nothing_is_dropped_without_need(parts):
     whole = tuple(part.section for part in parts if part.section.lines)
     rounding = sum(len(section.lines) + 1 for section in whole) + 3
     assert fitted(parts, token_count(block(whole)) + token_count(fenced(())) + rounding) == whole
-
-
-@given(PARTS, BUDGETS, st.integers(0, 100))
-def test_more_room_never_empties_the_block(parts, budget, more):
-    """If something is shown within a budget, something is shown within a larger one."""
-    assert fitted(parts, budget + more) or not fitted(parts, budget)

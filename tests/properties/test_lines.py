@@ -57,15 +57,6 @@ def test_hits_are_bounded_and_in_order(terms, passages, weights):
     assert scores == sorted(scores, reverse=True)
 
 
-@given(QUESTIONS, talks(), WEIGHTINGS, st.randoms(use_true_random=False))
-def test_the_order_of_rows_tells_nothing(terms, passages, weights, random):
-    """The order in which lines were loaded does not change what is found."""
-    lines = [line for passage in passages for line in passage]
-    expected = {(hit.line.scene.scope, hit.line.id): hit for hit in found_in(terms, [lines], weights)}
-    random.shuffle(lines)
-    assert {(hit.line.scene.scope, hit.line.id): hit for hit in found_in(terms, [lines], weights)} == expected
-
-
 @given(QUESTIONS, talks())
 def test_whoever_says_a_word_of_the_question_is_found(terms, passages):
     """Every line that shares a term with the query is found."""

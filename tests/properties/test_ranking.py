@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -32,7 +32,6 @@ WORDS = ("阿棠", "喜欢", "乌龙茶", "爬山", "什么", "tea")
 SCORES = st.floats(0, 1)
 ANY_SCORES = st.floats() | SCORES
 INSTANTS = st.datetimes(datetime(2, 1, 3), datetime(9998, 12, 29), timezones=st.just(SHANGHAI))  # noqa: DTZ001  # bounds
-TODAYS = st.datetimes(datetime(2020, 1, 1), timezones=st.just(SHANGHAI))  # noqa: DTZ001  # a bound
 EVENTS = st.builds(
     an_event,
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map("".join),
@@ -86,12 +85,6 @@ def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, scores, known):
     assert all(math.isfinite(score) for score in scores)
     assert scores == sorted(scores, reverse=True)
     assert all(0.0 <= part <= 1.0 for hit in hits for part in (hit.similarity, hit.lexical, hit.relevance))
-
-
-@given(ROWS, ROWS, STEPS)
-def test_equal_questions_have_equal_answers(dense, lexical, steps):
-    """The same input gives the same result."""
-    assert ranked(dense, lexical, steps) == ranked(dense, lexical, steps)
 
 
 @given(st.lists(st.tuples(EVENTS, SCORES), min_size=1, max_size=8), ROWS, STEPS, SCORES, st.data())
@@ -153,27 +146,6 @@ def test_whom_the_question_names_is_lifted_within_bounds(dense, people):
             assert hit.score == score
 
 
-@given(ROWS, ROWS, STEPS, SEVERAL)
-def test_what_lies_outside_the_time_named_stays(dense, lexical, steps, windows):
-    """Named time windows change the order of an unlimited result and never its members."""
-    roomy = replace(steps, limit=50)
-    with_it, without = (ranked(dense, lexical, replace(roomy, windows=one)) for one in (windows, ()))
-    texts = [{(hit.event.text, hit.event.sender_id) for hit in hits} for hits in (with_it, without)]
-    assert {text for text, _ in texts[0]} == {text for text, _ in texts[1]}
-
-
-@given(st.lists(EVENTS, min_size=2, max_size=6), STEPS, st.data())
-def test_a_reranker_orders_what_it_judges(events, steps, data):
-    """Without other factors the order is the reranker's, whatever the legs found."""
-    dense = [(event, data.draw(SCORES)) for event in events]
-    hits = fused(dense, None, 0.5)
-    scores = data.draw(st.lists(st.floats(0.01, 1), min_size=len(hits), max_size=len(hits), unique=True))
-    best = hits[scores.index(max(scores))].event.id
-    found = diversified(collapsed(above(judged(hits, scores), 0.0)), 0.0, 50)
-    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
-    assert found[0].event.id == best
-
-
 @given(ROWS, st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES), INSTANTS)
 def test_newness_lifts_within_bounds(dense, decay, now):
     """Newness only raises scores, and by the boost at most, whatever the clock says."""
@@ -181,13 +153,3 @@ def test_newness_lifts_within_bounds(dense, decay, now):
         assert hit.relevance <= hit.score <= hit.relevance * (1 + decay.boost) * (1 + 1e-9)
         if hit.relevance < decay.floor:
             assert hit.score == hit.relevance
-
-
-@given(st.floats(0.001, 1), TODAYS, st.floats(0.01, 1000), st.floats(0.01, 10))
-def test_of_two_equal_hits_the_newer_wins(relevance, now, half_life, boost):
-    """Of two equally relevant hits the newer one is ranked first."""
-    old = an_event("旧", happened_at=now - timedelta(days=half_life))
-    new = an_event("新", happened_at=now)
-    decay = Decay(half_life, boost, 0.0)
-    hits = weighed(fused([(old, relevance), (new, relevance)], None, 0.5), (), frozenset(), decay, now)
-    assert [hit.event.text for hit in hits] == ["新", "旧"]

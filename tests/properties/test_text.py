@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.text.names import clean_name, clean_text, defused, one_line
-from cognitive_memory_core.text.terms import index_terms, query_terms, sentences_of, token_count
+from cognitive_memory_core.text.names import clean_name, clean_text, defused
+from cognitive_memory_core.text.terms import index_terms, token_count
 
 TRICKY = (
     "\u200d\ufe0f\ufe0e\u0301\u0338\u20e3\u202e\u2066\u200b\u3164\u2800\u00ad\u2028\x85\r\n\t\x00\ud800\ue000\U000e0041"
@@ -44,15 +44,6 @@ def test_a_clean_text_is_text(text: str) -> None:
     assert clean.encode().decode() == clean
 
 
-@given(texts, st.integers(1, 50))
-def test_one_line_has_no_second(text: str, limit: int) -> None:
-    """one_line gives a single line within its limit."""
-    line = one_line(text, limit)
-    assert len(line.splitlines()) <= 1
-    assert len(line) <= limit
-    assert one_line(line) == line.strip()
-
-
 @given(texts)
 def test_no_text_opens_or_closes_anything(text: str) -> None:
     """A defused text is one line without tags, fences or square brackets, and stays the same."""
@@ -62,13 +53,6 @@ def test_no_text_opens_or_closes_anything(text: str) -> None:
         read = unicodedata.normalize(form, harmless)
         assert not set("<>[]`\n\r") & set(read)
         assert len(read.splitlines()) <= 1
-
-
-@given(texts)
-def test_sentences_lose_nothing(text: str) -> None:
-    """The sentences of a text joined together are the text, and none is empty."""
-    assert "".join(sentences_of(text)) == text
-    assert all(sentences_of(text))
 
 
 @given(texts, texts)
@@ -90,15 +74,6 @@ def test_every_term_is_found(text: str) -> None:
         assert {term for (term,) in database.execute("SELECT term FROM words")} == set(terms)
         for term in set(terms):
             assert database.execute("SELECT 1 FROM lines WHERE lines MATCH ?", (f'"{term}"',)).fetchone()
-
-
-@given(texts)
-def test_a_text_is_found_by_its_own_words(text: str) -> None:
-    """The query terms of a text are among its index terms, without duplicates, and not empty if those are not."""
-    asked, kept = query_terms(text, characters=True), index_terms(text)
-    assert len(asked) == len(set(asked))
-    assert set(asked) <= set(kept)
-    assert bool(query_terms(text)) == bool(kept)
 
 
 @given(texts)

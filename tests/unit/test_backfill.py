@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import cognitive_memory_core as core
 from cognitive_memory_core.historian.backlog import APART
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
@@ -90,12 +88,3 @@ async def test_half_of_the_days_calls_belong_to_today(tmp_path: Path) -> None:
         assert (await memory.backfill([a_message("我养了一只猫", sent_at=later(days=-1))])).taken == 1
         assert await memory.drain(30)
         assert await memory.events(GROUP) == []
-
-
-async def test_only_messages_are_taken(tmp_path: Path) -> None:
-    """Anything but a message is refused with a sentence, and so is every line while no memory is open."""
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
-        with pytest.raises(core.BadArgument, match="messages"):
-            await memory.backfill(["甲"])  # type: ignore[list-item]
-    with pytest.raises(core.UnavailableError):
-        await core.CognitiveMemory.absent("没有打开").backfill([])

@@ -67,14 +67,6 @@ async def test_without_a_model_nothing_changes(tmp_path: Path) -> None:
         assert (await memory.beliefs(GROUP, status="all")).total == 0
 
 
-async def test_without_new_messages_nothing_is_asked(tmp_path: Path) -> None:
-    """A group in which nobody said anything costs no call."""
-    async with opened(tmp_path, RuntimeError("not asked")) as (memory, clock):
-        await said(memory, *CHAT)
-        clock.advance(days=3)
-        assert (await memory.evolve(GROUP)).message.startswith("无新消息")
-
-
 async def test_only_groups_have_beliefs(tmp_path: Path) -> None:
     """In a private chat every call answers with one sentence; an unknown belief is an error of its own."""
     async with opened(tmp_path, "x") as (memory, _):

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.names import CurrentNames
-from cognitive_memory_core.text import characters as caches
 from cognitive_memory_core.text import people as ids
 from cognitive_memory_core.text.people import callnames
 from tests.support.clock import NOON, FrozenClock
@@ -75,16 +74,6 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
         assert filled() == set()
         assert not any(one._read for one in holders if isinstance(one, CurrentNames))
         assert not any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
-
-
-def test_what_is_gone_is_not_held_for_letting_go() -> None:
-    """Registering a cache owner for invalidation does not keep it alive."""
-    known = CurrentNames(cast("Any", None))
-    assert known in caches._holders
-    before = len(caches._holders)
-    del known
-    gc.collect()
-    assert len(caches._holders) < before
 
 
 async def test_a_purge_lets_go_of_what_was_remembered_meanwhile(tmp_path: Path) -> None:

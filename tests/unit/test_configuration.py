@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.configuration import (
-    HOT,
     OVERRIDES_FILE,
     Configuration,
     found_key,
-    is_hot,
     setting_keys,
     with_hot,
 )
@@ -154,12 +152,6 @@ def test_a_refusing_disk_loses_nothing(tmp_path: Path) -> None:
     assert stored(tmp_path) == {"query.auto_top_k": 3, "query.profile_top_k": 4}
 
 
-def test_without_a_directory_nothing_is_stored() -> None:
-    """Without a data directory a change is refused."""
-    with pytest.raises(StorageRefused):
-        Configuration({}, None).change("query.auto_top_k", "3")
-
-
 def test_another_env_moves_hot_keys_only(tmp_path: Path) -> None:
     """After a reload hot keys of .env act, cold ones wait for a restart, and overridden ones are named."""
     configuration = Configuration({}, tmp_path)
@@ -203,12 +195,6 @@ def test_every_value_is_shown_as_env_would_write_it() -> None:
     price = configuration.state("models.embedding.price").value
     assert Settings.from_mapping({"models": {"embedding": {"price": price}}}).models.embedding.price == Price(0.5, 0.5)
     assert all(configuration.state(key) for key in setting_keys())
-
-
-def test_every_hot_name_is_a_setting() -> None:
-    """Each name of the list of hot settings is a group or a key."""
-    assert not [name for name in HOT if not any(f"{key}.".startswith(f"{name}.") for key in setting_keys())]
-    assert not is_hot("queue.max_pending")
 
 
 def test_hot_settings_move_and_the_others_stay() -> None:

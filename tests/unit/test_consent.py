@@ -177,18 +177,6 @@ async def test_a_switch_ends_by_itself() -> None:
     assert not consent.may_record(GROUP)
 
 
-async def test_ended_switches_make_room_for_an_import() -> None:
-    """Only switches whose time is over are deleted."""
-    ledger, clock = a_ledger(), FrozenClock()
-    consent = Consent(ledger, now=clock.now)
-    lasting = PlaceSwitch(OTHER_GROUP.scope, "record_only", clock.now() + timedelta(minutes=2))
-    await consent.set_switch(PlaceSwitch(GROUP.scope, "off", clock.now() + timedelta(minutes=1)))
-    await consent.set_switch(lasting)
-    clock.advance(minutes=1)
-    await consent.drop_ended_switches()
-    assert await ledger.consent.switches() == [lasting]
-
-
 async def test_lines_said_incognito_are_left_out_for_good() -> None:
     """Incognito covers its person, scope and time, even for a dialogue that is submitted much later."""
     ledger = a_ledger()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -199,14 +198,3 @@ async def test_a_first_start_can_be_killed_anywhere(tmp_path: Path) -> None:
         data.mkdir()
         begun(data)
         await lived(data)
-
-
-async def test_watching_follows_the_files_that_were_opened(tmp_path: Path) -> None:
-    """What the memory itself does to its ledger is not reported as a loss."""
-    async with a_memory(tmp_path / "data") as memory:
-        await say(memory, READING, TOLD)
-        await memory.forget_user(READING, READING.user_id)
-        with suppress(asyncio.TimeoutError):
-            await memory.drain(0)
-        await memory.remember(MEMO)
-        assert (await memory.status()).last_error == ""

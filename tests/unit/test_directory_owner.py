@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.disk import LOCK, DirectoryOwner
+from cognitive_memory_core.disk import DirectoryOwner
 from cognitive_memory_core.errors import DirectoryInUse
 
 OTHER = """
@@ -65,19 +65,6 @@ async def test_a_killed_owner_leaves_the_directory_free(tmp_path: Path):
     owner.release()
 
 
-async def test_a_released_directory_can_be_owned_again(tmp_path: Path):
-    """A released directory can be acquired at once."""
-    owner = DirectoryOwner(tmp_path)
-    await owner.acquire(0)
-    owner.release()
-    owner.release()
-    with another_process(tmp_path, 0) as second:
-        assert said(second) == "owner"
-        second.communicate()
-    await owner.acquire(0)
-    owner.release()
-
-
 async def test_two_memories_of_one_process_cannot_share_a_directory(tmp_path: Path):
     """Two memories in one process cannot own the same directory."""
     first, second = DirectoryOwner(tmp_path), DirectoryOwner(tmp_path)
@@ -116,13 +103,3 @@ async def test_a_cancelled_attempt_owns_nothing(tmp_path: Path):
     other = DirectoryOwner(tmp_path)
     await other.acquire(5)
     other.release()
-
-
-async def test_a_new_directory_is_private(tmp_path: Path):
-    """The directory and the lock are created for their owner only."""
-    data_dir = tmp_path / "a" / "b"
-    owner = DirectoryOwner(data_dir)
-    await owner.acquire(0)
-    assert data_dir.stat().st_mode & 0o777 == 0o700
-    assert (data_dir / LOCK).stat().st_mode & 0o777 == 0o600
-    owner.release()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.disk import MAX_BYTES, TRIES, Disk, Vanished
+from cognitive_memory_core.disk import MAX_BYTES, Disk, Vanished
 from cognitive_memory_core.errors import PermanentError, StorageRefused
 from tests.support.disk import Fault, FaultyDisk, FragileDisk
 
@@ -119,39 +119,6 @@ def test_a_file_in_use_on_windows_is_waited_for(tmp_path: Path, winerror: int):
     assert (tmp_path / "a").read_bytes() == b"x"
 
 
-def test_a_file_in_use_for_good_is_refused(tmp_path: Path):
-    """A lasting sharing violation is refused after a bounded number of retries."""
-    disk = BusyDisk("replace", 1000)
-    with pytest.raises(StorageRefused):
-        disk.create(tmp_path / "a", b"x")
-    assert 1000 - disk.times == TRIES
-    assert names_in(tmp_path) == []
-
-
-@pytest.mark.parametrize("code", [errno.EINVAL, errno.EBADF, errno.ENOTSUP])
-def test_a_file_system_without_folder_fsync_is_usable(tmp_path: Path, code: int):
-    """If the file system cannot fsync folders, files are still fsynced and nothing is refused."""
-
-    class NoFolders(FaultyDisk):
-        def act(self, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-            if operation == "fsync" and Path(self._opened[args[0]]).is_dir():
-                raise OSError(code, os.strerror(code))
-            return super().act(operation, call, *args, **kwargs)
-
-    NoFolders().create(tmp_path / "a", b"x")
-    assert (tmp_path / "a").read_bytes() == b"x"
-
-
-def test_moving_what_is_gone_says_so(tmp_path: Path):
-    """Moving a missing file raises Vanished; a missing target folder is a disk failure."""
-    with pytest.raises(Vanished):
-        Disk().move(tmp_path / "a", tmp_path / "b")
-    (tmp_path / "a").write_bytes(b"x")
-    with pytest.raises(StorageRefused):
-        Disk().move(tmp_path / "a", tmp_path / "nowhere" / "b")
-    assert (tmp_path / "a").read_bytes() == b"x"
-
-
 def test_reading_is_bounded_by_size_before_a_byte_is_read(tmp_path: Path):
     """A file over the size limit is refused before it is read."""
     path = tmp_path / "a"
@@ -189,11 +156,3 @@ def test_a_process_that_is_short_of_something_blames_no_file(tmp_path: Path, cod
     disk.arm(Fault(1, errno.EIO))
     with pytest.raises(PermanentError):
         disk.read(tmp_path / "a")
-
-
-def test_folders_are_private_from_the_start(tmp_path: Path):
-    """A new folder has mode 0700, and an existing one is changed to it."""
-    (tmp_path / "old").mkdir(mode=0o755)
-    for name in ("old", "new"):
-        Disk().make_folder(tmp_path / name)
-        assert (tmp_path / name).stat().st_mode & 0o777 == 0o700

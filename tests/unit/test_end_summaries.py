@@ -22,7 +22,6 @@ from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk
-from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -167,22 +166,6 @@ async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries,
     assert any("旧0" in rows_of(one) for one in path.parent.iterdir())
 
 
-async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk, path: Path):
-    """Many memos at once cause few writes, and flushing writes the rest."""
-    mirror.loop.start()
-    for number in range(20):
-        await mirror.copy(a_memo(number))
-    await until(path.exists)
-    for number in range(20, 40):
-        await mirror.copy(a_memo(number))
-        await asyncio.sleep(0.001)
-    assert [operation for operation, _ in disk.performed].count("replace") == 1
-    await mirror.loop.stop()
-    await mirror.flush()
-    assert [operation for operation, _ in disk.performed].count("replace") == 2
-    assert len(rows_of(path)) == 40
-
-
 async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, disk: FaultyDisk, path: Path):
     """A memo whose write is cancelled is written by the last flush."""
     disk.arm(Fault(1, errno.ENOSPC))
@@ -244,13 +227,6 @@ async def test_the_file_is_never_torn(mirror: EndSummaries, disk: FaultyDisk, pa
     assert not list(path.parent.glob("*.tmp"))
 
 
-async def test_broken_characters_are_written(mirror: EndSummaries, path: Path):
-    """A memo with a lone surrogate is written."""
-    await mirror.copy(a_memo(1, "坏\ud800的"))
-    await mirror.flush()
-    assert rows_of(path)[0]["summary"] == "坏\ufffd的"
-
-
 HIDE = Redaction.of({"2000001"}, {"阿棠"})
 
 
@@ -296,17 +272,6 @@ async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSum
     assert not path.with_name("end_summaries.corrupt-7.json").exists()
     assert path.with_name("end_summaries.corrupt-8.json").exists()
     assert not path.with_name("end_summaries.corrupt-9.json").exists()
-
-
-async def test_an_erased_group_leaves_the_file(mirror: EndSummaries, path: Path):
-    """Entries of an erased group are removed, and those of a private chat with the same id are kept."""
-    other = {"summary": "书", "location": {"type": "private", "name": "10001"}, "id": "p"}
-    lay(path, json.dumps([{"summary": "茶", "location": {"type": "group", "name": "10001"}}, other]))
-    await mirror.copy(a_memo(1))
-    await mirror.copy(a_memo(2, scope=PRIVATE.scope))
-    assert await mirror.erase((), GROUP.scope, str) == 1
-    await mirror.flush()
-    assert [row["id"] for row in rows_of(path)] == ["p", "memo2"]
 
 
 @pytest.mark.parametrize("at", range(1, 16))

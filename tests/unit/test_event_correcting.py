@@ -14,7 +14,7 @@ from cognitive_memory_core.errors import NotPermitted, UnknownEvent
 from cognitive_memory_core.forgetting import corrected_event
 from cognitive_memory_core.settings import Settings
 from cognitive_memory_core.text.people import spoken
-from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, an_event
+from tests.support.builders import GROUP, OPERATOR, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger, committed, shown
 
@@ -50,14 +50,6 @@ async def test_words_that_lean_on_the_speaker_stand_behind_the_name_and_in_no_qu
     corrected = await correct(ledger, GROUP, await told(ledger), "我只是对芒果过敏")
     assert corrected.text == spoken(corrected) == "阿棠(2000001) 说：我只是对芒果过敏"
     assert [(one.sender_id, one.text) for one in corrected.quotes] == [("2000001", "我只是对芒果过敏")]
-
-
-async def test_a_group_event_is_corrected_from_the_private_chat() -> None:
-    """A correction of a group statement, even from a private chat, goes to the profile of that group."""
-    ledger = a_ledger()
-    await correct(ledger, PRIVATE, await told(ledger), "阿棠(2000001)对芒果过敏")
-    (waiting,) = await ledger.facts.waiting()
-    assert waiting.key == ProfileKey.member("10001", "2000001")
 
 
 async def test_nobody_puts_words_into_the_mouth_of_others() -> None:
@@ -97,10 +89,3 @@ async def test_a_corrected_statement_about_the_group_feeds_its_profile() -> None
     await correct(ledger, GROUP, await a_rule(ledger), "读书会(10001)在湖边聚会")
     [fact] = await ledger.facts.facts(ProfileKey.group("10001"), 9)
     assert fact.text == "阿棠(2000001) 说：读书会(10001)在湖边聚会"
-
-
-async def test_a_correction_feeds_no_profile_that_the_old_statement_did_not() -> None:
-    """A statement that never fed the group's profile does not feed it once it is corrected."""
-    ledger = a_ledger()
-    await correct(ledger, GROUP, await told(ledger), "读书会(10001)周六下午聚会")
-    assert [waiting.key.entity_type for waiting in await ledger.facts.waiting()] == ["member"]

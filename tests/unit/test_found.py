@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core import CognitiveMemory, Scene, Turn
+from cognitive_memory_core import CognitiveMemory, Scene
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.telling import EXACT
-from tests.support.waiting import PATIENCE
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
 BOTH = ("message", "event")
@@ -107,14 +106,6 @@ async def test_a_day_is_found_in_both_ways_of_writing_it(tmp_path: Path, questio
         assert (await found(memory, question))[0] == "汤也好喝"
 
 
-@pytest.mark.parametrize("question", ["2026-03-05", "3月5日"])
-async def test_a_day_that_a_line_speaks_of_is_found_as_it_was_written(tmp_path: Path, question: str) -> None:
-    """A future date is searched as words."""
-    async with opened(tmp_path) as memory:
-        await said(memory, f"{question}交报告", "明天下雨")
-        assert (await found(memory, question))[0] == f"{question}交报告"
-
-
 async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path) -> None:
     """有人接了没 finds the reply 我去吧 beside it, both with their neighbours, and nothing of another day."""
     async with opened(tmp_path) as memory:
@@ -125,19 +116,6 @@ async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path)
         assert next(iter(hits)) == "有人接了没"
         assert [line.text for line in hits["我去吧"].neighbours] == ["快递到楼下了", "有人接了没", "辛苦"]
         assert "早上好" not in hits
-
-
-async def test_no_line_is_found_where_the_log_is_not_named(tmp_path: Path) -> None:
-    """Without a named kind only events are returned, and a forgotten event is not found as its message."""
-    async with opened(tmp_path) as memory:
-        await memory.observe(a_message("我在学陶艺", GROUP, NOON - timedelta(hours=2), id="source"))
-        assert await memory.search_events(GROUP, "谁在学陶艺") == []
-        assert await memory.remember(Turn(GROUP, observations=["阿棠在学陶艺"], message_ids=["source"]))
-        assert await memory.drain(PATIENCE)
-        (hit,) = await memory.search_events(GROUP, "谁在学陶艺")
-        assert hit.event.kind != "message"
-        await memory.forget_event(GROUP, hit.event.id)
-        assert await memory.search_events(GROUP, "谁在学陶艺") == []
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,13 @@ import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.models import Ask
-from tests.support.beliefs import LIN, MO, TEA, a_chat, answered, created, greetings
 from tests.support.builders import GROUP
-from tests.support.chats import said, statements
+from tests.support.chats import statements
 from tests.support.clock import FrozenClock
 from tests.support.waiting import until
 
@@ -123,15 +121,6 @@ async def test_the_number_of_rewrites_moves(tmp_path: Path) -> None:
         assert bench.chat.count("rewrite") == 4
 
 
-async def test_the_least_confidence_moves(tmp_path: Path) -> None:
-    """`historian.min_confidence` decides from which confidence on a statement is certain."""
-    async with at_work(tmp_path, statements(said(CAT, confidence=0.5))) as bench:
-        assert (await bench.stored("她养了一只猫")).is_absolute
-        await bench.move("historian", min_confidence=0.9)
-        bench.chat.answer = statements(said("阿棠(2000001) 在学画画", confidence=0.5))
-        assert not (await bench.stored("她在学画画")).is_absolute
-
-
 async def test_how_many_places_are_served_at_once_moves(tmp_path: Path) -> None:
     """`historian.concurrency` bounds the places for which the model is asked at once, also while jobs wait."""
     async with at_work(tmp_path, statements(CAT), historian={"concurrency": 1}) as bench:
@@ -187,33 +176,6 @@ async def test_how_often_foreign_jobs_are_looked_for_moves(tmp_path: Path) -> No
         await until(is_found)
 
 
-async def closed_during_a_job(tmp_path: Path, started_with: float, moved_to: float) -> int:
-    """Close a memory while its model thinks, and let the model answer then; return how many jobs are left."""
-    opened = at_work(tmp_path, statements(CAT), historian={"shutdown_seconds": started_with})
-    async with opened as bench:
-        bench.chat.gate.clear()
-        await bench.remember("她养了一只猫")
-        await until(lambda: bench.chat.busy == 1)
-        await bench.move("historian", shutdown_seconds=moved_to)
-        answering = asyncio.create_task(_answer_later(bench.chat))
-    answering.cancel()
-    await asyncio.gather(answering, return_exceptions=True)
-    return len(jobs_in(tmp_path, "p*"))
-
-
-async def _answer_later(chat: HeldChat) -> None:
-    """Let the model answer after the loop had time to begin the close."""
-    for _ in range(1_000):
-        await asyncio.sleep(0)
-    chat.gate.set()
-
-
-async def test_how_long_a_shutdown_waits_moves(tmp_path: Path) -> None:
-    """`historian.shutdown_seconds` decides at the close whether a running job is waited for or requeued."""
-    assert await closed_during_a_job(tmp_path / "waits", 0, FOR_EVER) == 0
-    assert await closed_during_a_job(tmp_path / "ends", FOR_EVER, 0) == 1
-
-
 async def test_how_many_facts_a_profile_waits_for_moves(tmp_path: Path) -> None:
     """`profile.merge_min_facts` decides how many facts make an existing profile due."""
     scene = core.Scene.group(GROUP.group_id, "2000001", user_name="阿棠")
@@ -238,32 +200,3 @@ async def test_how_many_facts_a_profile_waits_for_moves(tmp_path: Path) -> None:
         assert not await written("桃子")
         await memory.configure(settings({"profile": {"merge_min_facts": 1}}))
         await until(lambda: written("桃子"))
-
-
-RULES = ("不讨论政治", "每周六晚上讨论新番", "新人进群先报名字")
-CHAT = a_chat(
-    *[(who, f"以后{rule}") for rule in RULES for who in (TEA, LIN)],
-    *[(MO, f"今天看完了第 {number} 集") for number in range(34)],
-    at=FrozenClock().now() - timedelta(hours=2),
-)
-CREATED = answered(*(created(rule, 2 * number + 1, 2 * number + 2) for number, rule in enumerate(RULES)))
-SUMMARY = '{"summary": "其余的话没有定下什么"}'
-
-
-async def evolved(bench: Bench) -> tuple[int, int]:
-    """Evolve a group; return how many of its lines the model was shown, and how many beliefs it has then."""
-    bench.chat.answers = {"compress": SUMMARY, "evolution": CREATED}
-    await bench.memory.evolve(GROUP)
-    prompt = next(one.prompt for one in reversed(bench.chat.asked) if one.purpose == "evolution")
-    return sum(line.text in prompt for line in CHAT), (await bench.memory.beliefs(GROUP)).total
-
-
-async def test_what_a_run_reads_and_keeps_moves(tmp_path: Path) -> None:
-    """`evolution.max_messages` and `max_beliefs` bound the lines of the next run, and the group's beliefs after it."""
-    async with at_work(tmp_path) as bench:
-        for line in [*greetings(), *CHAT]:
-            await bench.memory.observe(line)
-        await bench.move("evolution", max_messages=12, max_beliefs=2)
-        assert await evolved(bench) == (12, 2)
-        await bench.move("evolution", max_messages=30)
-        assert await evolved(bench) == (30, 3)

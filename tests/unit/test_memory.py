@@ -45,12 +45,6 @@ async def remembered(memory: CognitiveMemory, *observations: str, scene: Scene =
     return job_id
 
 
-async def test_blank_turns_are_not_accepted(tmp_path: Path) -> None:
-    """An empty turn is not queued, and remember returns None."""
-    async with opened(tmp_path) as memory:
-        assert await memory.remember(Turn(GROUP, memo=" ", observations=["", "  "])) is None
-
-
 async def test_a_memo_is_there_at_once_and_needs_no_job(tmp_path: Path) -> None:
     """The memo of a turn without observations is stored when remember returns."""
     async with opened(tmp_path, background=False) as memory:
@@ -59,17 +53,6 @@ async def test_a_memo_is_there_at_once_and_needs_no_job(tmp_path: Path) -> None:
         assert (memo.id, memo.text) == (memo_id, "帮阿棠查了天气")
         assert not list((tmp_path / "queues" / "pending").iterdir())
         assert "查了天气" in (await memory.context(GROUP, "今天聊点别的事情吧")).text
-
-
-async def test_one_request_is_one_job(tmp_path: Path) -> None:
-    """A repeated request id in the same scene gives the same job; in another scene it gives another job."""
-    async with opened(tmp_path) as memory:
-        first = await remembered(memory, "阿棠对花生过敏", request_id="r1")
-        again = await memory.remember(Turn(GROUP, observations=["别的"], request_id="r1"))
-        other = await memory.remember(Turn(OTHER_GROUP, observations=["别的"], request_id="r1"))
-        assert again == first != other
-        assert await memory.drain(PATIENCE)
-        assert len(await memory.events(GROUP)) == 1
 
 
 async def test_a_memory_drained_right_after_opening_learns_on(tmp_path: Path) -> None:
@@ -106,13 +89,6 @@ async def test_an_absent_memory_stores_and_recalls_nothing() -> None:
     assert (await memory.status()).reason == "配置有误"
     with pytest.raises(core.UnavailableError, match="配置有误"):
         await memory.pin(GROUP, "x")
-
-
-async def test_a_dialogue_of_bots_alone_is_nothing(tmp_path: Path) -> None:
-    """A dialogue without a person's line is not queued."""
-    async with opened(tmp_path) as memory:
-        assert await memory.consider(GROUP, [a_message("我是机器人", is_bot=True)]) is None
-        assert await memory.consider(GROUP, []) is None
 
 
 async def test_pins_are_the_groups_and_ones_own(tmp_path: Path) -> None:
@@ -212,16 +188,6 @@ async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: py
         assert f"第 {number} 行" in caplog.text
 
 
-async def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
-    """Importing a file that is no export raises BadArgument and changes nothing."""
-    (tmp_path / "x").write_text("hello", encoding="utf-8")
-    async with opened(tmp_path / "m") as memory:
-        with pytest.raises(core.BadArgument):
-            await memory.import_(tmp_path / "x")
-        with pytest.raises(core.BadArgument):
-            await memory.import_(tmp_path / "missing")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes in folders are POSIX")
 async def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
     """An import of a pipe, which would wait for a writer, is refused as no regular file."""
@@ -250,52 +216,12 @@ async def test_long_lines_are_read_a_few_at_a_time(tmp_path: Path) -> None:
     assert most < 30_000_000
 
 
-async def test_a_blank_request_is_no_name(tmp_path: Path) -> None:
-    """Turns without a request id, or with a blank one, are separate jobs."""
-    async with opened(tmp_path) as memory:
-        first = await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id=""))
-        second = await memory.remember(Turn(GROUP, observations=["阿棠养猫"], request_id=""))
-        assert first != second
-        assert await memory.drain(PATIENCE)
-        assert len(await memory.events(GROUP)) == 2
-
-
 async def test_a_request_is_of_its_person(tmp_path: Path) -> None:
     """The same request id of two people in one group gives two jobs."""
     async with opened(tmp_path) as memory:
         first = await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id="r1"))
         second = await memory.remember(Turn(STRANGER, observations=["路人养猫"], request_id="r1"))
         assert first != second
-
-
-async def test_drain_works_again_and_again_without_a_background(tmp_path: Path) -> None:
-    """Without background work, each drain does the jobs accepted since the last one."""
-    async with opened(tmp_path, background=False) as memory:
-        for number, text in enumerate(("阿棠怕狗", "阿棠养猫", "阿棠爱吃鱼"), 1):
-            await remembered(memory, text)
-            assert len(await memory.events(GROUP)) == number
-
-
-async def test_lines_of_another_place_are_no_part_of_a_dialogue(tmp_path: Path) -> None:
-    """Lines of another group are left out of a dialogue."""
-    async with opened(tmp_path) as memory:
-        foreign = a_message("我住在上海浦东", scene=OTHER_GROUP)
-        assert await memory.consider(GROUP, [foreign]) is None
-        turn = Turn(GROUP, observations=["阿棠怕狗"], recent_messages=[foreign])
-        assert turn.recent_messages == ()
-
-
-async def test_messages_are_found_by_their_ids(tmp_path: Path) -> None:
-    """A logged message is found by its id at once, unless its sender opted out."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.observe(a_message("早", id="1"))
-        await memory.observe(a_message("好", id="2", scene=STRANGER))
-        await memory.observe(a_message("别处", id="3", scene=OTHER_GROUP))
-        assert [line.text for line in await memory.find_messages(GROUP, ["2", "1", "3"])] == ["早", "好"]
-        await memory.opt_out(STRANGER.user_id)
-        assert [line.text for line in await memory.find_messages(GROUP, ["2", "1", "3"])] == ["早"]
-        with pytest.raises(core.BadArgument):
-            await memory.find_messages(GROUP, [""])
 
 
 async def test_a_message_is_learned_from_the_moment_its_turn_is_accepted(tmp_path: Path) -> None:
@@ -337,16 +263,6 @@ async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, ca
         ]
     assert failed
     assert not any("金丝雀" in text or "sk-canary-key" in text for text in said)
-
-
-async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
-    """An export file is readable by its owner only."""
-    async with opened(tmp_path / "m") as memory:
-        await remembered(memory, "阿棠怕狗")
-        await memory.export(tmp_path / "x.jsonl")
-        assert (tmp_path / "x.jsonl").stat().st_mode & 0o077 == 0
-        with pytest.raises(core.StorageRefused):
-            await memory.export(tmp_path / "x.jsonl" / "y")
 
 
 async def test_somebodys_chat_that_cancels_itself_blocks_no_scene(tmp_path: Path) -> None:
@@ -467,3 +383,13 @@ async def test_a_chroma_server_that_is_killed_is_in_the_status(tmp_path: Path) -
                 told = await failing(memory)
                 assert (named in told, bool(told)) == (True, bool(named))
             assert "VECTOR_STORE__URL" in await failing(memory)
+
+
+async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:
+    """An export file is readable by its owner only."""
+    async with opened(tmp_path / "m") as memory:
+        await remembered(memory, "阿棠怕狗")
+        await memory.export(tmp_path / "x.jsonl")
+        assert (tmp_path / "x.jsonl").stat().st_mode & 0o077 == 0
+        with pytest.raises(core.StorageRefused):
+            await memory.export(tmp_path / "x.jsonl" / "y")

@@ -16,7 +16,6 @@ from cognitive_memory_core.vectors.chroma.place import Place
 from cognitive_memory_core.vectors.chroma.process import Bounds, ChromaProcess
 from tests.support import fake_chroma
 from tests.support.cancelling import cancelled_after, cancelled_at, left_over, until_nothing_is_left
-from tests.support.disks import fill, small_disk
 from tests.support.sizes import sized
 
 SETTINGS = core.Settings(historian=HistorianSettings(shutdown_seconds=1.0))
@@ -171,18 +170,3 @@ async def test_a_refused_opening_holds_nothing(tmp_path: Path, name: str) -> Non
     turns: list[str] = []
     await lived(tmp_path, turns)
     assert await opens_again(tmp_path) == turns == ["第 0 次"]
-
-
-async def test_an_opening_on_a_full_disk_holds_nothing(tmp_path: Path) -> None:
-    """On a full disk the opening is refused, everything is released, and it works once there is space."""
-    with small_disk(tmp_path / "disk", 1) as disk:
-        fill(disk)
-        with pytest.raises(core.StorageRefused):
-            await lived(disk / "data", [])
-        assert left_over(disk) == []
-        for path in disk.iterdir():
-            if path.is_file():
-                path.unlink()
-        turns: list[str] = []
-        await lived(disk / "data", turns)
-        assert await opens_again(disk / "data") == turns == ["第 0 次"]

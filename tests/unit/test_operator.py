@@ -100,11 +100,3 @@ async def test_a_pin_is_reached_by_its_id(tmp_path: Path) -> None:
         for pin in pins:
             await memory.unpin(OPERATOR, pin.id)
         assert (await memory.pins(GROUP), await memory.pins(PRIVATE)) == ([], [])
-
-
-async def test_figures_of_a_place(tmp_path: Path) -> None:
-    """An operator counts what is stored of everything, or of one group."""
-    async with a_memory(tmp_path) as memory:
-        for scene in (GROUP, OTHER_GROUP, PRIVATE):
-            await tell(memory, scene, f"阿棠(2000001) 在{scene.kind}{scene.group_id}喜欢乌龙茶")
-        assert [(await memory.activity(scene)).events for scene in (OPERATOR, IN_OTHER_GROUP)] == [3, 1]

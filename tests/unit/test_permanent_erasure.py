@@ -18,7 +18,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.end_summaries import MemoWriter
-from cognitive_memory_core.errors import BadArgument, StorageRefused, UnavailableError
+from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import Forgetting, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
@@ -26,7 +26,7 @@ from cognitive_memory_core.historian.name_observer import NameObserver
 from cognitive_memory_core.historian.upkeep import ClockWatch
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import Live, Settings
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, a_memo, a_pin, archived
 from tests.support.mirrors import ListedMirror
@@ -260,13 +260,6 @@ async def test_what_waited_while_the_log_refused_is_written_clean(world: World) 
     assert await world.told() == set()
 
 
-async def test_an_operator_names_the_place(world: World) -> None:
-    """An operator must name the group to forget."""
-    with pytest.raises(BadArgument):
-        await world.forgetting.forget_place(OPERATOR)
-    assert (await world.forgetting.forget_place(Scene.operator(group_id="10001"))).events == 2
-
-
 async def test_the_first_erasure_is_purged_at_once_in_the_background(world: World) -> None:
     """The first erasure starts a purge in the background, which rebuilds the index."""
     assert not (await world.forgetting.forget_person(GROUP, "2000001")).purged
@@ -288,30 +281,6 @@ async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
     world.clock.advance(minutes=1)
     assert await world.purge.run_if_due()
     assert world.rebuilt == 2
-
-
-async def test_a_purge_that_must_wait_runs_when_its_hour_comes(world: World) -> None:
-    """A delayed purge runs by itself an hour after the first one."""
-    await world.forgetting.forget_person(GROUP, "2000001")
-    assert await world.purge.run_if_due()
-    world.clock.advance(minutes=59, seconds=59.9)
-    await world.purge.close()
-    await world.forgetting.forget_person(MILI, "2000002")
-    waiting = world.purge._task
-    assert waiting is not None
-    world.clock.advance(seconds=1)
-    assert world.rebuilt == 1
-    assert await waiting
-    assert world.rebuilt == 2
-
-
-async def test_a_clock_that_was_set_back_does_not_stop_purges(world: World) -> None:
-    """If the last purge is in the future because the clock was set back, the next one is due."""
-    await world.forgetting.forget_person(GROUP, "2000001")
-    assert await world.purge.run_if_due()
-    world.clock.advance(days=-300)
-    await world.forgetting.forget_person(MILI, "2000002")
-    assert await world.purge.run_if_due()
 
 
 async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None:

@@ -345,13 +345,6 @@ async def test_a_foreign_line_does_not_leave_beside_a_hit(scene: Scene) -> None:
     assert [line.scene for line in hit.neighbours] == [GROUP]
 
 
-async def test_a_score_is_at_most_one() -> None:
-    """Age and people may raise a score above 1; callers are told 1, as they are promised."""
-    reads, _ = await reads_of(GROUP, told=SECRET)
-    (hit,) = await reads.search_events(GROUP, "自己的事", kinds=("message",), top_k=9)
-    assert hit.score == 1.0
-
-
 @pytest.mark.parametrize("scene", [OTHER_GROUP, ANOTHER_AGENT, PRIVATE], ids=["other group", "other agent", "private"])
 async def test_a_foreign_event_is_not_changed(scene: Scene) -> None:
     """An event that the scene may not read is unknown to it, so that it cannot show, forget or correct it."""

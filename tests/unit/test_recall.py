@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Scene, Turn
-from tests.support.builders import GROUP, PRIVATE, a_message
+from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.telling import EXACT, say
 from tests.support.waiting import PATIENCE
@@ -101,32 +100,6 @@ async def test_whoever_asks_is_meant_by_me(tmp_path: Path) -> None:
             texts = await found(memory, scene, "我对什么过敏")
             assert word in texts[0]
             assert len(texts) == 2
-
-
-@pytest.mark.parametrize("question", ["我是谁", "你还记得我吗", "who am I?"])
-async def test_who_am_i_is_answered_from_what_is_known(tmp_path: Path, question: str) -> None:
-    """A question such as 我是谁 finds what is known of the asker without a common word, in groups and in private."""
-    async with opened(tmp_path) as memory:
-        await told(memory, GROUP, "我喜欢喝乌龙茶", days_ago=3)
-        await told(memory, MAN, "我养了一只叫年糕的猫", days_ago=3)
-        for scene in (GROUP, PRIVATE):
-            context = await memory.context(scene, question)
-            assert "乌龙茶" in recollections(context.text).strip().splitlines()[0]
-            assert "乌龙茶" in (await found(memory, scene, question))[0]
-        assert recollections((await memory.context(GROUP, "今晚打游戏吗")).text) == ""
-
-
-async def test_every_message_of_a_batch_is_asked_for(tmp_path: Path) -> None:
-    """A question of several messages finds results for each of them."""
-    async with opened(tmp_path) as memory:
-        await told(memory, GROUP, "我阿棠对花生过敏", days_ago=3)
-        await told(memory, MAN, "小满周六要去黄山看日出", days_ago=3)
-        batch: Sequence[str] = ("阿棠能吃花生吗", "小满去黄山看日出了没", "哈哈哈好的")
-        frames = "".join(f"<message><content>{line}</content></message>" for line in batch)
-        for query in ("\n".join(batch), frames):
-            block = recollections((await memory.context(GROUP, query)).text)
-            assert "花生" in block
-            assert "黄山" in block
 
 
 async def test_the_speaker_is_found_where_another_was_spoken_to(tmp_path: Path) -> None:

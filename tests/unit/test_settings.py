@@ -171,17 +171,6 @@ def test_unknown_keys_are_named() -> None:
     assert Settings.from_mapping(given).query.auto_top_k == 7
 
 
-def test_decay_is_one_value_or_none() -> None:
-    """Decay has separate values for context and for tools, and is None if switched off."""
-    query = Settings().query
-    assert query.auto_decay is not None
-    assert query.tool_decay is not None
-    assert (query.auto_decay.half_life_days, query.auto_decay.boost, query.auto_decay.floor) == (14.0, 0.2, 0.35)
-    assert query.tool_decay.half_life_days == 60.0
-    off = Settings.from_mapping({"query": {"time_decay_enabled": False}}).query
-    assert (off.auto_decay, off.tool_decay) == (None, None)
-
-
 def test_a_role_inherits_what_is_not_set_for_it() -> None:
     """A model with only a name uses the historian's address and key; a blank name counts as missing."""
     settings = Settings.from_mapping(

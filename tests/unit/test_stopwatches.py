@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 
-from cognitive_memory_core.stopwatches import BOUNDS, Stopwatches
+from cognitive_memory_core.stopwatches import Stopwatches
 
 
 def test_operations_are_counted_by_how_long_they_take() -> None:
@@ -22,9 +20,3 @@ def test_operations_are_counted_by_how_long_they_take() -> None:
     assert (context.counts[0], context.counts[1], context.counts[-1]) == (1, 1, 1)
     assert context.seconds == pytest.approx(100.011)
     assert (sum(context.counts), sum(remember.counts)) == (3, 0)
-
-
-def test_bounds_grow() -> None:
-    """The buckets are in order, and one more holds what is over all of them."""
-    assert all(low < high for low, high in pairwise(BOUNDS))
-    assert len(Stopwatches("a").shown()[0].counts) == len(BOUNDS) + 1

@@ -97,11 +97,3 @@ async def test_a_switched_off_place_suggests_nothing(tmp_path: Path) -> None:
         assert await memory.suggestions(ADMIN) == []
         with pytest.raises(core.UnknownSuggestion):
             await memory.decide_suggestion(ADMIN, found.id, accept=True)
-
-
-async def test_a_closed_memory_suggests_nothing() -> None:
-    """A memory that is not open has no suggestions and refuses decisions."""
-    memory = core.CognitiveMemory.absent()
-    assert await memory.suggestions(ADMIN) == []
-    with pytest.raises(core.UnavailableError):
-        await memory.decide_suggestion(ADMIN, "1", accept=True)

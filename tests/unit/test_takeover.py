@@ -81,22 +81,6 @@ async def test_what_is_no_regular_file_is_left_alone(tmp_path: Path, kind: str) 
     assert await events_of(data) == []
 
 
-async def test_a_file_that_comes_later_is_not_taken_over(tmp_path: Path) -> None:
-    """Only what is there when the ledger is made counts; later the file is our own copy of memos."""
-    assert await events_of(tmp_path) == []
-    lay(tmp_path)
-    assert await events_of(tmp_path) == []
-
-
-async def test_switched_off_at_the_first_start_it_waits(tmp_path: Path) -> None:
-    """While the memory is off the summaries wait, also for what the older mode then changes; once on they come."""
-    lay(tmp_path)
-    async with core.CognitiveMemory.open(core.Settings.model_validate({**EXACT, "enabled": False}), tmp_path):
-        pass
-    write_json(tmp_path / "end_summaries.json", [])
-    assert len(await events_of(tmp_path)) == ROWS
-
-
 async def test_the_memory_of_the_set_agent_gets_them(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """They go to the agent of the settings; where each account has its own, nothing is guessed and the log says so."""
     lay(tmp_path / "named")

@@ -45,30 +45,6 @@ async def test_rounds_follow_each_other_while_there_is_work() -> None:
     await rounds.stop()
 
 
-async def test_a_rest_that_is_over_needs_no_nudge() -> None:
-    """After the pause that a round returned, the next round runs without being woken."""
-    work = Work(0.001, 0.001)
-    rounds = BackgroundLoop("work", work.round)
-    rounds.start()
-    await until(lambda: work.done == 3)
-    await rounds.stop()
-
-
-async def test_nudges_that_come_together_are_one_round() -> None:
-    """Several wake-ups within a tenth of a second cause one round."""
-    work = Work()
-    rounds = BackgroundLoop("work", work.round)
-    rounds.start()
-    await until(lambda: work.done == 1)
-    for _ in range(5):
-        rounds.nudge()
-        await asyncio.sleep(0)
-    await until(lambda: work.done == 2)
-    await asyncio.sleep(0.2)
-    assert work.done == 2
-    await rounds.stop()
-
-
 @pytest.mark.parametrize("failure", [UnavailableError("away"), ZeroDivisionError("x"), asyncio.CancelledError("x")])
 async def test_a_failure_is_said_once_and_outlived(failure: BaseException, caplog: pytest.LogCaptureFixture) -> None:
     """A failure is logged once, is kept in ``last_error`` until it is over, and does not end the loop."""
@@ -101,30 +77,6 @@ async def test_a_cancellation_ends_the_round_in_hand_first() -> None:
     await asyncio.sleep(0.01)
     await rounds.stop()
     assert ended == ["round"]
-
-
-async def test_an_error_asks_for_a_longer_pause() -> None:
-    """If an error has a ``retry_after``, the next round waits that long."""
-    work = Work(UnavailableError("away", retry_after=3600))
-    rounds = BackgroundLoop("work", work.round, first_pause=0.001)
-    rounds.start()
-    await until(lambda: bool(rounds.trouble.error))
-    for _ in range(5):
-        rounds.wake_now()
-        await asyncio.sleep(0.01)
-    assert work.done == 1
-    await rounds.stop()
-
-
-async def test_a_failure_is_told_to_whoever_must_know() -> None:
-    """The failure callback runs before the next round."""
-    told = list[int]()
-    work = Work(ZeroDivisionError(), ZeroDivisionError())
-    rounds = BackgroundLoop("work", work.round, first_pause=0.001, on_failure=lambda: told.append(work.done))
-    rounds.start()
-    await until(lambda: work.done == 3)
-    assert told == [1, 2]
-    await rounds.stop()
 
 
 def test_the_latest_trouble_is_shown_and_no_old_one_hides_it(caplog: pytest.LogCaptureFixture) -> None:

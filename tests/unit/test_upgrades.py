@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from importlib.metadata import version as version_of
 from pathlib import Path
 
 import pytest
@@ -204,18 +203,6 @@ def test_a_change_of_version_that_was_not_committed_counts_for_nothing(tmp_path:
     assert migrations.stamp_of(copy).version == 9 == version(copy)
 
 
-def test_the_stamp_of_what_is_no_database_is_empty(tmp_path: Path) -> None:
-    """A missing file, text, and a log of garbage give no version."""
-    path = tmp_path / "ledger.db"
-    assert migrations.stamp_of(path) == migrations.Stamp()
-    path.write_bytes(b"no database" * 20)
-    assert migrations.stamp_of(path) == migrations.Stamp()
-    with closing(sqlite3.connect(tmp_path / "real.db")) as connection:
-        connection.executescript("PRAGMA user_version = 7; CREATE TABLE t (a)")
-    (tmp_path / "real.db-wal").write_bytes(b"\x37\x7f\x06\x82" + os.urandom(4000))
-    assert migrations.stamp_of(tmp_path / "real.db").version == 7
-
-
 async def test_a_ledger_without_its_format_is_called_damaged(tmp_path: Path) -> None:
     """A ledger of one byte, and one with tables but without its format's number, are refused as damaged, untouched."""
     async with core.CognitiveMemory.open(SETTINGS, tmp_path / "whole", background=False):
@@ -230,16 +217,6 @@ async def test_a_ledger_without_its_format_is_called_damaged(tmp_path: Path) -> 
             async with core.CognitiveMemory.open(SETTINGS, tmp_path / folder, background=False):
                 pass
         assert (tmp_path / folder / "ledger.db").read_bytes() == before
-
-
-async def test_a_new_ledger_names_the_release_that_it_needs(tmp_path: Path) -> None:
-    """A ledger carries the release that made its tables, which an older one will ask for."""
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False):
-        pass
-    stamp = migrations.stamp_of(tmp_path / "ledger.db")
-    assert (stamp.version, stamp.release) == (len(schema.STEPS), migrations.installed_release())
-    major, minor, patch = map(int, version_of(migrations.DISTRIBUTION).split(".")[:3])
-    assert stamp.release == major << 16 | minor << 8 | patch
 
 
 async def test_going_back_is_putting_the_copy_in_place(tmp_path: Path) -> None:

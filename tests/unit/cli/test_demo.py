@@ -54,15 +54,6 @@ def _heeding_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.mark.parametrize(("script", "status"), [("pass", 0), ("1/0", 1), ("import os; os.abort()", 1)])
-def test_the_scripts_status_is_the_commands(tmp_path: Path, script: str, status: int) -> None:
-    """The command exits with its script's status, a crash is a failure, and the plugin is not imported."""
-    environment = lone_core(tmp_path, script)
-    started = command(environment, tmp_path)
-    started.communicate(timeout=PATIENCE)
-    assert started.returncode == status
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="an interrupt of a whole session is a thing of Unix")
 def test_an_interrupt_lets_the_script_end_and_settings_of_the_shell_stay_outside(tmp_path: Path) -> None:
     """Ctrl-C reaches the script, which is waited for; it gets absolute paths and no setting of the memory."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import version
 
 import pytest
 
@@ -29,12 +28,6 @@ def test_no_subcommand_is_misuse(words: list[str], capsys: pytest.CaptureFixture
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "子命令" in shown.err
-
-
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """``--version`` writes the installed release to standard output with status 0."""
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"cognitive-memory {version('nonebot-plugin-cognitive-memory')}\n"
 
 
 def test_the_core_imports_no_bot() -> None:

@@ -87,17 +87,6 @@ def test_people_and_groups_are_listed_by_the_names_that_the_source_tells(home: B
     assert listed_places == {GROUP: GROUP_NAME, "20002": "桌游群", "10003": "木槿"}
 
 
-def test_the_file_of_the_older_mode_alone(home: BotHome, tmp_path: Path) -> None:
-    """A summary whose place has only a name waits for --group; a plain text of the oldest form is taken, too."""
-    file = tmp_path / "end_summaries.json"
-    write_json(file, [summary(1), "帮忙改了代码", summary(2, PERSON, "private")])
-    told, err = migrated(home, file)
-    assert (told["found"], told["left_out"]) == ({"event": 1, "memo": 1}, 2)
-    assert err.count("--group") == 2
-    told, _ = migrated(home, file, "--group", GROUP)
-    assert (told["rows"], told["left_out"]) == (4, 0)
-
-
 def test_damaged_pieces_are_reported_one_by_one(home: BotHome, tmp_path: Path) -> None:
     """Each piece that cannot be read is named with its reason, and the rest comes over."""
     source = make(tmp_path / "data", events=0)
@@ -126,15 +115,6 @@ def test_damaged_pieces_are_reported_one_by_one(home: BotHome, tmp_path: Path) -
         assert piece in err
     assert "memory.json 第 1 条" in err
     assert told["left_out"] == len(err.splitlines()) == 10
-
-
-@pytest.mark.parametrize("words", [(), ("--dry-run",)])
-def test_a_source_of_which_nothing_can_be_read_fails(home: BotHome, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """If nothing was found and something could not be read, the status is 1."""
-    (tmp_path / "bad.json").write_text('{"not": "a list"}', "utf-8")
-    status, _, err = home.run("migrate", str(tmp_path / "bad.json"), "--group", GROUP, *words)
-    assert status == 1
-    assert "bad.json" in err
 
 
 def test_hostile_ids_and_sizes_are_refused(home: BotHome, tmp_path: Path) -> None:

@@ -26,18 +26,6 @@ def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().err
 
 
-def test_help_is_chinese(capsys: pytest.CaptureFixture[str]) -> None:
-    """Help uses 用法 and 选项 instead of argparse's English words."""
-    with pytest.raises(SystemExit) as left:
-        a_parser().parse_args(["--help"])
-    shown = capsys.readouterr().out
-    assert left.value.code == 0
-    assert shown.startswith("用法：")
-    assert "选项" in shown
-    assert "usage" not in shown
-    assert "options" not in shown
-
-
 @pytest.mark.parametrize("words", [("--nope",), ("--nope", "x"), ("word",)])
 def test_an_unknown_argument_is_named(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     """An unknown argument gives a Chinese error message with the argument and the usage."""
@@ -49,11 +37,6 @@ def test_an_unknown_argument_is_named(words: tuple[str, ...], capsys: pytest.Cap
 def test_options_are_never_guessed(capsys: pytest.CaptureFixture[str]) -> None:
     """An abbreviated option is not accepted."""
     assert "不认识的参数" in complaint(capsys, "--trans", "x")
-
-
-def test_a_missing_value_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """An option without its value gives a Chinese error message."""
-    assert "--keep 后面要跟一个值" in complaint(capsys, "--keep")
 
 
 def test_a_file_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

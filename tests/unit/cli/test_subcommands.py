@@ -75,14 +75,6 @@ def test_report_has_two_forms(home: BotHome) -> None:
     assert (told["totals"]["events"], told["days"]) == (1, 7)
 
 
-def test_status_lists_changed_settings(home: BotHome) -> None:
-    """`status` shows the settings that overrides.json changes, and what in it is not used."""
-    (home.data_dir / "overrides.json").write_text('{"query.auto_top_k": 3, "query.nonsense": 1}')
-    _, out, _ = home.run("status")
-    assert "query.auto_top_k=3" in out
-    assert "query.nonsense" in out
-
-
 def test_search_finds_as_the_bot_does(home: BotHome) -> None:
     """`search` finds an event with its place and score; a target narrows it, and nothing found is said."""
     _, out, _ = home.run("search", "花生过敏")
@@ -111,37 +103,6 @@ def test_export_and_import_carry_a_memory_over(home: BotHome, tmp_path: Path) ->
     status, out, _ = home.run("import", str(file), "--data", str(tmp_path / "new"))
     assert "导入 0 条新的" in out
     assert home.told("search", "花生", "--data", str(tmp_path / "new"))
-
-
-def test_an_export_of_one_person(home: BotHome, tmp_path: Path) -> None:
-    """`export --user` writes that person's rows only."""
-    told: Any = home.told("export", str(tmp_path / "nobody.jsonl"), "--user", "39999")
-    assert told["rows"] == 0
-
-
-def test_an_export_is_noted_for_erasures(home: BotHome, tmp_path: Path) -> None:
-    """A later erasure names the exported file."""
-    import asyncio
-
-    import cognitive_memory_core as core
-
-    home.run("export", str(tmp_path / "memory.jsonl"))
-
-    async def erased() -> core.Erasure:
-        async with core.CognitiveMemory.open(core.Settings(), home.data_dir, background=False) as memory:
-            return await memory.forget_user(core.Scene.group(GROUP, PERSON), PERSON)
-
-    assert str(tmp_path / "memory.jsonl") in repr(asyncio.run(erased()))
-
-
-def test_reindex_counts_vectors(home: BotHome, tmp_path: Path) -> None:
-    """`reindex` rebuilds and says how many vectors there are, and how many events still wait for theirs."""
-    assert home.told("reindex") == {"vectors": 1, "waiting": 0}
-    file, new = str(tmp_path / "memory.jsonl"), ("--data", str(tmp_path / "new"))
-    home.told("export", file)
-    home.told("import", file, *new)
-    assert home.told("reindex", *new) == {"vectors": 0, "waiting": 1}
-    assert "1 条等着" in home.run("reindex", *new)[1]
 
 
 def test_an_export_that_cannot_be_written_says_so(home: BotHome, tmp_path: Path) -> None:
@@ -179,16 +140,6 @@ def test_failed_jobs_are_shown_with_what_to_do_and_retried(home: BotHome) -> Non
     assert home.run("status", "--retry", "nothing")[0] == 1
     jobs: Any = home.told("status")
     assert (jobs["jobs"]["pending"], jobs["failed"]) == (3, [])
-
-
-def test_an_unreadable_failed_job_is_shown(home: BotHome) -> None:
-    """A failed job whose file is damaged is listed with what to do."""
-    [job] = home.fail_jobs(1)
-    [file] = (home.data_dir / "queues" / "failed").iterdir()
-    file.write_text("{")
-    _, out, _ = home.run("status", "--failed")
-    assert job[:8] in out
-    assert "会改的改好再重试" in out
 
 
 def test_beside_a_running_bot(home: BotHome, tmp_path: Path) -> None:
@@ -275,14 +226,6 @@ def test_odd_paths_and_sizes(home: BotHome, words: tuple[str, ...], told: str | 
     assert told is None or told in err
     assert err.count("\n") == (0 if told is None else 1)
     assert integrity(home.data_dir) == "ok"
-
-
-def test_a_bad_setting_is_one_sentence(home: BotHome) -> None:
-    """A setting that the bot would refuse is named by the command line too."""
-    home.write_env(*ENV, "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=很多")
-    status, _, err = home.run("status")
-    assert status == 1
-    assert "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in err
 
 
 def test_the_environments_file_is_read_too(home: BotHome) -> None:

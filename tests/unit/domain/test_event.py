@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.event import duplicate_key
 from cognitive_memory_core.domain.scope import Scope
@@ -16,11 +14,6 @@ def test_an_event_belongs_where_it_was_learned() -> None:
     assert an_event(scene=GROUP).scope == Scope("default", "group", GROUP.group_id)
     assert an_event(scene=PRIVATE).scope == Scope("default", "private", PRIVATE.user_id)
     assert an_event(scene=PRIVATE, agent="second").scope.agent == "second"
-
-
-def test_a_private_event_is_not_its_senders_alone() -> None:
-    """What the bot said in private belongs to that chat, although nobody is its sender."""
-    assert an_event(scene=PRIVATE, sender_id="").scope == PRIVATE.scope
 
 
 @pytest.mark.parametrize(
@@ -54,15 +47,3 @@ def test_the_same_statement_has_one_key(one: str, other: str) -> None:
 def test_another_statement_has_another_key(one: str, other: str) -> None:
     """A negation, a polarity word, an order, a number, swapped names or a sign change the key of a statement."""
     assert duplicate_key(one) != duplicate_key(other)
-
-
-@pytest.mark.parametrize("text", ["。。。", "……", "!?", " "])
-def test_a_text_of_punctuation_alone_keeps_a_key(text: str) -> None:
-    """A text of punctuation alone has a key that is not empty."""
-    assert duplicate_key(text)
-
-
-@given(st.text(st.characters(categories=["L", "N"]), min_size=1))
-def test_what_is_around_a_statement_does_not_count(text: str) -> None:
-    """Quotation marks, spaces and a full stop around a statement do not change its key."""
-    assert duplicate_key(f" 「{text}。」\n") == duplicate_key(text)

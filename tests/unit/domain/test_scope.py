@@ -74,12 +74,6 @@ def test_a_scope_survives_its_key(scope: Scope) -> None:
     assert Scope.of_key(scope.key) == scope
 
 
-def test_a_key_of_no_kind_is_refused() -> None:
-    """A key with an unknown kind of scope raises BadArgument."""
-    with pytest.raises(BadArgument):
-        Scope.of_key("default\x1foperator\x1f1")
-
-
 @pytest.mark.parametrize(
     ("scene", "scope"),
     [
@@ -98,18 +92,6 @@ def test_an_operator_without_a_group_stands_nowhere() -> None:
     """Asking for the scope of an operator without a group raises BadArgument with a Chinese message."""
     with pytest.raises(BadArgument, match="场合"):
         _ = OPERATOR.scope
-
-
-def test_only_groups_have_a_group_id() -> None:
-    """A group's scope has a group id and a private one has none."""
-    assert GROUP_G.group_id == "10001"
-    assert CHAT_WITH_U.group_id == ""
-
-
-def test_names_take_no_part_in_equality() -> None:
-    """Scenes with different display names are equal."""
-    assert Scene.group("1", U, user_name="阿棠", group_name="读书会") == Scene.group("1", U)
-    assert hash(Scene.private(U, user_name="阿棠")) == hash(Scene.private(U))
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 129, "1\n", "1\x00", None, 10001, ["1"], {"$ne": ""}])

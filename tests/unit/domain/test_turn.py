@@ -6,35 +6,17 @@ from datetime import datetime, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.turn import Dialogue, Turn, TurnLimits, shortened
+from cognitive_memory_core.domain.turn import Dialogue, Turn, TurnLimits
 from cognitive_memory_core.errors import BadArgument
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 
 LIMITS = TurnLimits()
 
 
-def test_blank_observations_are_dropped() -> None:
-    """Blank observations are dropped; the others are trimmed and keep their order."""
-    turn = Turn(GROUP, memo="  答了  ", observations=["", " 乙 ", "\n", "甲"])
-    assert (turn.memo, turn.observations) == ("答了", ("乙", "甲"))
-
-
 def test_one_observation_may_be_handed_in_bare() -> None:
     """A single text passed as observations is one observation, not a list of characters."""
     assert Turn(GROUP, observations="阿棠喜欢乌龙茶").observations == ("阿棠喜欢乌龙茶",)
-
-
-@pytest.mark.parametrize(
-    ("memo", "observations", "blank"),
-    [("", (), True), (" \n", ("", "  "), True), ("答了", (), False), ("", ("甲",), False)],
-)
-def test_a_turn_is_blank_when_there_is_nothing_to_write(memo: str, observations: tuple[str, ...], blank: bool) -> None:
-    """A turn is blank if it has neither a memo nor an observation."""
-    assert Turn(GROUP, memo=memo, observations=observations, source_message="早").is_blank is blank
 
 
 @pytest.mark.parametrize(
@@ -84,45 +66,11 @@ def test_what_is_cut_ends_in_an_ellipsis_and_is_said(fields: dict[str, Any], kep
     assert {name: getattr(cut, name) for name in kept} == kept
 
 
-def test_a_message_keeps_everything_but_its_length() -> None:
-    """A recent message that is too long keeps its id and reply and has its text cut."""
-    long = a_message("长" * 300, GROUP, id="m-1", reply_to="m-0")
-    (line,) = Turn(GROUP, memo="x", recent_messages=[long]).within(TurnLimits())[0].recent_messages
-    assert isinstance(line, Message)
-    assert (line.id, line.reply_to, line.text) == ("m-1", "m-0", "长" * 239 + "…")
-
-
-def test_each_line_of_a_dialogue_is_cut() -> None:
-    """A dialogue with long lines is cut line by line, and one within the limits is not reported as cut."""
-    short = Dialogue(PRIVATE, (a_message("短", PRIVATE),))
-    assert short.within(LIMITS) == (short, False)
-    cut, was_cut = Dialogue(PRIVATE, (a_message("长" * 501, PRIVATE), *short.messages)).within(LIMITS)
-    assert was_cut
-    assert [line.text for line in cut.messages] == ["长" * 499 + "…", "短"]
-
-
-@given(st.text(max_size=40), st.integers(min_value=1, max_value=50))
-def test_a_cut_text_never_exceeds_its_bound(text: str, limit: int) -> None:
-    """A shortened text does not exceed its limit, is a beginning of the text, and stays whole if it fits."""
-    cut = shortened(text, limit)
-    assert len(cut) <= limit
-    assert cut == text if len(text) <= limit else text.startswith(cut.removesuffix("…"))
-
-
 @pytest.mark.parametrize("value", [7, b"x", {"a": 1}, True])
 def test_what_is_no_list_is_refused(value: Any) -> None:
     """A number, bytes or a mapping in place of a list of observations raises BadArgument."""
     with pytest.raises(BadArgument):
         Turn(GROUP, observations=value)
-
-
-@pytest.mark.parametrize("line", [7, None, b"x", {"text": "早"}])
-def test_a_recent_line_is_a_message_or_a_text(line: Any) -> None:
-    """A recent line that is neither a Message nor a text raises BadArgument."""
-    with pytest.raises(BadArgument):
-        Turn(GROUP, recent_messages=[line])
-    with pytest.raises(BadArgument):
-        Dialogue(GROUP, [line])
 
 
 def test_lines_of_other_places_are_left_out() -> None:
@@ -133,22 +81,7 @@ def test_lines_of_other_places_are_left_out() -> None:
     assert Dialogue(PRIVATE, [there, here, alone]).messages == (alone,)
 
 
-def test_a_perspective_is_short() -> None:
-    """A perspective that is too long is cut."""
-    assert Turn(GROUP, perspective="视" * 65).perspective == "视" * 63 + "…"
-    assert Turn(GROUP, perspective="group").perspective == "group"
-
-
 def test_a_blank_request_is_no_request() -> None:
     """An empty request id counts as none, so that such turns do not become one job."""
     assert Turn(GROUP, request_id="").request_id is None
     assert Turn(GROUP, request_id="r-1").request_id == "r-1"
-
-
-@pytest.mark.parametrize("scene", [None, "10001", GROUP.scope])
-def test_a_turn_takes_place_in_a_scene(scene: Any) -> None:
-    """A turn or a dialogue without a scene raises BadArgument."""
-    with pytest.raises(BadArgument):
-        Turn(scene, memo="x")
-    with pytest.raises(BadArgument):
-        Dialogue(scene, ())

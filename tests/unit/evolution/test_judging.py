@@ -154,11 +154,6 @@ def test_what_an_admin_retired_stays_retired() -> None:
     assert judgement.rejected == {"barred": 1}
 
 
-def test_without_cited_lines_nothing_is_created() -> None:
-    """A proposal that names no line that says it is not admitted."""
-    assert taken(answered(created("不讨论政治"))).rejected == {"unfounded": 1}
-
-
 def test_who_agreed_and_refused_is_the_models_answer() -> None:
     """Agreement and refusal are lines of others after the proposal; as many refusals as supporters reject it."""
     row = created("每周六晚上讨论新番", 1)

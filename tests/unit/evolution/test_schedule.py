@@ -108,17 +108,6 @@ async def test_a_quiet_group_costs_nothing() -> None:
     assert await rounds.run(0.0) == 0
 
 
-async def test_how_many_lines_make_a_group_due_moves() -> None:
-    """`evolution.min_messages`, changed while the bot runs, decides from the next round on."""
-    book, live = UnreadBook(1), Live(Settings())
-    [group] = book.unread_lines
-    book.unread_lines[group] = 20
-    rounds = EvolutionRounds(CountedEvolver(book, live=live), lambda: True)  # type: ignore[arg-type]  # stands in
-    assert await rounds.run(0.0) == 0
-    live.current = Settings(evolution=EvolutionSettings(min_messages=20))
-    assert await rounds.run(0.0) == 1
-
-
 async def test_a_round_reads_what_no_run_read(tmp_path: Path) -> None:
     """A scheduled run over the whole memory reads the unread lines, and the next round has nothing to do."""
     clock = FrozenClock()

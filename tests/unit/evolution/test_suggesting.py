@@ -37,13 +37,6 @@ async def test_a_problem_of_several_days_becomes_a_suggestion() -> None:
     assert await (await SuggestingGroup.over(WIFI, same_day)).suggestions() == []
 
 
-async def test_a_repeated_statement_counts_the_day_it_was_last_said() -> None:
-    """One stored experience that was told again on another day is a problem of two days."""
-    told_again = an_experience("投影仪没信号", "重新插 HDMI", count=2, last_seen_at=later(days=4))
-    (found,) = await (await SuggestingGroup.over(told_again)).suggestions()
-    assert (found.days, found.last_at) == (2, later(days=4))
-
-
 async def test_kinds_follow_the_solutions() -> None:
     """Steps make a workflow, a command a skill, an answer to a question an FAQ line; the most frequent comes first."""
     group = await SuggestingGroup.over(
@@ -65,12 +58,6 @@ async def test_other_problems_are_kept_apart() -> None:
         an_experience("报错 E101", "重装", TANG),
         an_experience("报错 E205", "升级", LIN),
     )
-    assert await group.suggestions() == []
-
-
-async def test_what_has_no_solution_is_not_suggested() -> None:
-    """A problem that nobody solved gives no draft, hence no suggestion."""
-    group = await SuggestingGroup.over(an_experience("网速慢", "", TANG), an_experience("网速很慢", "", LIN))
     assert await group.suggestions() == []
 
 

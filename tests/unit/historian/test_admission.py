@@ -69,22 +69,6 @@ def test_one_person_leaves_room_to_the_others_of_a_group(clock: FrozenClock):
     assert admitted(door.admit_turn, member(1), 30) == 10
 
 
-def test_other_places_and_people_are_not_refused(clock: FrozenClock):
-    """Too many turns in one group do not affect other groups and people."""
-    door = admission(clock, turns_per_minute=12, turn_burst=20)
-    admitted(door.admit_turn, GROUP, 1000)
-    others = [Scene.group(str(20_000 + number), str(3_000_000 + number)) for number in range(20)]
-    assert [admitted(door.admit_turn, scene, 5) for scene in others] == [5] * 20
-
-
-def test_a_refusal_takes_nothing(clock: FrozenClock):
-    """A refused attempt does not prolong the waiting time."""
-    door = admission(clock, turns_per_minute=60, turn_burst=2)
-    admitted(door.admit_turn, GROUP, 500)
-    clock.advance(seconds=2)
-    assert admitted(door.admit_turn, GROUP, 500) == 1
-
-
 def test_dialogues_take_no_turns(clock: FrozenClock):
     """Dialogues have their own limit and do not reduce that of turns."""
     door = admission(clock, turns_per_minute=12, turn_burst=20)
@@ -118,28 +102,3 @@ def test_a_refusal_says_what_to_do(clock: FrozenClock):
     door.admit_turn(member(1))
     with pytest.raises(QueueFull, match=r"这里每分钟最多记 6 轮.*10 秒后再试"):
         door.admit_turn(member(2))
-
-
-def test_refusals_are_counted_and_logged_once_a_minute(clock: FrozenClock, caplog: pytest.LogCaptureFixture):
-    """Refusals are counted and logged once a minute."""
-    door = admission(clock, turns_per_minute=1, turn_burst=2)
-    admitted(door.admit_turn, GROUP, 1)
-    for _ in range(100):
-        with pytest.raises(QueueFull), door.counting():
-            door.admit_turn(GROUP)
-    assert (door.refused, len(caplog.messages)) == (100, 1)
-    clock.advance(seconds=59)
-    admitted(door.admit_turn, GROUP, 3)
-    assert len(caplog.messages) == 1
-    clock.advance(seconds=1)
-    admitted(door.admit_turn, GROUP, 3)
-    assert len(caplog.messages) == 2
-
-
-def test_bounds_change_while_it_runs(clock: FrozenClock):
-    """A changed limit takes effect at once."""
-    settings = Live(Settings(queue=QueueSettings(turns_per_minute=12, turn_burst=4)))
-    door = Admission(settings, clock.elapsed)
-    assert admitted(door.admit_turn, GROUP, 10) == 2
-    settings.current = Settings(queue=QueueSettings(turns_per_minute=0))
-    assert admitted(door.admit_turn, GROUP, 10) == 10

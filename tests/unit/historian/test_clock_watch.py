@@ -6,9 +6,8 @@ from datetime import timedelta
 
 from cognitive_memory_core.historian.upkeep import NEVER, STEADY, ClockWatch
 from tests.support.builders import GROUP
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
-from tests.support.waiting import until
 
 YEARS = 730
 
@@ -38,16 +37,6 @@ async def test_a_clock_is_believed_after_a_day() -> None:
     clock.advance(seconds=STEADY - 1)
     assert watch.horizon() == NEVER
     clock.advance(seconds=1)
-    assert watch.horizon() == clock.now()
-
-
-async def test_a_day_may_be_made_of_several_openings() -> None:
-    """The day may consist of several shorter runs."""
-    clock, ledger = FrozenClock(), a_ledger()
-    for _ in range(3):
-        watch = await watched(clock, ledger)
-        clock.advance(seconds=STEADY / 3)
-        await watch.keep()
     assert watch.horizon() == clock.now()
 
 
@@ -94,18 +83,6 @@ async def test_a_clock_that_is_set_while_it_runs_is_noticed() -> None:
     assert not watch.trouble.error
 
 
-async def test_a_wrong_clock_of_the_first_start_is_not_believed() -> None:
-    """A clock that is wrong at the first start deletes nothing."""
-    clock, ledger = FrozenClock(NOON + timedelta(days=YEARS)), a_ledger()
-    watch = await watched(clock, ledger)
-    clock.advance(hours=3)
-    assert watch.horizon() == NEVER
-    await watch.keep()
-    clock.instant = NOON
-    watch = await watched(clock, ledger)
-    assert watch.horizon() == NEVER
-
-
 async def test_who_was_forgotten_in_the_future_is_recorded_again() -> None:
     """A record of forgetting dated in the future is corrected when the clock is right; others are unchanged."""
     clock, ledger = FrozenClock(), a_ledger()
@@ -135,20 +112,3 @@ async def test_a_clock_that_is_behind_moves_no_tombstone() -> None:
     clock.instant = NEVER
     await watched(clock, ledger)
     assert (await ledger.eraser.tombstones()).covers_person("2000001", right)
-
-
-async def test_the_watch_runs_in_the_background() -> None:
-    """If the clock is corrected while the bot runs, the records are corrected in the background."""
-    clock, ledger = FrozenClock(), a_ledger()
-    watch = await believed(clock, ledger)
-    right = clock.now()
-    clock.instant += timedelta(days=YEARS)
-    await ledger.eraser.forget_person("2000001", watch.now(), str)
-    clock.instant = right + timedelta(minutes=1)
-    watch.loop.start()
-
-    async def is_brought_back() -> bool:
-        return not (await ledger.eraser.tombstones()).covers_person("2000001", clock.now())
-
-    await until(is_brought_back)
-    await watch.loop.stop()

@@ -93,25 +93,6 @@ async def test_a_turn_stands_beside_what_its_speaker_said_before() -> None:
     assert [event.id for event in found.job_context.neighbours] == [mine.id]
 
 
-async def test_newest_events_fill_the_room() -> None:
-    """What a line changes may share no word with it: where few events are near, more of the newest are neighbours."""
-    ledger = a_ledger()
-    newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, MOST_NEAR + 3)]
-    await ledger.events.commit(a_draft(*newest, an_event("乌龙茶的故事", happened_at=later(hours=-50))))
-    found = (await around(ledger, at(0, "乌龙茶的故事"))).neighbours
-    assert [event.text for event in found] == ["乌龙茶的故事", *(f"新事{number}" for number in range(1, MOST_NEAR))]
-
-
-async def test_nobody_who_left_is_named_by_the_newest() -> None:
-    """The newest events are shown without the names of people who opted out, as the near ones are."""
-    ledger = a_ledger()
-    await ledger.names.note(OTHER.scope, OTHER.user_id, "老齐", NOON)
-    await ledger.consent.opt_out(OTHER.user_id, NOON)
-    await ledger.events.commit(a_draft(an_event("阿棠(2000001)和老齐去爬山", happened_at=later(hours=-1))))
-    (event,) = (await around(ledger, at(0, "行"))).neighbours
-    assert "老齐" not in event.text
-
-
 async def test_nothing_new_rests_on_what_was_seen_already() -> None:
     """Earlier lines have no number: an answer that cites the numbers before or behind the window's is dropped."""
     ledger = a_ledger()

@@ -13,16 +13,13 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
-from cognitive_memory_core.historian.merging import TRIES
 from cognitive_memory_core.ports.models import MergedLine, MergedLines
-from cognitive_memory_core.profiles.files import Overtaken
-from cognitive_memory_core.prompts.rendering import MOST_FACTS
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
 from tests.support.merging import ScriptedMerger, World
-from tests.support.profiles import GROUP_KEY, TANG, TANG_THERE, a_profile
+from tests.support.profiles import TANG, TANG_THERE, a_profile
 from tests.support.sizes import sized
 
 READ = "read"  # in the transaction that records a merge
@@ -47,18 +44,6 @@ class Failing:
         raise StorageRefused("killed here")
 
 
-async def test_a_profile_says_where_it_comes_from() -> None:
-    """The profile has the id of its last fact's event and the time of the merge."""
-    world = World()
-    await world.tell(TANG, "甲", "乙")
-    last = (await world.ledger.facts.facts(TANG, 9))[-1]
-    world.clock.advance(minutes=3)
-    await world.entity.merge(TANG)
-    profile = await world.profiles.find(TANG)
-    assert profile
-    assert (profile.source_event_id, profile.updated_at) == (last.event_id, world.clock.now())
-
-
 async def test_more_facts_than_fit_are_merged_in_turn() -> None:
     """At most four times merge_max_facts are merged at once, and the rest waits."""
     world = World(settings=Live(Settings(profile=ProfileSettings(merge_max_facts=2))))
@@ -66,19 +51,6 @@ async def test_more_facts_than_fit_are_merged_in_turn() -> None:
     await world.entity.merge(TANG)
     assert [len(new) for _, _, new in world.merger.merged] == [8]
     assert await world.waiting() == 3
-
-
-async def test_a_crash_after_the_file_is_harmless() -> None:
-    """After a crash between writing the file and settling the facts, the merge is repeated without loss."""
-    world = World()
-    await world.tell(TANG, "甲", "乙")
-    with pytest.raises(StorageRefused):
-        await replace(world.entity, store=Failing(world.profiles, READ)).merge(TANG)
-    assert await world.summary(TANG) == "甲\n乙"
-    assert await world.waiting() == 2
-    await world.entity.merge(TANG)
-    assert await world.summary(TANG) == "甲\n乙"
-    assert await world.waiting() == 0
 
 
 async def test_a_refused_file_loses_nothing() -> None:
@@ -105,60 +77,6 @@ async def test_an_edit_meanwhile_is_not_lost() -> None:
     await world.entity.merge(TANG)
     assert await world.summary(TANG) == "管理员写的\n甲"
     assert len(world.merger.merged) == 2
-
-
-async def test_what_is_put_back_while_it_is_indexed_is_what_is_found() -> None:
-    """If a profile is restored while a merge is being indexed, search finds the stored one."""
-    world = World()
-
-    class Racing:
-        """Profiles that somebody else writes and indexes after each write."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(world.profiles, name)
-
-        async def write(self, profile: Profile) -> Profile:
-            """Write, and let somebody else write."""
-            written = await world.profiles.write(profile)
-            await world.profiles.write(replace(written, summary="放回来的"))
-            await world.ledger.profiles.take_in(TANG, world.profiles.read)
-            return written
-
-    await world.tell(TANG, "甲")
-    await replace(world.entity, store=Racing()).merge(TANG)
-    found = await world.ledger.profiles.readable(Scene.private("2000001"), (), "m")
-    assert [one.profile.summary for one in found] == [await world.summary(TANG)] == ["放回来的"]
-
-
-async def test_a_profile_that_never_stands_still_is_given_up() -> None:
-    """If the profile changes during every attempt, the merge fails and the facts keep waiting."""
-    world = World()
-
-    async def edit(_: Person) -> None:
-        standing = await world.profiles.find(TANG)
-        summary = f"第 {len(world.merger.merged)} 稿"
-        await world.profiles.write(replace(standing, summary=summary) if standing else a_profile(summary, TANG))
-
-    world.merger.react = edit
-    await world.tell(TANG, "甲")
-    with pytest.raises(Overtaken):
-        await world.entity.merge(TANG)
-    assert len(world.merger.merged) == TRIES
-    assert await world.waiting() == 1
-
-
-async def test_nothing_new_writes_nothing() -> None:
-    """Without a line of the model's nothing is written and the facts are settled; no profile is created."""
-    world = World(ScriptedMerger(lambda _: MergedLines()))
-    written = await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
-    await world.tell(TANG, "今天好累")
-    await world.entity.merge(TANG)
-    assert await world.profiles.revisions(TANG) == []
-    assert await world.profiles.find(TANG) == written
-    await world.tell(TANG_THERE, "今天好累")
-    await world.entity.merge(TANG_THERE)
-    assert await world.profiles.find(TANG_THERE) is None
-    assert await world.waiting() == 0
 
 
 async def withdrawn_from(world: World, *texts: str) -> None:
@@ -294,26 +212,6 @@ async def test_the_name_is_the_latest_in_the_place(key: ProfileKey, scope: Scope
     assert profile.name == "阿棠〔管理员〕"
 
 
-async def test_a_placeholder_is_no_name() -> None:
-    """If no name is known, the existing one is kept; a placeholder is never stored."""
-    world = World(group_name="未知")
-    scope = Scope("default", "group", "10001")
-    await world.ledger.names.note(scope, "2000001", "QQ用户", NOON)
-    await world.tell(TANG_THERE, "甲")
-    await world.tell(GROUP_KEY, "乙")
-    await world.entity.merge(TANG_THERE)
-    await world.entity.merge(GROUP_KEY)
-    assert [person.name for person, _, _ in world.merger.merged] == ["", ""]
-    await world.profiles.rename(GROUP_KEY, "读书会")
-    await world.tell(GROUP_KEY, "丙")
-    await world.entity.merge(GROUP_KEY)
-    assert world.merger.merged[-1][0] == Person("10001", "读书会")
-    world.group_name = "读书会二群"
-    await world.tell(GROUP_KEY, "丁")
-    await world.entity.merge(GROUP_KEY)
-    assert world.merger.merged[-1][0] == Person("10001", "读书会二群")
-
-
 async def test_the_target_is_the_facts_own() -> None:
     """A merge writes only the profile of its facts, whatever the answer says."""
     world = World(ScriptedMerger(lambda _: MergedLines((MergedLine("", "entity_id: 2000002 米粒(2000002)", ("x",)),))))
@@ -402,14 +300,3 @@ async def _killed_at(world: World, method: str) -> None:
         entity = replace(entity, store=Failing(world.profiles, method))
     with contextlib.suppress(StorageRefused):
         await entity.merge(TANG)
-
-
-async def test_no_fact_is_settled_unseen() -> None:
-    """However large the setting, only facts that the prompt shows are settled."""
-    world = World(settings=Live(Settings(profile=ProfileSettings(merge_max_facts=500))))
-    for number in range(60):
-        await world.tell(TANG_THERE, f"第 {number} 件事")
-    await world.entity.merge(TANG_THERE)
-    (_, _, shown), *_ = world.merger.merged
-    assert len(shown) < MOST_FACTS
-    assert await world.waiting() == 60 - len(shown)

@@ -102,18 +102,6 @@ async def test_a_turn_that_is_known_is_never_refused(tmp_path: Path) -> None:
             await memory.remember(Turn(GROUP, observations=["阿棠养猫"], request_id="r2"))
 
 
-async def test_refusals_of_the_queues_own_bounds_are_counted(tmp_path: Path) -> None:
-    """The status counts turns and dialogues refused for any limit."""
-    settings = replace_queue(SETTINGS, QueueSettings(max_pending=1))
-    async with core.CognitiveMemory.open(settings, tmp_path, background=False) as memory:
-        await memory.remember(Turn(GROUP, observations=["甲乙丙"]))
-        with pytest.raises(core.QueueFull):
-            await memory.remember(Turn(GROUP, observations=["丁戊己"]))
-        with pytest.raises(core.QueueFull):
-            await memory.consider(GROUP, [a_message("我对花生过敏")])
-        assert (await memory.status()).refused == 2
-
-
 def replace_queue(settings: Settings, bounds: QueueSettings) -> Settings:
     """Return settings with other queue limits."""
     return settings.model_copy(update={"queue": bounds})

@@ -48,10 +48,3 @@ async def test_a_place_keeps_what_one_dialogue_holds() -> None:
     ledger, upkeep = await crowded(1_000, log_max_mb=0.001)
     await upkeep.shrink()
     assert await left(ledger) == KEPT_PER_PLACE
-
-
-async def test_no_bound_deletes_nothing() -> None:
-    """A limit of 0 deletes nothing."""
-    ledger, upkeep = await crowded(1_000, log_max_mb=0)
-    await upkeep.shrink()
-    assert (await left(ledger), upkeep.removed) == (1_000, 0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.historian.merging import due_at, pause_after
+from cognitive_memory_core.historian.merging import due_at
 from cognitive_memory_core.settings import ProfileSettings
 from cognitive_memory_core.store.facts import PendingFacts
 from tests.support.clock import NOON
@@ -59,13 +59,3 @@ def wait_of(
 def test_facts_are_due(given: dict[str, Any], seconds: float) -> None:
     """Facts wait for more, first ones shortly, failed ones longer each time; a wrong clock delays nothing."""
     assert wait_of(**given) == seconds
-
-
-def test_the_longest_delay_is_a_date() -> None:
-    """The longest delay that the settings allow is still a date."""
-    assert wait_of(settings=ProfileSettings(merge_delay_seconds=1e9)) > 1e7
-
-
-def test_pauses_grow_to_a_day() -> None:
-    """After one failure the pause is a minute, after two an hour, then a day."""
-    assert [pause_after(times) for times in (1, 2, 3, 7, 50)] == [60, 3600, 86400, 86400, 86400]

@@ -6,18 +6,16 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.merging import ProfileMerging
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
-from cognitive_memory_core.store.facts import FactBook, PendingFacts
 from cognitive_memory_core.tasks import latest
 from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE
@@ -83,43 +81,6 @@ async def test_a_first_profile_comes_after_twenty_seconds_and_the_next_after_ten
     assert world.merger.merged[1][2] == ["乙", "丁", "丙"]
 
 
-async def test_a_call_to_wake_ends_when_nothing_waits() -> None:
-    """After an immediate merge, new facts wait again."""
-    world = World()
-    async with running(ProfileMerging(world.entity)) as merging:
-        await told(world, merging, TANG, "甲")
-        await settled(merging)
-        await until(lambda: merging.is_idle)
-        merging.nudge()
-        await unmoved()
-        for fact in ("乙", "丙", "丁"):
-            await told(world, merging, TANG, fact)
-            await unmoved()
-        assert len(world.merger.merged) == 1
-        world.clock.advance(seconds=600)
-        await until(lambda: len(world.merger.merged) == 2)
-    assert world.merger.merged[1][2] == ["乙", "丙", "丁"]
-
-
-async def test_who_has_a_profile_from_before_the_start_waits_the_whole_delay() -> None:
-    """After a restart, facts of a person with a profile wait for the full delay."""
-    world = World()
-    await world.ledger.profiles.put(await world.profiles.write(_profile_lines(TANG)))
-    async with running(ProfileMerging(world.entity)) as merging:
-        await told(world, merging, TANG, "甲")
-        world.clock.advance(seconds=100)
-        await unmoved()
-    assert world.merger.merged == []
-
-
-async def test_many_facts_do_not_wait() -> None:
-    """merge_max_facts facts are merged at once."""
-    world = World()
-    async with running(ProfileMerging(world.entity)) as merging:
-        await told(world, merging, TANG, *(f"第 {number} 件事" for number in range(12)))
-        await until(lambda: len(world.merger.merged) == 1)
-
-
 async def test_facts_wait_a_little_for_those_of_waiting_jobs() -> None:
     """Even without a configured delay, facts wait up to ten seconds for pending jobs, and are merged together."""
     world, is_learning = World(settings=Live(Settings(profile=ProfileSettings(merge_delay_seconds=0)))), [True]
@@ -138,34 +99,6 @@ async def test_facts_wait_a_little_for_those_of_waiting_jobs() -> None:
     assert [facts for _, _, facts in world.merger.merged] == [["甲", "乙"], ["丙"]]
 
 
-async def test_many_jobs_make_few_looks_for_facts() -> None:
-    """While jobs wait, the ledger is not searched for due profiles after each of them, and the next look finds all."""
-    world, looks, now = World(), list[int](), [100.0]
-
-    class Counting(FactBook):
-        """Facts that count the looks."""
-
-        async def waiting(self) -> list[PendingFacts]:
-            """Count a look."""
-            found = await super().waiting()
-            looks.append(len(found))
-            return found
-
-    world.ledger.facts = Counting(world.ledger.database)
-    merging = ProfileMerging(world.entity, elapsed=lambda: now[0], is_learning=lambda: True)
-    for user_id in ("2000001", "2000002", "2000003"):
-        await world.tell(ProfileKey.user(user_id), "甲")
-        merging.nudge()
-        await merging._round()
-    assert looks == [1]
-    now[0] += 1.0
-    await merging._round()
-    assert looks == [1, 3]
-    merging.wake_now()
-    await merging._round()
-    assert looks[2:] == [3]
-
-
 async def test_entities_go_side_by_side_and_none_twice() -> None:
     """Up to ``concurrency`` profiles are merged at once, each by one merge at a time."""
     world = World(ScriptedMerger(seconds=0.05), settings=Live(Settings(historian=HistorianSettings(concurrency=3))))
@@ -180,34 +113,6 @@ async def test_entities_go_side_by_side_and_none_twice() -> None:
         await settled(merging)
     assert world.merger.most_at_once == 3
     assert [await world.summary(key) for key in keys] == ["甲\n乙"] * 7
-
-
-async def test_profiles_are_written_beside_the_model_calls_of_others() -> None:
-    """A merge whose model call is over holds up no other one: several are written while one calls the model."""
-    world = World(settings=Live(Settings(historian=HistorianSettings(concurrency=1))))
-    writing, may_end = 0, asyncio.Event()
-
-    class Slow:
-        """A store whose writes wait for each other."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(world.profiles, name)
-
-        async def write(self, profile: Profile) -> Profile:
-            """Write once all have come this far."""
-            nonlocal writing
-            writing += 1
-            await may_end.wait()
-            return await world.profiles.write(profile)
-
-    async with running(ProfileMerging(replace(world.entity, store=Slow()))) as merging:
-        for key in (TANG, TANG_THERE, MILI_THERE):
-            await world.tell(key, "甲")
-        merging.wake_now()
-        await until(lambda: writing == 3)
-        may_end.set()
-        await settled(merging)
-    assert len(world.merger.merged) == 3
 
 
 async def test_a_broken_model_loses_nothing() -> None:
@@ -408,38 +313,6 @@ async def test_stopping_lets_a_merge_end() -> None:
         assert merging.is_idle
     assert await world.summary(TANG) == "甲"
     assert await world.waiting() == 1
-
-
-@pytest.mark.parametrize(("people", "most"), [(10, 60), (1, 18)])
-async def test_a_chat_of_fifty_minutes_costs_few_merges(people: int, most: int) -> None:
-    """A hundred turns over fifty minutes with two facts each cost at most 60 merges for ten people."""
-    world = World()
-    merging = ProfileMerging(world.entity)
-    async with running(merging):
-        for turn in range(100):
-            await told(
-                world, merging, ProfileKey.member("10001", str(2000000 + turn % people)), f"{turn} 甲", f"{turn} 乙"
-            )
-            await _quiet(merging)
-            world.clock.advance(seconds=30)
-            await _quiet(merging)
-        await settled(merging)
-    assert len(world.merger.merged) <= most
-    assert sum(len(facts) for _, _, facts in world.merger.merged) == 200
-
-
-async def _quiet(merging: ProfileMerging) -> None:
-    """Wake the loop until it has done everything that is due."""
-    merging.nudge()
-    merging.loop.wake_now()
-    await asyncio.sleep(0.005)
-    await until(lambda: merging.is_idle)
-
-
-def _profile_lines(key: ProfileKey) -> Any:
-    from tests.support.profiles import a_profile
-
-    return a_profile("已有的侧写", key)
 
 
 def _woken(merging: ProfileMerging) -> bool:

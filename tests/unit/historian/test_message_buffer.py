@@ -87,18 +87,6 @@ async def test_what_was_refused_once_is_written_without_another_line(failure: Ba
     await journal.loop.stop()
 
 
-async def test_a_log_that_answers_again_is_no_trouble() -> None:
-    """A failed read is reported in the status until one succeeds."""
-    ledger = a_ledger()
-    log = RefusingLog(ledger.log)
-    journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
-    assert await journal.recent(GROUP.scope, 5) == []
-    assert journal.read_errors.error == "满了"
-    log.refuses = False
-    await journal.recent(GROUP.scope, 5)
-    assert journal.read_errors.error == ""
-
-
 async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
     """A message withdrawn before it is written is never written."""
     ledger = a_ledger()
@@ -107,57 +95,6 @@ async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
     journal.take(message)
     await journal.withdraw(GROUP.scope, message.id, NOON)
     assert await journal.recent(GROUP.scope, 5) == []
-
-
-async def test_names_are_noted_once_a_change() -> None:
-    """The latest name of a person is recorded, however often they speak."""
-    ledger = a_ledger()
-    journal = MessageBuffer(ledger.log, sightings_of(ledger))
-    for minute, name in enumerate(("阿棠", "阿棠", "海棠未眠")):
-        scene = type(GROUP).group("10001", "2000001", user_name=name)
-        journal.take(Message(f"n{minute}", scene, "嗨", NOON + timedelta(minutes=minute)))
-        await journal.flush()
-    (person,) = await ledger.names.people(GROUP.scope)
-    assert person.name == "海棠未眠"
-
-
-async def test_the_window_is_bounded_and_oldest_first() -> None:
-    """Recent messages are limited to the newest, oldest first."""
-    ledger = a_ledger()
-    journal = MessageBuffer(ledger.log, sightings_of(ledger))
-    for minute in range(5):
-        journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
-    assert [message.text for message in await journal.recent(GROUP.scope, 2)] == ["3", "4"]
-    assert await journal.recent(GROUP.scope, 0) == []
-
-
-class BusyLog:
-    """A log that records its batches while people go on talking."""
-
-    def __init__(self) -> None:
-        """Have no batches."""
-        self.pieces: list[list[Message]] = []
-        self.journal: MessageBuffer | None = None
-
-    async def append(self, messages: tuple[Message, ...]) -> None:
-        """Record a batch."""
-        assert self.journal is not None
-        self.pieces.append(list(messages))
-        for _ in messages:
-            self.journal.take(a_message("还在说"))
-
-
-async def test_a_flood_of_messages_is_written_in_pieces() -> None:
-    """Many messages are written in batches of limited size, and new ones wait for a later batch."""
-    log = BusyLog()
-    journal = log.journal = MessageBuffer(log, sightings_of(a_ledger()))  # type: ignore[arg-type]
-    said = [a_message(f"第 {number} 句") for number in range(4 * PIECE - 50)]
-    for message in said:
-        journal.take(message)
-    assert await journal.flush()
-    assert max(map(len, log.pieces)) == PIECE
-    assert len(log.pieces) == 4
-    assert [message for piece in log.pieces for message in piece][: len(said)] == said
 
 
 class CountingLog:

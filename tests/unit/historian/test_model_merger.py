@@ -94,14 +94,6 @@ async def test_what_its_facts_do_not_say_gives_way_to_their_words(text: str) -> 
     assert drawn.lines == (MergedLine("身份", "“我在青岛做木工”（记于 2026-03-05）", ("e1",)),)
 
 
-async def test_figures_of_its_facts_stay() -> None:
-    """Figures and days that a fact says, or the day on which it was said, may stand in a line."""
-    drawn = await merged(
-        of_person("5400块收了台二手平刨"), line("2026年3月5日花5400元买了二手平刨", 1, section="topics")
-    )
-    assert drawn.lines == (MergedLine("近期话题", "2026年3月5日花5400元买了二手平刨", ("e1",)),)
-
-
 async def test_a_tag_stands_in_a_fact() -> None:
     """Only tags that somebody said word by word are taken, each with the events that say it."""
     drawn = await merged(of_person("我在青岛做木工", "木工做久了腰疼"), tags=["木工", "管理员", "青岛"])

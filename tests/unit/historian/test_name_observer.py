@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import LimitReached
 from cognitive_memory_core.historian.name_observer import NameObserver
 from cognitive_memory_core.profiles.files import Overtaken
@@ -45,16 +44,6 @@ async def noted() -> tuple[NameObserver, Counting, Ledger]:
     return NameObserver(ledger.names, profiles, ledger.profiles, FrozenClock()), profiles, ledger
 
 
-async def test_readers_are_told_where_a_name_is_new():
-    """The places of new names are told once they are written; a name that was just seen there is none."""
-    told: list[Scope] = []
-    ledger = a_ledger()
-    observer = NameObserver(ledger.names, Counting(), ledger.profiles, FrozenClock(), on_changed=told.extend)
-    for _ in range(2):
-        await observer.note([(GROUP, NOON)])
-    assert told == [GROUP.scope]
-
-
 async def names(profiles: TemporaryProfiles) -> list[str]:
     """Return the names of both profiles."""
     found = [await profiles.find(key) for key in (MEMBER, PLACE)]
@@ -73,16 +62,6 @@ async def test_a_new_card_reaches_the_profile() -> None:
     await until(are_named)
     await sightings.loop.stop()
     assert [await profiles.revisions(key) for key in (MEMBER, PLACE)] == [[], []]
-
-
-async def test_a_card_that_flips_is_written_once() -> None:
-    """Of many observed names that wait, only the newest is written."""
-    sightings, profiles, _ = await noted()
-    flips = [(replace(GROUP, user_name=("甲", "乙")[at % 2]), NOON - timedelta(seconds=400 - at)) for at in range(400)]
-    await sightings.note(flips)
-    await sightings.flush()
-    assert profiles.renames <= 2
-    assert (await names(profiles))[0] == "乙"
 
 
 async def test_a_profile_that_cannot_be_renamed_ends_nothing() -> None:
@@ -112,16 +91,6 @@ async def test_nobody_is_seen_in_the_future() -> None:
     await sightings.flush()
     assert (await names(profiles))[0] == "现在人"
     assert max(alias.last_seen_at for alias in (await _aliases(ledger))) <= NOON
-
-
-async def test_groups_and_people_are_known_by_their_latest_name() -> None:
-    """The latest names of groups and people are known, and forgotten people have none."""
-    sightings, _, _ = await noted()
-    await sightings.note([(replace(GROUP, user_name="阿禾", group_name="读书会"), NOON)])
-    user = ProfileKey.user(GROUP.user_id)
-    assert (sightings.name_of(PLACE), sightings.name_of(user)) == ("读书会", "阿禾")
-    sightings.forget([user])
-    assert sightings.name_of(user) == ""
 
 
 async def _aliases(ledger: Ledger) -> list[object]:

@@ -190,38 +190,6 @@ async def test_people_go_by_their_usual_names_in_prompts() -> None:
     assert event.sender_name == "阿棠"
 
 
-async def test_anchors_hold_what_is_known() -> None:
-    """The historian gets the job id, other names of people, and related events of the scope."""
-    ledger, listening = a_ledger(), Listening()
-    await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠喜欢乌龙茶"))
-    await ledger.names.note(GROUP.scope, "2000001", "糖糖", NOON.replace(year=2025))
-    job = a_job("阿棠很喜欢乌龙茶")
-    await pipeline_over(ledger, Fuse(0), listening).process(job)
-    (job_context,) = listening.job_context
-    assert job_context.job_id == job.id
-    assert [event.text for event in job_context.neighbours] == ["机器人记：阿棠喜欢乌龙茶"]
-    assert job_context.named("2000001").aliases == ("糖糖",)
-
-
-async def test_a_dialogue_has_neighbours_too() -> None:
-    """A dialogue gets related events too."""
-    ledger, listening = a_ledger(), Listening()
-    await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠喜欢乌龙茶"))
-    await pipeline_over(ledger, Fuse(0), listening).process(
-        Job("e" * 32, Dialogue(GROUP, (a_message("我喜欢乌龙茶"),)), NOON)
-    )
-    assert len(listening.job_context[0].neighbours) == 1
-
-
-async def test_without_a_model_nobody_looks_for_neighbours() -> None:
-    """Without a model, no related events are searched for."""
-    ledger, listening = a_ledger(), Listening()
-    pipeline = a_pipeline(ledger, listening, asks_model=False)
-    await pipeline.process(a_job("阿棠喜欢乌龙茶"))
-    await pipeline.process(a_job("阿棠很喜欢乌龙茶"))
-    assert listening.job_context[1].neighbours == ()
-
-
 async def test_the_same_claim_fifty_times_costs_one_call() -> None:
     """The same claim fifty times costs one call, and gives one event with a count of fifty and no profile."""
     ledger = a_ledger()
@@ -246,16 +214,6 @@ async def test_tomorrow_is_another_day() -> None:
         ("阿棠(2000001)2026年3月12日去北京", 1),
         ("阿棠(2000001)2026年3月5日去北京", 1),
     ]
-
-
-async def test_only_what_is_new_is_asked() -> None:
-    """Of a turn with a repeated and a new observation, only the new one is sent to the model."""
-    ledger = a_ledger()
-    pipeline, chat = with_model(ledger, statements(TEA), statements("阿棠(2000001)养了一只猫"))
-    await pipeline.process(a_job("阿棠喜欢乌龙茶"))
-    await pipeline.process(a_job("阿棠喜欢乌龙茶", "阿棠养了一只猫", "阿棠喜欢乌龙茶"))
-    assert "乌龙茶" not in chat.asks[1].prompt.split("观察")[-1]
-    assert sorted(await texts_of(ledger)) == [("阿棠(2000001)养了一只猫", 1), ("阿棠(2000001)喜欢乌龙茶", 3)]
 
 
 async def test_another_person_is_asked_anew() -> None:

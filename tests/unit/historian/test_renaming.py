@@ -79,45 +79,12 @@ async def test_a_new_card_renames_the_profile_of_that_place(profiles: Counted) -
     assert await index.versions() == {profile.key: profile.version for profile in found}
 
 
-async def test_twelve_new_cards_keep_every_revision(profiles: Counted) -> None:
-    """Renaming keeps all revisions."""
-    for number in range(KEEP + 1):
-        standing = await profiles.find(TANG_THERE)
-        assert standing
-        await profiles.write(a_profile(f"第 {number} 稿", TANG_THERE, version=standing.version))
-    before = [revision.profile.summary for revision in await profiles.revisions(TANG_THERE)]
-    renaming = Names(profiles)
-    for number in range(12):
-        await renaming.see(seen(f"名片{number}", minutes=number))
-    assert [revision.profile.summary for revision in await profiles.revisions(TANG_THERE)] == before
-    assert (await names(profiles))[1] == "名片11"
-
-
 async def test_the_newest_sighting_wins(profiles: Counted) -> None:
     """The latest observed name counts, whatever the order of arrival."""
     renaming = Names(profiles)
     await renaming.see(seen("新名", minutes=9), seen("旧名", minutes=1))
     await renaming.see(seen("更旧", minutes=0))
     assert (await names(profiles))[1] == "新名"
-
-
-async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
-    """A known name causes no read, even without a profile."""
-    renaming = Names(profiles)
-    await renaming.see(seen("海棠"), seen("路人", user_id="2000009"))
-    asked = profiles.found
-    for minute in range(100):
-        await renaming.see(seen("海棠", minutes=minute), seen("路人", user_id="2000009", minutes=minute))
-    assert profiles.found == asked
-
-
-async def test_what_is_remembered_is_bounded(profiles: Counted) -> None:
-    """The number of remembered names is limited."""
-    renaming = Names(profiles, remembered=5)
-    await renaming.see(*(seen("某", user_id=str(number)) for number in range(1, 9)))
-    assert len(renaming._known) == 5
-    renaming.forget([ProfileKey.member("10001", "7")])
-    assert ProfileKey.member("10001", "7") not in renaming._known
 
 
 async def test_a_store_that_is_away_is_asked_at_the_next_sighting(

@@ -84,13 +84,6 @@ async def test_names_and_times_make_nothing_near() -> None:
     assert await near(a_turn("阿棠大王 2026年3月4日"), event, names=name) == []
 
 
-@pytest.mark.parametrize(("said", "is_near"), [("晚上吃饺子吧", False), ("饺子请假开题", True)], ids=["thing", "topic"])
-async def test_a_word_that_names_somebody_makes_nothing_near(said: str, *, is_near: bool) -> None:
-    """An event is near by what it tells, not by the name of the person whom it tells of."""
-    event = an_event("饺子(2000001)因开题请假，导师说好吃的都留着", sender_name="饺子")
-    assert bool(await near(a_turn(said), event, names=("煎饺",))) is is_near
-
-
 async def test_the_nearest_come_first_and_only_so_many() -> None:
     """At most eight neighbours are returned, each once, the closest first."""
     others = [an_event(f"阿棠(2000001)喜欢第{index}种红茶") for index in range(20)]
@@ -98,13 +91,6 @@ async def test_the_nearest_come_first_and_only_so_many() -> None:
     found = await near(a_turn("阿棠喜欢乌龙茶"), *others[:3], TEA)
     assert found[0] == TEA.text
     assert len(found) == len(set(found))
-
-
-async def test_an_event_is_as_near_as_to_the_nearest_observation() -> None:
-    """The similarity to the closest observation counts for each event."""
-    cat = an_event("阿棠(2000001)养了一只猫")
-    found = await near(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只会飞的大猫和小狗", "阿棠喜欢一壶浓茶"), TEA, cat)
-    assert found == [TEA.text, cat.text]
 
 
 async def test_what_the_same_voice_may_change_is_near() -> None:
@@ -134,13 +120,6 @@ async def test_heard_before() -> None:
     found = await around(ledger, a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"))
     assert {said: event.id for said, event in found.before.items()} == {"阿棠 喜欢乌龙茶。": TEA.id}
     assert found.asked == ["阿棠养猫"]
-
-
-async def test_only_timeless_words_are_looked_up() -> None:
-    """Words that depend on the moment are not looked up."""
-    ledger = a_ledger()
-    await ledger.events.commit(Draft("j", (TEA,), observations={TEA.id: "明天去北京"}))
-    assert (await around(ledger, a_turn("明天去北京"))).before == {}
 
 
 @pytest.mark.parametrize(
@@ -186,9 +165,3 @@ def test_timeless(said: str) -> None:
 def test_not_timeless(said: str) -> None:
     """Words that mean something else on another day, elsewhere or by others are not timeless, even in quotes."""
     assert not is_timeless(said)
-
-
-def test_a_name_is_no_time() -> None:
-    """A known name that contains a time word is timeless."""
-    assert is_timeless("今天也很困喜欢猫", ("今天也很困",))
-    assert not is_timeless("今天也很困喜欢猫")

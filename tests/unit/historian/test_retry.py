@@ -6,7 +6,6 @@ import pytest
 
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
 from cognitive_memory_core.historian.worker import LONGEST_PAUSE, Requeue, decision
-from cognitive_memory_core.text.names import described
 
 
 @pytest.mark.parametrize(
@@ -31,11 +30,6 @@ def test_every_error_has_one_outcome(error: Exception, attempts: int, expected: 
     assert decision(error, attempts, retries=3, spread=0.5) == expected
 
 
-def test_no_retries_means_the_first_failure_buries() -> None:
-    """With ``job_max_retries=0`` nothing is retried."""
-    assert decision(TransientError("x"), 1, retries=0, spread=0.5) is None
-
-
 @pytest.mark.parametrize("attempts", [1, 2, 5, 40, 10_000])
 def test_pauses_are_spread_and_bounded(attempts: int) -> None:
     """The pause is limited for any number of failures, and never zero."""
@@ -44,11 +38,3 @@ def test_pauses_are_spread_and_bounded(attempts: int) -> None:
     assert isinstance(low, Requeue)
     assert isinstance(high, Requeue)
     assert 0.5 <= low.delay <= high.delay <= LONGEST_PAUSE
-
-
-def test_an_error_is_one_bounded_line() -> None:
-    """An error text becomes one line of limited length."""
-    said = described(RuntimeError("a\nb\u202e" + "x" * 5000))
-    assert "\n" not in said
-    assert "\u202e" not in said
-    assert len(said) <= 300

@@ -75,12 +75,6 @@ def test_digits_and_brackets_in_a_name_are_no_offence(name: str, shown: str) -> 
     assert verdict(f"{shown}(2000011)说自己每天跑步五公里", "我每天跑步五公里", job_context=job_context) == Verdict()
 
 
-def test_a_worn_number_is_an_id_behind_nobody() -> None:
-    """A number used as a name vouches for no unknown id behind it."""
-    job_context = JobContext(NOON, JOB_CONTEXT.place, "", Person("2000011", "12345〔管理员〕"))
-    assert verdict("12345(99999)每天跑步五公里", "我每天跑步五公里", job_context=job_context).foreign_ids == ("99999",)
-
-
 # Ids.
 
 
@@ -136,12 +130,6 @@ def test_a_number_of_what_is_remembered_is_given() -> None:
     assert verdict(text, "阿棠(2000001)修了没有出口的问题").foreign_ids == ("40417",)
 
 
-def test_ids_of_the_context_and_the_anchors_are_known() -> None:
-    """An id from the context or the job context is known."""
-    text = "阿棠(2000001)和老齐(3333333)、唐唐(2000002)在读书会(10001)一起读书"
-    assert verdict(text, "阿棠(2000001)和他们一起读书", "老齐(3333333): 一起啊").foreign_ids == ()
-
-
 @pytest.mark.parametrize(
     ("text", "foreign"),
     [
@@ -159,12 +147,6 @@ def test_a_label_with_somebody_elses_name_is_drift(text: str, foreign: tuple[str
     assert verdict(text, "阿棠(2000001)喜欢喝乌龙茶").foreign_ids == foreign
 
 
-def test_drift_is_never_usable() -> None:
-    """A text with a lost or a foreign id is not usable."""
-    assert not verdict("阿棠喜欢喝乌龙茶", "阿棠(2000001)喜欢喝乌龙茶").is_usable
-    assert not verdict("阿棠(9999999)喜欢喝乌龙茶", "阿棠喜欢喝乌龙茶").is_usable
-
-
 # Other faults.
 
 
@@ -174,14 +156,6 @@ def test_no_word_is_empty(text: str) -> None:
     found = verdict(text, "阿棠(2000001)喜欢喝乌龙茶")
     assert found.faults == ("empty",)
     assert not found.is_usable
-
-
-def test_too_long() -> None:
-    """A text over 500 characters and over three times the observation is too long; only both together count."""
-    original = "阿棠(2000001)喜欢喝乌龙茶"
-    assert verdict(original * 30, original).faults == ("too_long",)
-    assert verdict(original * 20, original).faults == ()
-    assert verdict(original * 30, original * 12).faults == ()
 
 
 @pytest.mark.parametrize(

@@ -46,17 +46,3 @@ def test_what_came_before_a_number_is_told_from_what_came_after() -> None:
     unwritten.remove(unwritten.piece(1))
     assert not unwritten.has_waited(first)
     assert unwritten.has_waited(unwritten.newest)
-
-
-def test_forgetting_leaves_the_others_in_order() -> None:
-    """Removing messages keeps the order of the others, and texts can be changed."""
-    unwritten = UnwrittenMessages()
-    for text in ("一", "二", "三"):
-        unwritten.add(a_message(text))
-    unwritten.keep(lambda message: message.text != "二")
-    unwritten.reword(lambda text: f"{text}。")
-    assert texts(list(unwritten)) == ["一。", "三。"]
-    assert len(unwritten) == 2
-    unwritten.keep(lambda _: False)
-    assert not len(unwritten)
-    assert not unwritten.has_waited(unwritten.newest)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
-
-import pytest
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Draft, Statement
 from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
-from cognitive_memory_core.historian.worker import MAX_STORING, HistorianWorker
+from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
+from cognitive_memory_core.historian.worker import HistorianWorker
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
 from cognitive_memory_core.store.events import EventLedger
@@ -222,21 +219,6 @@ async def test_a_job_that_is_being_stored_leaves_the_model_to_another() -> None:
         assert all([await ledger.events.done(job.id) for job in jobs])
 
 
-async def test_jobs_that_are_being_stored_are_bounded() -> None:
-    """A ledger that does not answer holds up no more than ``concurrency`` jobs and those that may be stored at once."""
-    gate = asyncio.Event()
-    async with at_work(ScriptedHistorian(), concurrency=2, committing=gate.wait) as (queue, _, worker):
-        for number in range(MAX_STORING + 10):
-            await queue.enqueue(a_job("甲", scene=_place(number)))
-        worker.nudge()
-        await until(lambda: queue.counts().processing == MAX_STORING + 2)
-        for _ in range(100):
-            await asyncio.sleep(0)
-        assert queue.counts().processing == MAX_STORING + 2
-        gate.set()
-        await until(lambda: worker.is_idle)
-
-
 async def test_jobs_of_a_scene_are_stored_in_order() -> None:
     """However long a job is stored, the next of its scene is not thought of before."""
     gate = asyncio.Event()
@@ -271,21 +253,6 @@ async def test_stopping_gives_hanging_jobs_back() -> None:
         claim = await queue.claim()
         assert claim is not None
         assert claim.attempts == 1
-
-
-async def test_a_paused_worker_claims_nothing() -> None:
-    """A paused worker takes no jobs, and does them after it is resumed."""
-    historian = ScriptedHistorian()
-    async with at_work(historian) as (queue, _, worker):
-        worker.paused = True
-        await queue.enqueue(a_job("甲"))
-        worker.nudge()
-        await asyncio.sleep(0.15)
-        assert historian.seen == []
-        worker.paused = False
-        worker.nudge()
-        await until(lambda: worker.is_idle)
-        assert historian.seen == ["甲"]
 
 
 async def test_while_it_is_held_nothing_is_in_work() -> None:
@@ -353,19 +320,3 @@ async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
         await until(lambda: worker.is_idle)
         assert await ledger.events.done(job.id)
         await until(lambda: latest(worker.error_states) == "")
-
-
-async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCaptureFixture) -> None:
-    """A model failure with many waiting groups is logged once, and once when it is over."""
-    historian = ScriptedHistorian(甲=raising(UnavailableError("模型不在"), times=600))
-    caplog.set_level(logging.INFO, "cognitive_memory_core.tasks")
-    async with at_work(historian) as (queue, _, worker):
-        for number in range(200):
-            await queue.enqueue(a_job("甲", scene=type(GROUP).group(str(20001 + number), "2000001")))
-        worker.nudge()
-        await until(lambda: len(historian.seen) >= 200)
-        assert latest(worker.error_states) == "模型不在"
-        await until(lambda: worker.is_idle)
-        await until(lambda: latest(worker.error_states) == "")
-    lines = [record.getMessage() for record in caplog.records if "HistorianWorker" in record.getMessage()]
-    assert lines == ["HistorianWorker: 模型不在", "HistorianWorker 恢复了"]

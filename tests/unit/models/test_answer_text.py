@@ -120,12 +120,6 @@ def test_no_answer_takes_long_to_refuse(text: str) -> None:
         object_in(text)
 
 
-def test_a_fence_is_told_from_what_it_holds() -> None:
-    """Fences inside a line, blank lines and text after the closing fence are ignored."""
-    text = f"Use ```x``` so {{a}}:\r\n```json  \r\n\r\n{WRITTEN}\r\n\r\n  ``` \nor {{}}"
-    assert json.loads(object_in(text)) == PLAIN
-
-
 @pytest.mark.parametrize(
     "text", [WRITTEN, "{'op': 'delete', 'ids': ['1', '2'], 'of': {'a': 1}}", f"```json\n{WRITTEN}"]
 )
@@ -170,11 +164,6 @@ def test_a_strict_answer_is_never_mended(text: str) -> None:
     """A strict answer must be exact JSON and is not repaired."""
     with pytest.raises(BadAnswer):
         object_in(text, is_strict=True)
-
-
-def test_a_strict_answer_may_stand_in_prose() -> None:
-    """A strict answer may have text around it."""
-    assert object_in('Here: {"a": "x"} as you wished', is_strict=True) == '{"a": "x"}'
 
 
 @pytest.mark.parametrize(

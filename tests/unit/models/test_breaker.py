@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from cognitive_memory_core.errors import BadAnswer, Busy, UnavailableError
+from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.models.breaker import FIRST_PAUSE, LONGEST_PAUSE, MAX_FAILURES, Breaker
 from tests.support.clock import FrozenClock
 from tests.support.waiting import until
@@ -50,18 +50,6 @@ async def test_five_failures_in_a_row_open_it(caplog: pytest.LogCaptureFixture) 
     assert away.value.retry_after == FIRST_PAUSE
     assert breaker.state == "failed"
     assert len(caplog.records) == 1
-
-
-async def test_a_success_between_keeps_it_closed() -> None:
-    """Only consecutive failures open the breaker."""
-    part = Part()
-    breaker = Breaker("embedding")
-    for _ in range(3):
-        part.error = UnavailableError("gone")
-        await refused(breaker, part, MAX_FAILURES - 1)
-        part.error = None
-        assert await breaker.call(part.act) == "well"
-    assert breaker.state == "ready"
 
 
 async def test_one_probe_after_the_pause_closes_it(caplog: pytest.LogCaptureFixture) -> None:
@@ -131,35 +119,6 @@ async def test_a_bad_answer_is_an_answer() -> None:
         with pytest.raises(BadAnswer):
             await breaker.call(part.act)
     assert breaker.state == "ready"
-
-
-async def test_calls_that_end_late_do_not_lengthen_the_pause() -> None:
-    """Ten running calls that fail together open the breaker once, with the first pause."""
-    clock, part, go = FrozenClock(), Part(), asyncio.Event()
-    breaker = Breaker("embedding", elapsed=clock.elapsed)
-    part.error = UnavailableError("gone")
-
-    async def slow() -> str:
-        await go.wait()
-        return await part.act()
-
-    calls = [asyncio.create_task(breaker.call(slow)) for _ in range(MAX_FAILURES * 3)]
-    await asyncio.sleep(0)
-    go.set()
-    await asyncio.gather(*calls, return_exceptions=True)
-    clock.advance(seconds=FIRST_PAUSE)
-    part.error = None
-    assert await breaker.call(part.act) == "well"
-
-
-async def test_being_busy_is_no_failure() -> None:
-    """A busy part does not count as failed, and the next call reaches it."""
-    part = Part()
-    breaker = Breaker("vectors")
-    part.error = Busy("one moment")
-    await refused(breaker, part, MAX_FAILURES * 2)
-    part.error = None
-    assert await breaker.call(part.act) == "well"
 
 
 async def test_a_call_that_hangs_is_seen_while_it_hangs(caplog: pytest.LogCaptureFixture) -> None:

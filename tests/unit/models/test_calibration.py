@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.errors import CognitiveMemoryError, StorageRefused
-from cognitive_memory_core.models.calibration import Calibrating, Pair, calibration_of, shipped
+from cognitive_memory_core.models.calibration import Calibrating, Pair, calibration_of
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import Live
@@ -69,25 +69,6 @@ def test_the_medians_are_taken_within_a_language() -> None:
     strangers = sorted(math.cos(math.radians(angle)) for angle in (120, 70, 140, 50))
     assert found.paraphrase == pytest.approx((akin[1] + akin[2]) / 2, abs=1e-6)
     assert found.unrelated == pytest.approx((strangers[1] + strangers[2]) / 2, abs=1e-6)
-
-
-async def test_a_dozen_pairs_show_what_many_do() -> None:
-    """The few shipped Chinese pairs give the same calibration of the local embedder as 64 pairs of the tests."""
-    pairs, embedder = [pair for pair in shipped() if pair.language == "zh"], HashingEmbedder()
-    questions = [await embedder.embed_query(pair.question) for pair in pairs]
-    statements = await embedder.embed_documents([pair.statement for pair in pairs])
-    found = calibration_of(pairs, questions, statements)
-    assert found.unrelated == pytest.approx(embedder.calibration.unrelated, abs=0.02)
-    assert found.paraphrase == pytest.approx(embedder.calibration.paraphrase, abs=0.02)
-
-
-def test_the_shipped_pairs_are_whole() -> None:
-    """Each shipped pair has a language, a question and a statement, all different, grouped by language."""
-    pairs = shipped()
-    assert len(pairs) >= 20
-    assert all(pair.language in ("zh", "en") and pair.question and pair.statement for pair in pairs)
-    assert len({text for pair in pairs for text in (pair.question, pair.statement)}) == 2 * len(pairs)
-    assert pairs == sorted(pairs, key=lambda pair: pair.language, reverse=True)
 
 
 async def measured_by(calibrating: Calibrating, book: Any, fingerprint: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
+from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.models import caller_models
 from cognitive_memory_core.models.caller_models import CallerChat, CallerEmbedder, CallerReranker
 from cognitive_memory_core.ports.models import GUESS, Ask, Calibration
@@ -75,13 +75,6 @@ async def test_whatever_a_reranker_raises_means_that_it_is_away(failure: Excepti
         await CallerReranker(Reranker(failure)).scores("喝什么", TEXTS)
 
 
-@pytest.mark.parametrize("failure", [PermanentError("x"), TooSlow("x")])
-async def test_our_own_errors_pass(failure: Exception) -> None:
-    """Errors of the port itself are raised unchanged."""
-    with pytest.raises(type(failure), match="x"):
-        await CallerReranker(Reranker(failure)).scores("喝什么", TEXTS)
-
-
 @pytest.mark.parametrize("vectors", [None, 7, [], [[1.0]], [[1.0], None], [[1.0], ["x"]], [[1.0], [math.nan]]])
 async def test_what_is_no_vector_for_each_text_is_refused(vectors: Any) -> None:
     """An answer without one valid vector per text raises BadAnswer."""
@@ -108,11 +101,6 @@ async def test_a_model_that_is_not_even_asynchronous_is_away() -> None:
     for query in ("raise", "give"):
         with pytest.raises(UnavailableError):
             await CallerReranker(hasty).scores(query, TEXTS)
-
-
-async def test_nothing_to_score_asks_nobody() -> None:
-    """Without texts the model is not called."""
-    assert await CallerReranker(Reranker(RuntimeError("x"))).scores("喝什么", []) == []
 
 
 class Plain:
@@ -159,11 +147,6 @@ async def test_an_embedder_keeps_the_name_it_began_with() -> None:
     plain.calibration = Calibration(0.1, 0.2)
     assert CallerEmbedder(plain).calibration == Calibration(0.1, 0.2)
     assert await embedder.embed_documents(TEXTS) == [array("f", (1.0, 0.0))] * 2
-
-
-def test_somebody_waits_for_a_reranker() -> None:
-    """A reranker has less time than an embedder in the background."""
-    assert caller_models.RERANK_SECONDS < caller_models.SECONDS
 
 
 class Stubborn:

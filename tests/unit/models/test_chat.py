@@ -71,13 +71,6 @@ async def test_answer_comes_through_a_forced_tool(server: ModelServer, made: Mad
     assert meter.calls == [("rewrite", 7)]
 
 
-async def test_unset_is_not_sent_and_null_takes_away(server: ModelServer, made: Made) -> None:
-    """Unset values are not sent, and null in extra_body removes a value."""
-    await made(extra_body={"max_tokens": None, "max_completion_tokens": 5}).ask(ASK)
-    assert not {"temperature", "max_tokens"} & set(server.asked[0].body)
-    assert server.asked[0].body["max_completion_tokens"] == 5
-
-
 @pytest.mark.parametrize(
     ("behaviour", "first", "later"),
     [
@@ -100,13 +93,6 @@ async def test_what_works_is_remembered(
     assert ways(server) == first
     assert await chat.ask(ASK) == GOOD["text"]
     assert ways(server) == first + later
-
-
-async def test_tools_refused_with_404_are_no_wrong_address(server: ModelServer, made: Made) -> None:
-    """HTTP 404 for tools leads to a request without tools."""
-    refused = status(404, message="No endpoints found that support tool use.")
-    server.chat = [refused, words(json.dumps(GOOD))]
-    assert await made().ask(ASK) == GOOD["text"]
 
 
 async def test_refused_question_is_permanent_and_teaches_nothing(server: ModelServer, made: Made) -> None:
@@ -217,9 +203,3 @@ async def test_who_is_away_is_asked_once(
     with pytest.raises(error):
         await made(timeout_seconds=1).ask(ASK)
     assert len(server.asked) == 1
-
-
-async def test_half_characters_are_sent_as_something(server: ModelServer, made: Made) -> None:
-    """A prompt with a lone surrogate is sent."""
-    await made().ask(Ask("p", "a\ud800", "b\udfff", "write_down", SCHEMA, parsed))
-    assert server.asked[0].texts == ["a?", "b?"]

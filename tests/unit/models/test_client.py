@@ -228,20 +228,6 @@ async def test_environment_does_not_leave(server: ModelServer, key: str) -> None
     assert not [name for name in sent if name.startswith("x-")]
 
 
-@pytest.mark.parametrize("slash", ["", "/"])
-async def test_path_is_put_below_the_address(server: ModelServer, slash: str) -> None:
-    """The endpoint is appended to the address with or without a slash."""
-    await posted(server.url + slash)
-    assert server.asked[0].path == "/v1/embeddings"
-
-
-async def test_compressed_answers_are_read(server: ModelServer) -> None:
-    """A compressed answer within the limit is read."""
-    plain = await posted(server.url)
-    server.embeddings = model_server.zipped()
-    assert await posted(server.url) == plain
-
-
 async def test_logs_hold_neither_key_nor_words(server: ModelServer, caplog: pytest.LogCaptureFixture) -> None:
     """Logs of the used libraries contain no text and no key, even at debug level."""
     caplog.set_level(logging.DEBUG)
@@ -251,15 +237,6 @@ async def test_logs_hold_neither_key_nor_words(server: ModelServer, caplog: pyte
     assert caplog.records
     assert KEY not in caplog.text
     assert SAID not in caplog.text
-
-
-async def test_closed_client_is_away(server: ModelServer) -> None:
-    """A closed client raises UnavailableError, and closing twice is harmless."""
-    client = ModelClient(EmbeddingSettings(api_url=server.url), "embedding", ListedMeter())
-    await client.close()
-    await client.close()
-    with pytest.raises(UnavailableError):
-        await client.answer("embedding", "/embeddings", {}, 1.0)
 
 
 def test_package_costs_nothing_until_its_client_is_wanted() -> None:

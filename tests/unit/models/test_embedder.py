@@ -144,18 +144,6 @@ def test_fingerprint_tells_spaces_apart() -> None:
     assert fingerprint() == elsewhere == "m/native"
 
 
-async def test_all_texts_go_in_one_request(server: ModelServer, made: Made) -> None:
-    """All texts of a call are sent in one request."""
-    await made(batch_size=1).embed_documents(TEXTS)
-    assert [asked.texts for asked in server.asked] == [TEXTS]
-
-
-async def test_nothing_to_embed_asks_nobody(server: ModelServer, made: Made) -> None:
-    """Without texts no request is sent."""
-    assert await made().embed_documents([]) == []
-    assert server.asked == []
-
-
 @pytest.mark.parametrize(
     ("behaviour", "calls"),
     [

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
 from cognitive_memory_core.models.embedding import OpenAIEmbedder
-from cognitive_memory_core.models.embedding_queue import AT_ONCE, CACHED_ANSWERS, SMALLEST, EmbeddingQueue
+from cognitive_memory_core.models.embedding_queue import AT_ONCE, SMALLEST, EmbeddingQueue
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import EmbeddingSettings, Live
 from tests.support.clock import FrozenClock
@@ -96,14 +96,6 @@ async def test_each_text_gets_its_own_vector_in_order() -> None:
     assert await queued(model).embed_documents([]) == []
 
 
-@pytest.mark.parametrize("size", [1, 5, 16, 100])
-async def test_no_batch_is_larger_than_is_set(size: int) -> None:
-    """The configured batch size is a limit that a fast model reaches."""
-    model = Model()
-    await queued(model, batch_size=size).embed_documents(TEXTS)
-    assert max(map(len, model.batches)) == size
-
-
 async def test_a_question_overtakes_a_thousand_texts() -> None:
     """A question is sent at once, and no batch starts while it runs."""
     model = Model()
@@ -140,15 +132,6 @@ async def test_a_model_that_takes_its_time_for_each_text_gets_small_batches() ->
     await waiting
 
 
-@pytest.mark.parametrize("seconds", [0.01, 3.0])
-async def test_a_model_that_is_fast_or_far_away_gets_full_batches(seconds: float) -> None:
-    """A model whose time does not depend on the batch size gets full batches."""
-    clock = FrozenClock()
-    model = Model(lambda _: clock.advance(seconds=seconds))
-    await queued(model, clock).embed_documents(TEXTS)
-    assert {len(batch) for batch in model.batches[5:-3]} == {64}
-
-
 def refusing(text: str, error: Exception) -> Callable[[Sequence[str]], None]:
     """Return a reaction that raises for batches with a text."""
 
@@ -168,28 +151,6 @@ async def test_a_failing_batch_fails_only_its_own() -> None:
     assert second == [vector_of(TEXTS[1])]
 
 
-async def test_after_a_failure_the_rest_of_a_call_is_not_embedded() -> None:
-    """After a failure the remaining texts of the call are not sent."""
-    model = Model(refusing(TEXTS[0], PermanentError("400")))
-    queue = queued(model)
-    with pytest.raises(PermanentError):
-        await queue.embed_documents(TEXTS)
-    await settled()
-    assert len(model.batches) == 1
-    assert await queue.embed_documents(["一"]) == [vector_of("一")]
-
-
-async def test_what_an_embedder_was_never_meant_to_raise_reaches_its_caller() -> None:
-    """An unexpected error is raised to its caller, and the queue continues."""
-    model = Model(refusing("怪", ZeroDivisionError("x")))
-    queue = queued(model)
-    with pytest.raises(ZeroDivisionError):
-        await queue.embed_documents(["怪"])
-    with pytest.raises(ZeroDivisionError):
-        await queue.embed_query("怪")
-    assert await queue.embed_documents(["一"]) == [await queue.embed_query("一")]
-
-
 async def test_a_caller_that_leaves_takes_its_texts_along() -> None:
     """The batch of a cancelled caller is cancelled, its other texts are never sent, and others' texts follow."""
     model = Model()
@@ -202,19 +163,6 @@ async def test_a_caller_that_leaves_takes_its_texts_along() -> None:
     assert (model.stopped, len(model.batches)) == (1, 1)
     model.may_embed.set()
     assert await queue.embed_documents(["三"]) == [vector_of("三")]
-
-
-async def test_background_goes_on_after_a_question_that_failed_or_was_given_up() -> None:
-    """Batches continue after a question failed or was cancelled."""
-    model = Model(refusing("问", UnavailableError("away")))
-    queue = queued(model)
-    model.may_answer.clear()
-    asking = asyncio.create_task(queue.embed_query("问"))
-    await settled()
-    asking.cancel()
-    model.may_answer.set()
-    await settled()
-    assert await queue.embed_documents(["一"]) == [vector_of("一")]
 
 
 async def test_an_equal_question_is_answered_from_memory_for_a_minute() -> None:
@@ -230,16 +178,6 @@ async def test_an_equal_question_is_answered_from_memory_for_a_minute() -> None:
     assert model.asked == ["喝什么茶"] * 2
 
 
-async def test_no_question_is_kept_longer_than_its_answer_serves() -> None:
-    """Cached questions older than a minute are removed with the next question."""
-    model, clock = Model(), FrozenClock()
-    queue = queued(model, clock)
-    await queue.embed_query("喝什么茶")
-    clock.advance(seconds=61)
-    await queue.embed_query("去哪里")
-    assert list(queue._asked) == ["去哪里"]
-
-
 async def test_questions_at_once_are_bounded() -> None:
     """At most eight questions are sent at once, and all are answered."""
     model = Model()
@@ -250,32 +188,6 @@ async def test_questions_at_once_are_bounded() -> None:
     assert len(model.asked) == AT_ONCE
     model.may_answer.set()
     assert await asyncio.gather(*asking) == [vector_of(text) for text in TEXTS[:50]]
-
-
-async def test_a_failure_is_not_remembered() -> None:
-    """A failed question is sent again next time."""
-    failures: list[Exception] = [TransientError("busy")]
-
-    def react(_: Sequence[str]) -> None:
-        if failures:
-            raise failures.pop()
-
-    queue = queued(Model(react))
-    with pytest.raises(TransientError):
-        await queue.embed_query("喝什么茶")
-    assert await queue.embed_query("喝什么茶") == vector_of("喝什么茶")
-
-
-async def test_the_answers_kept_are_bounded() -> None:
-    """The number of cached answers is limited, and the oldest are removed."""
-    model = Model()
-    queue = queued(model)
-    for number in range(CACHED_ANSWERS + 1):
-        await queue.embed_query(str(number))
-    await queue.embed_query(str(CACHED_ANSWERS))
-    assert len(model.asked) == CACHED_ANSWERS + 1
-    await queue.embed_query("0")
-    assert len(model.asked) == CACHED_ANSWERS + 2
 
 
 async def test_whoever_waits_when_it_closes_hears_so() -> None:

@@ -29,14 +29,6 @@ def cosine(one: Vector, other: Vector) -> float:
     return math.fsum(a * b for a, b in zip(one, other, strict=True))
 
 
-async def test_vectors_are_unit_vectors() -> None:
-    """Documents and questions become float32 unit vectors of the requested length."""
-    embedder = HashingEmbedder(256)
-    vectors = [*await embedder.embed_documents(["我喜欢乌龙茶", "a", ""]), await embedder.embed_query("喜欢什么茶")]
-    assert {(vector.typecode, len(vector)) for vector in vectors} == {("f", 256)}
-    assert all(cosine(vector, vector) == pytest.approx(1.0, abs=1e-5) for vector in vectors)
-
-
 @pytest.mark.parametrize("text", ["", " ", "！？……", "\u200b", "\ud800"])
 async def test_a_text_without_words_has_a_vector(text: str) -> None:
     """A text without words has a fixed vector that is not zero and close to no meaningful text."""
@@ -62,14 +54,6 @@ def test_vectors_are_the_same_everywhere() -> None:
         for seed in ("1", "2")
     }
     assert done == {"f2d0893c8e8a4efc4cd0653bdb6b24e2f74dc0ecd172abdb3cb1b29bb1b92f25"}
-
-
-async def test_a_big_batch_is_embedded_alike() -> None:
-    """A large batch gives the same vectors as single texts."""
-    texts = [f"第{number}条：阿棠喜欢乌龙茶" for number in range(100)]
-    one_by_one = [(await HashingEmbedder().embed_documents([text]))[0] for text in texts]
-    assert await HashingEmbedder().embed_documents(texts) == one_by_one
-    assert await HashingEmbedder().embed_documents([]) == []
 
 
 async def test_the_calibration_is_what_was_measured() -> None:
@@ -113,9 +97,3 @@ async def test_spelling_matters_little() -> None:
     assert cosine(asked, same) > 0.3 > cosine(asked, other) + 0.2
     number = await embedder.embed_query("2000001")
     assert abs(cosine(number, (await embedder.embed_documents(["2000002"]))[0])) < 0.2
-
-
-def test_fingerprints_tell_lengths_apart() -> None:
-    """Vectors of different lengths have different fingerprints."""
-    assert HashingEmbedder().fingerprint == "hashing-v1-512"
-    assert HashingEmbedder(1024).fingerprint == "hashing-v1-1024"

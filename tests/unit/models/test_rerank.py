@@ -42,18 +42,6 @@ async def test_scores_stand_in_the_order_of_the_texts(server: ModelServer, end: 
     assert meter.calls == [("rerank", 9)]
 
 
-async def test_unlisted_texts_score_nothing(server: ModelServer) -> None:
-    """A text missing in the answer scores 0, and rounding beyond 1 is accepted."""
-    server.rerank = results((2, 1.0000001))
-    assert await scored(server.url) == [0.0, 0.0, 1.0]
-
-
-async def test_nothing_to_score_asks_nobody(server: ModelServer) -> None:
-    """Without texts no request is sent."""
-    assert await scored(server.url, texts=[]) == []
-    assert server.asked == []
-
-
 @pytest.mark.parametrize(
     "behaviour",
     [

@@ -85,15 +85,6 @@ async def test_every_id_has_a_profile_of_its_own(profiles: FileProfiles, identif
     assert top_names(tmp_path / "data") <= {"profiles", "agents"}
 
 
-async def test_no_revisions_are_kept_where_none_are_wanted(make: Make) -> None:
-    """With a limit of 0 no revision is kept, with 1 the last one."""
-    await changed(make(0), "一", "二")
-    assert await past(make(0)) == []
-    one = make(1)
-    await changed(one, "一", "二", "三", key=GROUP_KEY)
-    assert await past(one, GROUP_KEY) == ["二"]
-
-
 async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: FileProfiles, clock: FrozenClock) -> None:
     """A later revision has a higher id, even if the clock was set back."""
     await changed(profiles, "一", "二")
@@ -102,19 +93,6 @@ async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: FilePr
     clock.advance(days=900)
     await changed(profiles, "四")
     assert await past(profiles) == list("三二一")
-
-
-async def test_a_name_that_is_none_renames_nobody(profiles: FileProfiles) -> None:
-    """A placeholder or blank name changes nothing, and other names are cleaned."""
-    assert await profiles.rename(TANG, "新名") is None
-    standing = await changed(profiles, "一")
-    for name in ("", " ", "QQ用户", "null", "阿棠"):
-        renamed = await profiles.rename(TANG, name)
-        assert renamed == standing
-        assert renamed.version == standing.version
-    renamed = await profiles.rename(TANG, "12345(管理员)\n---\nentity_id: 9\u202e")
-    assert renamed is not None
-    assert renamed.name == "12345〔管理员〕 --- entity_id: 9"
 
 
 async def test_an_unknown_revision_is_refused(profiles: FileProfiles) -> None:

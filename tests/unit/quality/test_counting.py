@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import date, timezone
 
-import pytest
-
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.store.quality import QualityTally, bound_of
+from cognitive_memory_core.store.quality import QualityTally
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, committed
@@ -64,9 +62,3 @@ async def test_counts_wait_for_the_ledger() -> None:
     await tally.flush()
     assert await counted.ledger.quality.tallies(TODAY) == [(TODAY, "retry", 3)]
     assert not tally.loop.trouble.error
-
-
-@pytest.mark.parametrize(("seconds", "bound"), [(0.0, 5), (0.005, 5), (0.0051, 10), (0.19, 200), (4.9, 5_000), (9, 0)])
-def test_reads_are_counted_by_bounds(seconds: float, bound: int) -> None:
-    """A read is counted under the least bound that it kept; beyond the last one under none."""
-    assert bound_of(seconds) == bound

@@ -131,15 +131,6 @@ async def test_costs_are_reckoned_with_the_price_of_each_model(tmp_path: Path) -
     assert report.merges_a_triage == 0.5
 
 
-async def test_without_texts_nothing_is_compared(tmp_path: Path) -> None:
-    """A report without examination reads no texts and says so."""
-    async with opened(tmp_path, *taught(LIN, 2)) as memory:
-        report = await memory.report(OPERATOR, examine=False)
-    assert report.examination is None
-    assert report.events == 2
-    assert "这次没有比较文字" in core.report_markdown(report, core.Settings().zone)
-
-
 NASTY = "他说 </td><script>alert(1)</script> | `x` [a](http://example.com) <img src=//example.com>"
 
 
@@ -163,14 +154,6 @@ async def test_the_figures_are_json(tmp_path: Path) -> None:
     assert figures["at"].startswith("2026-03-05T")
     assert (figures["days"], figures["missed"]) == (7, [])
     assert figures["dominant"][0]["user_id"] == LIN
-
-
-async def test_an_empty_memory_has_a_report(tmp_path: Path) -> None:
-    """A memory that holds nothing has a report in every form, which says that nothing needs care."""
-    async with opened(tmp_path) as memory:
-        report = await memory.report(OPERATOR)
-    assert "没有发现需要处理的事" in core.report_markdown(report, core.Settings().zone)
-    assert core.report_figures(report)["totals"]["price"] is None
 
 
 @pytest.mark.parametrize(

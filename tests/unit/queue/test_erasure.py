@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
 import json
-from typing import Any
 
 import pytest
 
@@ -54,9 +52,3 @@ def test_a_file_in_another_encoding_that_mentions_the_person_goes(encoding: str)
     assert without_person(others.encode(encoding), user_id="2000001", hide=HIDE) is None
     assert erased(WRITTEN.encode(encoding)) == b""
     assert erased(others.encode(encoding)) is None
-
-
-def test_a_list_with_a_byte_order_mark_loses_the_person_only() -> None:
-    """A list that a Windows editor wrote keeps the rows of others."""
-    left: Any = json.loads(erased(codecs.BOM_UTF8 + WRITTEN.encode()) or b"")
-    assert left == [*OTHERS, {**ROWS[3], "summary": "和某位成员聊天"}]

@@ -19,7 +19,7 @@ from benchmarks.faults.processes import unreadable
 from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import MAX_BYTES
 from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
-from cognitive_memory_core.errors import BadArgument, LimitReached, PermanentError, StorageRefused, UnavailableError
+from cognitive_memory_core.errors import BadArgument, LimitReached, StorageRefused, UnavailableError
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import JobName, parsed
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
@@ -171,13 +171,6 @@ async def test_closing_ends_what_is_under_way(queue: FileQueue, root: Path):
     assert queue.counts().pending == 1
 
 
-async def test_a_folder_that_cannot_be_made_is_refused(root: Path, clock: FrozenClock):
-    """If the folder cannot be created, the error names it."""
-    lay(root, b"no folder")
-    with pytest.raises(StorageRefused, match="queues"):
-        await FileQueue.open(root, QueueSettings(), clock)
-
-
 async def test_ids_that_no_file_name_could_hold_are_refused(queue: FileQueue, root: Path):
     """A job id that is no safe file name raises BadArgument."""
     for bad in ("../../x", "a/b", "", "x" * 65, "名字", "a.b", "con:"):
@@ -226,15 +219,6 @@ async def test_files_of_older_versions_are_taken_in_at_the_start(reopen: Open, r
     assert clock.now() == NOON
 
 
-async def test_a_name_that_is_no_id_gets_one(reopen: Open, root: Path):
-    """A file whose name is no valid id gets a stable id."""
-    lay(root / "pending" / "任务 (1).json", codec.encoded(a_job()))
-    lay(root / "pending" / ("9" * 16 + "-x.0.json"), codec.encoded(a_job()))
-    queue = await reopen()
-    assert queue.counts().pending == 2
-    assert all(parsed(Path(name).name) for name in files(root))
-
-
 async def test_a_file_that_is_still_being_copied_is_left_alone(queue: FileQueue, root: Path):
     """A file is read only a second after its last change."""
     path = root / "pending" / "fresh.json"
@@ -278,21 +262,6 @@ async def test_a_buried_job_moved_by_hand_waits_again(queue: FileQueue, root: Pa
     await queue.refresh()
     assert queue.counts().failed == 0
     assert (await taken(queue)).job == job
-
-
-async def test_files_removed_by_hand_are_forgotten(queue: FileQueue, root: Path):
-    """A job whose file was removed by hand is skipped."""
-    jobs = [a_job(), a_job(message_ids=["m1"]), a_job(scene=OTHER_GROUP)]
-    for job in jobs:
-        await queue.enqueue(job)
-    await queue.bury(await taken(queue), "坏了")
-    for name in files(root):
-        (root / name).unlink()
-    assert await queue.withdraw(GROUP.scope, "m1") == 0
-    assert await queue.claim() is None
-    assert await queue.failed() == []
-    assert await queue.revive() == 0
-    assert queue.counts() == QueueCounts()
 
 
 async def test_a_job_in_hand_whose_file_is_removed_can_be_settled(queue: FileQueue, root: Path):
@@ -358,34 +327,6 @@ async def test_an_unreadable_job_can_be_revived_and_mended(queue: FileQueue, roo
     assert (await taken(queue)).job.work == mended.work
 
 
-async def test_another_place_is_claimed_while_a_message_is_withdrawn_from_many_jobs(queue: FileQueue):
-    """A withdrawal that reads many jobs lets claims of other places run in between."""
-    await asyncio.gather(*(queue.enqueue(a_job(message_ids=["m1", str(number)])) for number in range(120)))
-    await queue.enqueue(there := a_job(scene=OTHER_GROUP))
-    here = await taken(queue)
-    withdrawal = asyncio.create_task(queue.withdraw(GROUP.scope, "m1"))
-    await asyncio.sleep(0)
-    assert (await taken(queue)).job == there
-    assert not withdrawal.done()
-    assert await withdrawal == 120
-    await queue.complete(here)
-
-
-def test_a_name_is_read_as_it_was_written():
-    """File names of jobs are parsed as written, and other names are rejected."""
-    name = JobName(1_772_596_800_000_000, "0" * 32, 12)
-    assert parsed(str(name)) == name
-    for other in ("a.json", "1772596800000000-a.json", "1772596800000000-a.0.json.tmp", "１" * 16 + "-a.0.json"):
-        assert parsed(other) is None
-
-
-def test_a_job_too_deep_to_be_written_again_is_not_read():
-    """A file nested too deeply to be written again counts as unreadable."""
-    deep = b'{"user_id": "1", "memo": "x", "extra": ' + b"[" * 300 + b"]" * 300 + b"}"
-    with pytest.raises(PermanentError, match="嵌套太深"):
-        codec.body_of(deep)
-
-
 MILI = type(GROUP).group("10001", "2000002", user_name="米粒")
 HIDE = Redaction.of({"2000001"}, {"阿棠", '阿"棠'})
 SEED = {"user_id": 2000002, "group_id": 10001, "action_summary": "聊了天", "new_info": ["下雨了"]}
@@ -427,15 +368,6 @@ async def test_every_form_and_unknown_fields_lose_an_erased_person(
             else:
                 assert body[key] == value
         assert "about" not in body
-
-
-@pytest.mark.parametrize("name", ["memo", "turn", "scene", "group"])
-async def test_a_name_that_is_a_word_of_the_file_breaks_no_job(queue: FileQueue, name: str):
-    """A name that equals a field or kind damages no job."""
-    job = a_job("米粒怕狗", scene=MILI, memo="聊了天")
-    await queue.enqueue(job)
-    await queue.erase_person("2000001", Redaction.of({"2000001"}, {name}))
-    assert (await taken(queue)).job == job
 
 
 @pytest.mark.parametrize(
@@ -535,14 +467,4 @@ async def test_an_erased_place_leaves_no_unreadable_job(reopen: Open, root: Path
     lay(root / "pending" / "new.json", json.dumps({**SEED}).encode())
     assert await queue.erase_place(GROUP.scope) == 2
     assert [failed.id for failed in await queue.failed()] == ["bad2"]
-    assert len(files(root)) == 1
-
-
-async def test_a_copy_has_a_job_whose_move_was_reported_as_failed(queue: FileQueue, root: Path, tmp_path: Path) -> None:
-    """A copy has every job that lies on the disk, also in another folder than the queue believes."""
-    await queue.enqueue(a_job())
-    for path in (root / "pending").glob("*.json"):
-        path.rename(root / "processing" / path.name)
-    await queue.copy_to(tmp_path / "copy")
-    assert files(tmp_path / "copy") == files(root)
     assert len(files(root)) == 1

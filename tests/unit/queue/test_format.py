@@ -19,7 +19,7 @@ from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.errors import PermanentError
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.erasure import without_message
-from tests.support.builders import GROUP, PRIVATE, a_job, a_message
+from tests.support.builders import PRIVATE, a_job
 from tests.support.clock import NOON, SHANGHAI
 
 ARRIVED = datetime(2026, 2, 22, 11, 8, tzinfo=timezone.utc)
@@ -149,32 +149,6 @@ def test_fields_of_wrong_types_are_refused_or_read(body: dict[str, Any]):
         assert codec.job_of(body, "j1", ARRIVED).id == "j1"
 
 
-def test_halves_of_characters_are_written():
-    """A lone surrogate becomes U+FFFD, and a pair becomes its character."""
-    job = a_job("坏\ud800的", memo="\ud83d\ude00 和 \udc00", perspective="\udfff")
-    work = read(codec.encoded(job)).work
-    assert isinstance(work, Turn)
-    assert (work.observations, work.memo, work.perspective) == (("坏\ufffd的",), "😀 和 \ufffd", "\ufffd")
-    memo = codec.memo_of(job)
-    assert memo is not None
-    assert memo.text == "😀 和 \ufffd"
-
-
-def test_untyped_callers_cannot_break_a_file():
-    """A truthy value for a flag is written as a boolean."""
-    turn = Turn(GROUP, observations=["x"], force=1)  # pyright: ignore[reportArgumentType]  # what chat plugins do
-    work = read(codec.encoded(Job("j1", turn, NOON))).work
-    assert isinstance(work, Turn)
-    assert work.force is True
-
-
-def test_a_zone_with_odd_seconds_is_written_readably():
-    """A time whose offset has seconds is read as the same instant."""
-    local_mean_time = timezone(timedelta(hours=8, minutes=5, seconds=43))
-    job = a_job(happened_at=datetime(1900, 1, 1, tzinfo=local_mean_time))
-    assert read(codec.encoded(job)).happened_at == job.happened_at
-
-
 def test_a_job_of_a_later_release_is_refused():
     """A job of a later version is refused."""
     body = {**json.loads(codec.encoded(a_job())), "schema_version": 2}
@@ -233,16 +207,6 @@ def test_the_names_of_all_versions_are_understood(words: dict[str, Any], is_ours
     assert (turn.memo, turn.observations, turn.scene) == ("聊了茶", ("爱喝茶",), PRIVATE)
 
 
-@pytest.mark.parametrize("request_id", [None, "", 0])
-def test_a_missing_request_id_is_no_request_id(request_id: object):
-    """Jobs without a request id have the id of their own file."""
-    body = {**SEED_JOB, "request_id": request_id}
-    first, second = read(body, "_0_1740218400000"), read(body, "_0_1740218400001")
-    assert first.id != second.id
-    assert isinstance(first.work, Turn)
-    assert first.work.request_id in (None, "0")
-
-
 @pytest.mark.parametrize(
     ("fields", "scene"),
     [
@@ -281,24 +245,6 @@ def test_an_older_job_is_cut_to_our_bounds():
     assert job.trimmed
     assert len(job.work.observations) == 20
     assert max(map(len, (*job.work.observations, job.work.source_message))) <= 800
-
-
-def test_memos_know_whose_they_are():
-    """The memo of a job has its id, scope, time and person; a job without one has none."""
-    job = a_job(memo="聊了茶", happened_at=ARRIVED)
-    memo = codec.memo_of(job)
-    assert memo is not None
-    assert (memo.id, memo.scope, memo.text, memo.written_at) == (job.id, GROUP.scope, "聊了茶", ARRIVED)
-    assert memo.user_id == GROUP.user_id
-    assert codec.memo_of(a_job()) is None
-
-
-def test_a_label_is_what_the_whole_job_says():
-    """The index reads scope and memo of a job without validating its lines."""
-    job = a_job(memo="聊了茶", recent_messages=[a_message(id="m1"), "路过"], message_ids=["m2"])
-    body = codec.body_of(codec.encoded(job))
-    assert codec.label_of(body, job.id, ARRIVED) == (job.scope, codec.memo_of(job))
-    assert codec.label_of({**body, "recent_messages": 7}, job.id, ARRIVED)[0] == job.scope
 
 
 @pytest.mark.parametrize("damage", [("10001", "10011"), ('"default"', '"defauld"'), ('"memo"', '"memn"')])

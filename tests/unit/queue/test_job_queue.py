@@ -130,32 +130,6 @@ async def test_a_claim_that_is_over_changes_nothing(queue: FileQueue):
     assert queue.counts() == QueueCounts()
 
 
-async def test_a_buried_job_keeps_content_and_error(queue: FileQueue, clock: FrozenClock):
-    """A buried job keeps its content and one bounded line of error."""
-    job = a_job()
-    await queue.enqueue(job)
-    await queue.requeue(await taken(queue), delay=0, counted=True)
-    await queue.bury(await taken(queue), "第一行\n第二行" + "长" * 2000)
-    [failed] = await queue.failed()
-    assert (failed.id, failed.attempts, failed.failed_at, failed.job) == (job.id, 2, clock.now(), job)
-    assert failed.error.startswith("第一行 第二行长")
-    assert len(failed.error) <= 500
-    assert queue.knows(job.id)
-    assert queue.counts() == QueueCounts(failed=1)
-
-
-async def test_failed_jobs_are_listed_oldest_first(queue: FileQueue, clock: FrozenClock):
-    """Failed jobs are listed in the order in which they were buried."""
-    jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(scene=PRIVATE)]
-    for job in jobs:
-        await queue.enqueue(job)
-    claims = [await taken(queue) for _ in jobs]
-    for claim in reversed(claims):
-        await queue.bury(claim, "坏了")
-        clock.advance(minutes=1)
-    assert [failed.id for failed in await queue.failed()] == [job.id for job in reversed(jobs)]
-
-
 @pytest.mark.parametrize(
     ("bounds", "scene"),
     [({"max_pending": 2}, OTHER_GROUP), ({"max_pending_per_group": 2}, GROUP), ({"max_pending_mb": 0.01}, OTHER_GROUP)],

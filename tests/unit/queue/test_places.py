@@ -10,9 +10,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.job_queue import WRITERS, Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
@@ -20,7 +17,6 @@ from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import FaultyDisk
 
-MANY = 40
 PATIENCE = 30  # seconds, far more than any test here needs
 
 
@@ -74,21 +70,6 @@ def lines(number: int) -> list[Any]:
     return [a_message("说过", id=f"m{number}"), a_message("又说", id=f"m{number + 1}")]
 
 
-def on_disk(root: Path) -> str:
-    """Read all jobs."""
-    return "".join(path.read_text("utf-8") for path in root.rglob("*.json"))
-
-
-async def fill(queue: FileQueue) -> list[Job]:
-    """Add many jobs of one place, of which the first is set aside and the second claimed."""
-    jobs = [a_job(recent_messages=lines(number), message_ids=[f"s{number}"]) for number in range(MANY)]
-    for job in jobs:
-        await queue.enqueue(job)
-    await queue.bury(await taken(queue), "坏了")
-    await taken(queue)
-    return jobs
-
-
 async def test_a_message_in_a_foreign_file_is_found(tmp_path: Path):
     """Messages in a job file added by hand are found, even with numeric ids."""
     queue = await opened(tmp_path, FaultyDisk())
@@ -130,32 +111,3 @@ async def claimed_in_order(queue: FileQueue, number: int) -> list[str]:
         found += [claim.job.id] if claim.job.scope == GROUP.scope else []
         await queue.complete(claim)
     return found
-
-
-async def test_opening_looks_at_each_waiting_file_once(tmp_path: Path):
-    """Opening the queue opens and reads each pending file once."""
-    disk = StuckDisk()
-    queue = await opened(tmp_path, disk)
-    for _ in range(MANY):
-        await queue.enqueue(a_job(memo="聊了茶"))
-    await queue.close()
-    disk.performed.clear()
-    queue = await opened(tmp_path, disk)
-    assert len(queue.waiting_memos(GROUP.scope)) == MANY
-    asked = [what for what, _ in disk.performed if what in ("open", "read", "stat")]
-    assert asked.count("open") <= MANY + 1  # one more for the folder's fsync
-    assert (asked.count("read"), asked.count("stat")) == (MANY, 0)
-    await queue.close()
-
-
-async def test_opening_says_how_many_jobs_wait(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    """Before a long queue is read its length is logged."""
-    caplog.set_level("INFO")
-    queue = await opened(tmp_path, FaultyDisk())
-    assert caplog.messages == []
-    for _ in range(3):
-        await queue.enqueue(a_job())
-    await taken(queue)
-    await queue.close()
-    await (await opened(tmp_path, FaultyDisk())).close()
-    assert caplog.messages == ["2 个任务等着，1 个做到一半重新做，0 个失败的留着"]

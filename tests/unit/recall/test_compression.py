@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core import CognitiveMemory, Scene, Settings
+from cognitive_memory_core import Scene, Settings
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.prompts.library import PromptLibrary
@@ -92,27 +92,6 @@ async def test_what_is_older_is_summed_up_before_the_last_lines():
     assert all(line.text in asked for line in lines[: -len(rest)])
     assert lines[-1].text not in asked
     assert chat.asks[0].purpose == "compress"
-
-
-@pytest.mark.parametrize("budget", [200, 400, 1_200])
-async def test_what_a_short_summary_leaves_free_goes_to_lines(budget: int):
-    """A short summary leaves its unused budget to lines: as many as fit follow it."""
-    compressor, _ = a_compressor({"summary": "大家聊了读书。"})
-    lines = lines_of(120)
-    text = await compressor.compress(lines, budget)
-    more = lines[-len(text.split("\n"))]
-    assert token_count(text) <= budget < token_count(f"{text}\n{shown(more)}\n")
-
-
-async def test_a_summary_is_told_the_room_that_it_has():
-    """The summary may use what the last lines leave; a line too long to be kept leaves its share to the summary."""
-    asked = []
-    for text in ("短", "很长的一句话，" * 30):
-        compressor, chat = a_compressor({"summary": SUMMARY})
-        lines = [*lines_of(40), a_message(text, TANG, NOON + timedelta(hours=1), id="late"), *lines_of(3)]
-        await compressor.compress(checked_dialogue([*lines, a_message("完", MILI, NOON + timedelta(hours=2))]), 400)
-        asked.append(int(chat.asks[0].prompt.split("字数上限：")[1].split("\n")[0]))
-    assert asked[0] < 200 < asked[1]
 
 
 async def test_long_dialogues_are_summed_up_piece_by_piece():
@@ -210,48 +189,11 @@ async def test_a_summary_a_little_too_long_loses_whole_sentences():
     assert token_count(text) <= 400
 
 
-async def test_one_long_sentence_is_cut_at_a_semicolon():
-    """A summary of one long sentence is cut at a semicolon and ends like a sentence."""
-    parts = [f"第{number}件事定在周六下午三点" for number in range(16)]
-    compressor, _ = a_compressor({"summary": "；".join(parts)})
-    first = (await compressor.compress(lines_of(60), 400)).split("\n")[0]
-    count = first.count("件事")
-    assert 8 <= count < 16
-    assert first == quotation(f"{'；'.join(parts[:count])}。")
-
-
-async def test_an_english_summary_is_cut_at_a_full_stop():
-    """An English summary is cut at the end of a sentence, and a decimal point is not one."""
-    parts = [f"Number {number}.5 was set for Saturday at three." for number in range(30)]
-    compressor, _ = a_compressor({"summary": " ".join(parts)})
-    first = (await compressor.compress(lines_of(60), 700)).split("\n")[0]
-    count = first.count("Number")
-    assert 10 <= count < 30
-    assert first == quotation(" ".join(parts[:count]))
-
-
-async def test_no_model_is_asked_for_a_sentence():
-    """If the budget leaves room for only a sentence or two of summary, no model is called and newest lines are used."""
-    compressor, chat = a_compressor()
-    await compressor.compress(lines_of(40), 140)
-    assert chat.calls == 0
-
-
 async def test_a_line_longer_than_the_budget_keeps_its_first_sentences():
     """A single line that does not fit keeps whole sentences only."""
     line = a_message("第一句说的是这个。" + "第二句很长，" * 50 + "完了。", TANG)
     assert await Compressor().compress([line], 60) == "阿棠(2000001)：第一句说的是这个。"
     assert await Compressor().compress([line], 6) == ""
-
-
-async def test_the_bot_and_the_nameless_are_named():
-    """Lines of the bot are marked as its own, a person without a name is shown by id, blank lines are left out."""
-    lines = [
-        a_message("好的", TANG, is_bot=True, id="a"),
-        a_message("在", Scene.private("2000009"), id="b"),
-        a_message(" \n\u200b", TANG, id="c"),
-    ]
-    assert await Compressor().compress(lines, 100) == "机器人：好的\nQQ(2000009)：在"
 
 
 async def test_hostile_lines_stay_lines():
@@ -284,12 +226,6 @@ def test_a_dialogue_is_in_order_and_each_line_once():
     assert checked_dialogue(iter(())) == ()
 
 
-async def test_a_memory_that_does_not_run_keeps_the_newest_lines():
-    """Without a running memory, compress still returns the newest lines within the budget."""
-    lines = lines_of(40)
-    assert await CognitiveMemory.absent().compress(lines, budget=200) == await Compressor().compress(lines, 200)
-
-
 def settings_with(**fields):
     """Return settings with an exact vector store, which needs no process, and with these other fields."""
     return Settings(vector_store=EXACT.vector_store, **fields)
@@ -304,14 +240,6 @@ async def test_the_memory_sums_up_with_its_model(tmp_path: Path):
         assert {one.purpose: one.calls for one in (await memory.status()).spent_today} == {"compress": 1}
         assert await memory.compress(lines, budget=400) == await Compressor().compress(lines, 400)
     assert chat.calls == 1
-
-
-async def test_a_memory_that_is_switched_off_asks_no_model(tmp_path: Path):
-    """With ``enabled=false`` the newest lines are returned and no model is called."""
-    chat = ScriptedChat()
-    async with a_memory(tmp_path, settings_with(enabled=False), chat=chat) as memory:
-        assert (await memory.compress(lines_of(40), budget=400)).startswith("阿棠(2000001)：")
-    assert chat.calls == 0
 
 
 async def test_whoever_opted_out_is_left_out(tmp_path: Path):

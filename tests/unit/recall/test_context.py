@@ -20,7 +20,7 @@ from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.render import CLOSED
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import token_count
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
@@ -31,7 +31,6 @@ from tests.support.ports import (
     ListedVectors,
     ListedWords,
     a_recall,
-    direct,
 )
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
@@ -118,21 +117,6 @@ async def test_the_sections_stand_in_their_order():
     assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
 
 
-async def test_an_operator_without_a_place_has_no_notes():
-    """An operator without a group gets events, but neither pins nor memos."""
-    context = await a_builder().context(OPERATOR, QUESTION, shown=["m1"])  # of no place, so of no effect
-    assert [section.title for section in context.sections] == ["相关回忆"]
-    placed = await a_builder().context(Scene.operator(group_id=GROUP.group_id), QUESTION)
-    assert [section.title for section in placed.sections] == ["置顶", "相关回忆", "近期备忘"]
-
-
-async def test_memos_that_wait_in_the_queue_are_there():
-    """A memo whose job is still pending is listed once with the others, newest last."""
-    waiting = [a_memo("刚刚说完", 5), a_memo("讲了笑话", 2), a_memo("别处的", 6, OTHER_GROUP)]
-    lines = shown(await a_builder(waiting=waiting).context(GROUP, "？"))
-    assert [line.partition("] ")[2] for line in lines[-3:]] == ["推荐了乌龙茶", "讲了笑话", "刚刚说完"]
-
-
 async def test_the_number_of_memos_is_bounded():
     """``recent_end_summaries_inject_k`` limits stored and pending memos together; 0 means none."""
     for wanted, left in ((1, ["刚刚说完"]), (2, ["讲了笑话", "刚刚说完"]), (0, [])):
@@ -176,39 +160,6 @@ async def test_what_was_replaced_is_marked_behind_what_replaces_it():
     assert "豆浆" in first
     assert sentences.context.REPLACED in second
     assert "红茶" in second
-
-
-class CountedEvents(ListedEvents):
-    """An event ledger that records for which ids it was asked what replaces them, and may not know the replaced."""
-
-    def __init__(self, *events, known=True):
-        """Take the events."""
-        super().__init__(*events)
-        self.known, self.asked = known, []
-
-    @direct
-    def replacing(self, _, event_ids, read_filter):
-        """Record the ids, and return the events that name one of these as replaced."""
-        self.asked.append(list(event_ids))
-        return ListedEvents.replacing.__wrapped__(self, _, event_ids, read_filter)
-
-    @direct
-    def replaced_ids(self, _, limit):
-        """Return the ids that are named as replaced, as many as there are."""
-        return ListedEvents.replaced_ids.__wrapped__(self, _, limit) if self.known else None
-
-
-@pytest.mark.parametrize(("known", "asked"), [(True, [["old"]]), (False, [["old", "tea"], ["new"]])])
-async def test_only_replaced_events_are_looked_up(known, asked):
-    """The ledger is asked what replaces the ids that it knows as replaced, and about all if it does not know them."""
-    old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=3))
-    new = an_event("阿棠(2000001) 改喝豆浆", id="new", replaces="old")
-    tea = an_event("小满(2000002) 收藏茶饼", id="tea", sender_id="2000002")
-    events = CountedEvents(old, new, tea, known=known)
-    words, vectors = ListedWords([(old, 3.0), (tea, 2.0)]), ListedVectors((old, 0.9), (tea, 0.8))
-    context = await a_builder(ListedNotes(), events=events, words=words, vectors=vectors).context(GROUP, QUESTION)
-    assert sentences.context.REPLACED in context.text
-    assert [sorted(ids) for ids in events.asked] == asked
 
 
 async def test_the_budget_of_the_call_wins():
@@ -344,15 +295,6 @@ async def test_the_lines_after_a_quoted_one_stand_beside_it():
     assert "昨天拿来" not in lines[0]
 
 
-@pytest.mark.parametrize(("limit", "count"), [(0, 0), (1, 1), (6, 3)])
-async def test_the_number_of_lines_is_set(limit, count):
-    """``auto_messages_k`` is a cap, and 0 asks nobody."""
-    settings = Settings(query=QuerySettings(auto_messages_k=limit))
-    context = await (await quoting(*TALK, settings=settings)).context(GROUP, "乌龙茶在哪买", shown=["newest"])
-    assert len(of_section(context, "相关原话")) == count
-    assert context.degraded == ()
-
-
 async def test_whom_the_question_names_is_shown_in_short():
     """In a group their names and the profile that they have there; never what was learned elsewhere, nor in private."""
     profiles, _ = await portraits_of(PERSON, OF_MAN, SECRET)
@@ -370,33 +312,11 @@ async def test_whom_the_question_names_is_shown_in_short():
     assert "看医生" not in context.text
 
 
-async def test_whoever_asks_is_not_shown_twice():
-    """An asker who mentions their own name has one full profile and no additional short one."""
-    profiles, _ = await portraits_of(PERSON)
-    builder = await quoting(names=((GROUP, "阿棠"),), profiles=profiles)
-    context = await builder.context(GROUP, "阿棠喜欢什么茶")
-    assert sum("阿棠(2000001)" in line for line in of_section(context, "用户侧写")) == 1
-
-
 async def test_in_private_there_is_the_persons_own_profile():
     """A private chat shows the profile that was learned in private, and none of any group."""
     profiles, _ = await portraits_of(PERSON, READING, OWN)
     lines = shown(await a_builder(ListedNotes(), profiles=profiles).context(PRIVATE, "？"))
     assert lines == ["【用户侧写】", "- 阿棠(2000001)（自己说的，未经核实）", "- 在找工作。"]
-
-
-async def test_somebody_without_a_profile_has_no_section():
-    """A missing or empty profile gives no section title."""
-    profiles, _ = await portraits_of(replace(PERSON, tags=(), summary=" \n"))
-    assert (await a_builder(ListedNotes(), profiles=profiles).context(GROUP, "？")).text == ""
-
-
-async def test_a_turn_reads_each_profile_once():
-    """A turn reads one profile file of the asker and one of the group."""
-    store = ListedProfiles(PERSON, READING)
-    profiles, _ = await portraits_of(store=store)
-    await a_builder(profiles=profiles).context(GROUP, QUESTION)
-    assert sorted(store.asked) == sorted((PERSON.key, READING.key))
 
 
 async def test_long_profiles_keep_to_their_share():
@@ -436,14 +356,6 @@ async def test_what_is_new_stands_behind_what_was_there():
     assert new.text.startswith(old.text.removesuffix(f"\n{CLOSED}"))
     pinned = await a_builder(ListedNotes(memos, [*pins, a_pin("叫我棠姐")])).context(GROUP, QUESTION)
     assert pinned.text.startswith(old.text.partition("\n【相关回忆】")[0])
-
-
-async def test_a_sentence_larger_than_the_budget_is_left_out():
-    """A sentence larger than the budget is not cut: neither it nor its title is shown."""
-    huge = an_event("阿棠" + "很喜欢茶" * 500, id="tea")
-    found = {"words": ListedWords([(huge, 3.0)]), "vectors": ListedVectors((huge, 0.9))}
-    builder = a_builder(ListedNotes(), events=ListedEvents(huge), **found)
-    assert (await builder.context(GROUP, QUESTION, budget=300)).text == ""
 
 
 async def test_giving_up_is_not_swallowed():

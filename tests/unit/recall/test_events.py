@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.read_filter import NAMED, NARROWED, ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import BadArgument, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.models.caller_models import CallerEmbedder
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.one_pass import Question
 from cognitive_memory_core.recall.query import Query
-from cognitive_memory_core.recall.ranking import MAX_CANDIDATES, MAX_RESULTS
-from cognitive_memory_core.recall.recall import LONG, SearchResult
+from cognitive_memory_core.recall.recall import SearchResult
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
@@ -96,32 +94,6 @@ async def test_a_useless_vector_is_an_embedding_that_failed():
     assert (ids(found), found.degraded, vectors.limits) == (["tea"], ("embedding",), [])
 
 
-@pytest.mark.parametrize(
-    ("top_k", "multiplier", "asked"),
-    [(5, 3, 15), (MAX_RESULTS, 1, MAX_RESULTS), (10**9, 1, MAX_RESULTS), (10**9, 10**9, MAX_CANDIDATES)],
-)
-async def test_candidates_are_more_than_asked_for_and_bounded(top_k, multiplier, asked):
-    """Each search fetches ``top_k * rerank_candidate_multiplier`` rows, within a limit."""
-    words, vectors = ListedWords(), ListedVectors()
-    await search(a_retriever(words=words, vectors=vectors, rerank_candidate_multiplier=multiplier), top_k=top_k)
-    assert [limit for _, _, limit in words.asked] == vectors.limits == [asked]
-
-
-@pytest.mark.parametrize("top_k", [0, -3])
-async def test_asking_for_nothing_asks_nobody(top_k):
-    """With ``top_k`` of 0 or less no store or model is called."""
-    embedder = CountingEmbedder()
-    assert await search(a_retriever(embedder=embedder), top_k=top_k) == SearchResult()
-    assert embedder.asked == []
-
-
-async def test_a_question_without_a_word_finds_nothing():
-    """A question without a word finds nothing, and nothing is reported as missing."""
-    embedder = CountingEmbedder()
-    assert await search(a_retriever(embedder=embedder), query=Query("？？？\n群聊 读书会 阿棠")) == SearchResult()
-    assert embedder.asked == []
-
-
 async def test_where_and_who_are_for_models_only():
     """A model embeds a short question with its place and people, and the hashing embedder only the question."""
     query = Query("茶呢\n群聊 读书会 阿棠", ("茶呢",), (), "茶呢")
@@ -139,18 +111,6 @@ async def test_with_a_model_what_shares_no_word_must_be_near_in_meaning(cosine, 
     settings = Settings.from_mapping({"models": {"embedding": {"model_name": "some"}}})
     retriever = a_retriever(words=ListedWords([]), vectors=ListedVectors((HILL, cosine)), settings=settings)
     assert ids(await search(retriever, query=Query("asdfqwer", ("asdfqwer",)))) == found
-
-
-async def test_the_floor_keeps_the_irrelevant_out():
-    """Events below the floor are not found."""
-    assert ids(await search(a_retriever(), floor=0.31)) == ["tea"]
-
-
-async def test_equal_texts_are_found_once():
-    """Two events with the same statement are one hit."""
-    twin = replace(TEA, id="twin")
-    words = ListedWords([(TEA, 3.0), (twin, 3.0)])
-    assert ids(await search(a_retriever(words=words))) == ["tea", "hill"]
 
 
 async def test_words_are_searched_while_the_question_is_embedded():
@@ -209,66 +169,6 @@ async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
     found = await search(retriever, query=replace(ASKED, **named))
     assert (ids(found)[0], found.degraded) == ("longer", ())
     assert len(found.hits) == 5
-
-
-class Matching(ListedWords):
-    """A word index that returns those of its rows that the read filter admits."""
-
-    def found_events(self, connection, terms, read_filter, limit):
-        """Return the admitted rows."""
-        self.asked.append((terms, read_filter, limit))
-        return [row for row in self._events if read_filter.admits(row[0])][:limit]
-
-
-PEOPLE = frozenset(f"300000{number}" for number in range(9))
-
-
-@pytest.mark.parametrize(
-    ("many", "inside", "top_k", "calls"),
-    [(14, 0, 5, 1), (20, 0, 5, 2), (20, 4, 5, 2), (20, 5, 5, 1), (600, NARROWED - 1, 200, 2), (600, NARROWED, 200, 1)],
-)
-async def test_more_is_asked_for_only_where_something_may_be_missing(many, inside, top_k, calls):
-    """A second search runs only if the first was cut off and has too few rows of the named time or person."""
-    senders = ["2000007"] * inside + ["2000002"] * (many - inside)
-    rows = [(an_event(f"茶{at}", id=f"e{at}", sender_id=sender), 3.0) for at, sender in enumerate(senders)]
-    for people, asked in (({"2000007"}, calls), (set(), 1)):
-        words = Matching(rows)
-        await search(a_retriever(words=words), query=replace(ASKED, people=frozenset(people)), top_k=top_k)
-        assert len(words.asked) == asked
-
-
-async def test_what_is_asked_for_more_is_bounded_and_narrower():
-    """Additional searches cover the time and at most three people, forty rows each, without repetition."""
-    rows = [(an_event(f"茶{number}", id=f"e{number}"), 3.0) for number in range(MAX_CANDIDATES + 1)]
-    asked = replace(ASKED, windows=(THEN,), people=PEOPLE)
-    for read_filter, readings in (
-        (ReadFilter(GROUP), 2 + NAMED),
-        (ReadFilter(GROUP, window=Interval(NOON - timedelta(days=99), NOON + timedelta(days=1))), 1 + NAMED),
-        (ReadFilter(GROUP, user_id=GROUP.user_id), 2),
-    ):
-        words = Matching(rows)
-        await search(a_retriever(words=words, rerank_candidate_multiplier=99), read_filter, query=asked, top_k=200)
-        assert len(words.asked) == len({one for _, one, _ in words.asked}) == readings
-        assert [limit for _, _, limit in words.asked] == [MAX_CANDIDATES] + [NARROWED] * (readings - 1)
-        assert all(
-            replace(one, window=read_filter.window, user_id=read_filter.user_id) == read_filter
-            for _, one, _ in words.asked
-        )
-
-
-async def test_a_leg_that_fails_on_the_way_keeps_what_it_has():
-    """If an additional search fails, the rows found so far are kept and the part is named."""
-
-    class Failing(Matching):
-        def found_events(self, connection, terms, read_filter, limit):
-            if read_filter.window is not None:
-                raise UnavailableError("away")
-            return super().found_events(connection, terms, read_filter, limit)
-
-    rows = [(an_event(f"阿棠喜欢什么茶{number}", id=f"e{number}"), 3.0) for number in range(20)]
-    retriever = a_retriever(words=Failing(rows), vectors=ListedVectors())
-    found = await search(retriever, query=replace(ASKED, windows=(THEN,)))
-    assert (len(found.hits), found.degraded) == (5, ("lexical",))
 
 
 class Judge:
@@ -339,71 +239,6 @@ async def test_who_somebody_is_is_answered_with_what_is_known():
     found = await search(retriever, query=WHO, floor=0.15)
     assert (ids(found), found.degraded) == (["new", "tea"], ())
     assert [read_filter.user_id for read_filter in ledger.asked] == ["2000001"]
-
-
-async def test_what_is_known_of_several_comes_newest_first():
-    """For several people, the newest events of all come first."""
-
-    class Books(KnownEvents):
-        @direct
-        def recent(self, _, read_filter, limit, offset=0):
-            known = KnownEvents.recent.__wrapped__(self, _, read_filter, limit)
-            return [event for event in known if read_filter.user_id == event.sender_id]
-
-    late = replace(NEW, id="late", sender_id="2000002", text="小满在搬家")
-    ledger = Books(replace(TEA, id="tea"), late)
-    two = replace(WHO, people=frozenset({"2000001", "2000002"}))
-    assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), query=two)) == ["late", "tea"]
-
-
-async def test_what_is_found_by_words_stays_before_what_is_known():
-    """Three good hits prevent the addition; fewer hits stay before the added events."""
-    ledger = KnownEvents(TEA, NEW)
-    rows = [(an_event(f"{name}是谁", id=name), 3.0) for name in ("甲", "乙", "丙")]
-    assert len(ids(await search(a_retriever(ledger, ListedWords(rows), ListedVectors()), query=WHO))) == 3
-    assert ledger.asked == []
-    few = await search(a_retriever(ledger, ListedWords(rows[:1]), ListedVectors()), query=WHO)
-    assert ids(few) == ["甲", "new", "tea"]
-
-
-@pytest.mark.parametrize("query", [replace(WHO, asks_who=False), replace(WHO, people=frozenset())])
-async def test_no_other_question_is_widened(query):
-    """Events are added neither for another kind of question nor without a known person."""
-    ledger = KnownEvents(TEA)
-    assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), query=query)) == []
-    assert ledger.asked == []
-
-
-async def test_widening_never_leaves_the_target():
-    """Added events obey the person and the kinds to which the search is narrowed."""
-    ledger = KnownEvents(TEA)
-    narrow = ReadFilter(GROUP, user_id="2000009", kinds=("event",))
-    assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), narrow, query=WHO)) == []
-    assert ledger.asked == [narrow]
-
-
-async def test_a_ledger_that_cannot_list_is_named():
-    """If listing fails, the found hits are returned and the ledger is named."""
-    ledger = KnownEvents(TEA, error=UnavailableError("away"))
-    found = await search(a_retriever(ledger, vectors=ListedVectors()), query=replace(WHO, terms=ASKED.terms))
-    assert (ids(found), found.degraded) == (["tea"], ("ledger",))
-
-
-async def test_a_long_question_is_read_off_the_event_loop():
-    """A long question is parsed in another thread."""
-    here, threads = threading.get_ident(), set()
-
-    class Watched(str):
-        __slots__ = ()
-
-        def __getitem__(self, key):
-            threads.add(threading.get_ident())
-            return super().__getitem__(key)
-
-    for length, off_the_loop in ((LONG, False), (LONG + 1, True)):
-        threads.clear()
-        await a_retriever()._asked(Watched("字" * length), GROUP)
-        assert (threads != {here}) == off_the_loop
 
 
 @pytest.mark.parametrize(("wide", "found", "asked"), [(True, 5, []), (True, 1, [15]), (False, 5, [15])])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from itertools import combinations
 from types import MethodType
 
 import pytest
@@ -163,13 +162,6 @@ def _said(words, broken):
     return words
 
 
-async def test_nothing_is_missing_where_all_is_well():
-    """If nothing fails, every section is present and nothing is named as missing."""
-    context = await built()
-    check(context, ())
-    assert [section.title for section in context.sections] == list(TITLES)
-
-
 @pytest.mark.parametrize(
     "error", [UnavailableError("away"), StorageRefused("full"), TransientError("busy"), PermanentError("no")]
 )
@@ -231,12 +223,6 @@ async def test_stuck_questions_are_refused_by_the_breaker():
     stuck.may_go.set()
 
 
-@pytest.mark.parametrize("pair", list(combinations(PARTS, 2)), ids="-".join)
-async def test_any_two_may_fail_at_once(pair):
-    """If two parts fail, the contents of both are missing, and they are named in the documented order."""
-    check(await built(**{part: Away() for part in pair}), pair)
-
-
 async def test_everything_may_be_away_at_once():
     """If every store and model fails, pending memos are still shown."""
     context = await built(**{part: Away() for part in PARTS})
@@ -256,12 +242,3 @@ async def test_a_model_that_hangs_is_asked_once():
     embedder.may_answer.set()
     assert (await builder.context(GROUP, "阿棠喜欢什么茶")).degraded == ()
     assert len(embedder.asked) == 1
-
-
-async def test_switched_off_memos_that_hang_are_not_waited_for():
-    """A switched-off memory shows the pending memos if the ledger hangs."""
-    notes = Stuck()
-    context = await asyncio.wait_for(a_builder(notes=notes).memos_only(GROUP), PATIENCE)
-    assert context.degraded == ("ledger", "disabled")
-    assert "刚刚说完" in context.text
-    notes.may_go.set()

@@ -13,7 +13,7 @@ import pytest
 from cognitive_memory_core.domain.context import Hit
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.read_filter import NAMED, ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
@@ -26,7 +26,7 @@ from cognitive_memory_core.store.search.lines import NUMBER, FoundLines
 from tests.support.builders import GROUP, OPERATOR, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
-from tests.support.ports import Away, ListedWords, a_recall
+from tests.support.ports import Away, a_recall
 from tests.support.sightings import sightings_of
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
@@ -108,23 +108,6 @@ async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
     assert round_it(hits[0]) == ["我去"]
     assert round_it(hits[1]) == ["有人去学陶艺吗"]
     assert (hits[1].event.kind, hits[1].event.id, hits[1].event.sender_id) == ("message", "me", "2000002")
-
-
-@pytest.mark.parametrize("question", ["？？？", ""])
-async def test_a_question_without_a_word_finds_nothing(question: str) -> None:
-    """A question without a word finds nothing and calls no store."""
-    assert (
-        await of_recall(a_ledger(), words=Away(), flush=hanging).search(LINES_ONLY, question, top_k=5) == SearchResult()
-    )
-
-
-async def test_the_best_of_many_are_asked_for_and_no_flood() -> None:
-    """At least 50 and at most 200 candidates are fetched, whatever the ``top_k``."""
-    for top_k, least, most in ((1, 50, 200), (10**9, 200, 200)):
-        words = ListedWords()
-        await of_recall(a_ledger(), words=words).search(LINES_ONLY, "陶艺", top_k=top_k)
-        (search,) = words.searches
-        assert least <= search.candidates <= most
 
 
 @pytest.mark.parametrize(
@@ -213,11 +196,6 @@ def test_what_the_tool_narrows_the_question_does_not_widen(
     assert all(one.window in (read_filter.window, read_filter.window or window) for one in searches)
 
 
-def test_a_crowd_of_names_asks_a_few_times() -> None:
-    """A question that names very many people makes only a few searches."""
-    assert len(list(ReadFilter(GROUP).narrowed((), [*map(str, range(100, 200))]))) == NAMED
-
-
 FAILURES: list[Exception | None] = [
     UnavailableError("away"),
     TransientError(),
@@ -264,30 +242,11 @@ async def test_what_was_said_a_moment_ago_is_found() -> None:
     assert texts(answer.hits) == ["陶艺课开了"]
 
 
-async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
-    """If the log cannot be written, what it has is searched."""
-
-    async def refused() -> bool:
-        return False
-
-    ledger = await a_log(a_line("陶艺课开了"))
-    assert texts((await of_recall(ledger, flush=refused).search(LINES_ONLY, "陶艺", top_k=5)).hits) == ["陶艺课开了"]
-
-
 async def test_the_same_words_of_one_person_are_one_hit() -> None:
     """Equal messages of one person are one hit, and those of another person a separate one."""
     again = [a_line("陶艺真好", 60 * number) for number in range(5)]
     hits = await found(await a_log(*again, a_line("陶艺真好", 900, MAN)), "陶艺")
     assert sorted(hit.event.sender_id for hit in hits) == ["2000001", "2000002"]
-
-
-async def test_a_line_of_the_time_named_is_found_behind_many_better_ones() -> None:
-    """However many lines outside the time that a question names say more of it, one inside comes first."""
-    outside = [a_line(f"陶艺 烘焙 面条 {number}", -60 * 24 * number) for number in range(2, 82)]
-    ledger = await a_log(*outside, a_line("陶艺 烘焙"))
-    window = Interval(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
-    query = Query("陶艺 烘焙 面条", ("陶艺", "烘焙", "面条"), (window,))
-    assert texts(await found(ledger, query, top_k=5))[0] == "陶艺 烘焙"
 
 
 async def test_of_several_times_named_each_counts() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.names import HELD, LIFETIME, MOST_PEOPLE, NOBODY, READ, CurrentNames, Names
+from cognitive_memory_core.recall.names import MOST_PEOPLE, NOBODY, READ, CurrentNames, Names
 from cognitive_memory_core.text.characters import clear_caches
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP
 from tests.support.ports import direct
 
 PEOPLE = (
@@ -92,18 +92,6 @@ def test_a_part_of_a_name_that_only_one_person_bears_names_them(said, named):
     assert Names.of(PARTS).named(said) == named
 
 
-def test_a_name_is_read_once():
-    """Characters of one recognised name are not used for another name."""
-    people = (*PEOPLE, Person("2000008", "满乐园"))
-    assert Names.of(people).named("小满满乐园") == {"2000002"}
-    assert Names.of(people).named("小满满去满乐园") == {"2000002", "2000008"}
-
-
-def test_equal_names_name_all_their_bearers():
-    """If two people have the same name, both are named."""
-    assert Names.of((*PEOPLE, Person("2000009", "小满"))).named("小满在吗") == {"2000003", "2000009"}
-
-
 def test_only_the_beginning_and_the_latest_are_looked_at():
     """Only the beginning of a long text and the most recent people are considered."""
     crowd = [Person(f"p{number}", f"路人第{number}号") for number in range(MOST_PEOPLE + 1)]
@@ -130,30 +118,6 @@ class Book:
 def known_at(known, scene):
     """Return the names known in the place of a scene."""
     return known.at(None, scene)
-
-
-def test_a_place_is_read_once():
-    """Ten questions in one scope read its names once, and another scope is read separately."""
-    book = Book()
-    known = CurrentNames(book)
-    assert {known_at(known, GROUP).named("阿棠") for _ in range(10)} == {frozenset({"2000001"})}
-    known_at(known, OTHER_GROUP)
-    known_at(known, PRIVATE)
-    assert book.read == [GROUP.scope, OTHER_GROUP.scope, PRIVATE.scope]
-
-
-def test_names_are_read_anew_after_their_time_and_few_places_are_held():
-    """Read names are reused for ten seconds, and the scope read longest ago is dropped first."""
-    book = Book()
-    known = CurrentNames(book)
-    known_at(known, GROUP)
-    (began, names), scope = known._read[GROUP.scope], GROUP.scope
-    known._read[scope] = began - LIFETIME, names
-    known_at(known, GROUP)
-    assert (LIFETIME, len(book.read)) == (10.0, 2)
-    for number in range(HELD):
-        known_at(known, Scene.group(str(20_000 + number), "2000001"))
-    assert (len(known._read), scope in known._read) == (HELD, False)
 
 
 def test_a_place_is_read_again_once_a_name_was_noted_there():

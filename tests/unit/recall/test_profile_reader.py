@@ -21,7 +21,7 @@ from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientErr
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.names import CurrentNames
-from cognitive_memory_core.recall.profile_reader import INLINE, ProfileReader, TurnProfiles
+from cognitive_memory_core.recall.profile_reader import ProfileReader, TurnProfiles
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
@@ -105,13 +105,6 @@ async def test_what_a_scene_may_read(scene: Scene, key: ProfileKey) -> None:
     assert await world.profiles.find(scene, key) == a_listed(key)
 
 
-async def test_somebody_without_a_profile() -> None:
-    """A missing profile gives None."""
-    world = await a_world()
-    assert await world.profiles.find(GROUP, MEMBER) is None
-    assert await world.profiles.asked(GROUP, "user", "2000007") is None
-
-
 async def test_a_file_of_somebody_else_is_not_shown() -> None:
     """A profile under a wrong key is not shown."""
     world = await a_world()
@@ -174,15 +167,6 @@ async def test_a_shared_profile_is_one_everywhere(fields: Any) -> None:
     assert found.summary == "群里的"
 
 
-async def test_a_shared_profile_that_is_not_there_yet() -> None:
-    """If a shared profile does not exist yet, the member's profile is shown."""
-    world = await a_world(a_listed(MEMBER, "群里的"), shared=["2000001"])
-    found, shown = await world.profiles.asked(GROUP, "user", "2000001"), await asker(world, GROUP)
-    assert found
-    assert found == shown
-    assert found.summary == "群里的"
-
-
 @pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
 async def test_whoever_asks_finds_their_own_shared_profile(fields: Any) -> None:
     """The asker gets their own shared profile by search, key and context, even in a group without their name."""
@@ -237,20 +221,6 @@ async def test_a_question_finds_who_it_is_about(legs: str) -> None:
     assert await world.profiles.search(GROUP, "？") == []
 
 
-async def test_meaning_and_words_are_weighed() -> None:
-    """``lexical_weight`` sets how much words count compared with meaning."""
-    vectors = {MEMBER: array("f", (0.8, 0.6)), OTHER_MEMBER: array("f", (0.0, 1.0))}
-    for weight, key in ((0.0, MEMBER), (1.0, OTHER_MEMBER)):
-        world = await a_world(
-            index=ListedIndex(CLIMBER, CYCLIST, vectors=vectors),
-            embedder=CountingEmbedder(),
-            settings=Settings(query=QuerySettings(lexical_weight=weight)),
-        )
-        [hit] = await world.profiles.search(GROUP, "自行车")
-        assert hit.profile.key == key
-        assert hit.score == pytest.approx(0.8 if weight == 0.0 else 1.0)
-
-
 async def test_what_is_hardly_related_is_left_out() -> None:
     """Profiles below ``query.min_relevance``, by words and by meaning, are left out."""
     vectors = {MEMBER: array("f", (0.4, 0.9)), OTHER_MEMBER: array("f", (0.9, 0.4))}
@@ -263,13 +233,6 @@ async def test_what_is_hardly_related_is_left_out() -> None:
         assert {hit.profile.key for hit in await world.profiles.search(GROUP, "量子")} == found
     words = await a_world(CLIMBER, settings=Settings(query=QuerySettings(min_relevance=0.9)))
     assert await words.profiles.search(GROUP, "爬山的书友在哪里吃饭") == []
-
-
-async def test_what_everybody_has_tells_nothing() -> None:
-    """A word that occurs in every profile counts less than one that occurs in one."""
-    crowd = [a_listed(ProfileKey.member("10001", str(3_000_000 + n)), "爱吃花生") for n in range(40)]
-    world = await a_world(index=ListedIndex(*crowd, a_listed(MEMBER, "研究量子")))
-    assert (await world.profiles.search(GROUP, "量子花生"))[0].profile.key == MEMBER
 
 
 async def test_who_is_named_comes_first() -> None:
@@ -314,15 +277,6 @@ async def test_what_is_foreign_does_not_count() -> None:
     ]
     assert hits[0]
     assert hits[0] == hits[1]
-
-
-@pytest.mark.parametrize(("top_k", "many"), [(None, 8), (3, 3), (0, 0), (-1, 0), (10**9, 40)])
-async def test_how_many(top_k: int | None, many: int) -> None:
-    """``query.profile_top_k`` is the default and a given limit is bounded; many rows are ranked in a thread."""
-    people = [a_listed(ProfileKey.member("10001", str(3_000_000 + n)), name=f"路人{n}") for n in range(40)]
-    assert len(people) > INLINE
-    world = await a_world(*people)
-    assert len(await world.profiles.search(GROUP, "乌龙茶", top_k=top_k)) == many
 
 
 async def test_an_index_that_is_away_finds_nothing() -> None:
@@ -536,15 +490,3 @@ async def test_what_was_read_before_the_withdrawal_is_not_shown_after_it() -> No
     world.store.may_answer.set()
     assert await asker(world, GROUP) is None
     await reading
-
-
-async def test_a_look_at_a_profile_asks_once_what_is_withdrawn() -> None:
-    """Each lookup, turn and search asks once what is withdrawn, whatever the number of profiles."""
-    world = await a_world(*(a_listed(ProfileKey.member("10001", str(2000001 + number))) for number in range(9)))
-    for asked in (world.profiles.find(GROUP, MEMBER), world.turn(GROUP)):
-        before = world.facts.asked
-        await asked
-        assert world.facts.asked == before + 1
-    before = world.facts.asked
-    assert await world.profiles.search(GROUP, "乌龙茶")
-    assert world.facts.asked == before + 1

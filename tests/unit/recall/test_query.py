@@ -40,12 +40,6 @@ def test_the_question_is_the_content_of_the_frame_or_the_text(text, said):
     assert query_of(text, OPERATOR, NOON).text == said
 
 
-def test_a_frame_without_content_asks_nothing():
-    """A frame with empty content, as of a picture, gives an empty query."""
-    query = query_of('<message id="1"><content> </content></message>', GROUP, NOON)
-    assert (query.text, query.terms, query.windows) == ("", (), ())
-
-
 def test_only_the_first_characters_are_read():
     """A very long text, including one of open tags, is cut before it is parsed."""
     assert len(query_of("字" * 1_000_000, GROUP, NOON).text) == QUERY_LENGTH
@@ -61,30 +55,6 @@ def test_a_short_question_is_embedded_with_place_and_people():
     assert "私聊" in query_of("那个呢", PRIVATE, NOON).text
 
 
-def test_the_line_says_whether_the_bot_was_addressed():
-    """The embedded line says whether the bot was addressed, if that is known in a group."""
-    lines = {told: query_of("那个呢", GROUP, NOON, addressed=told).text for told in (None, True, False)}
-    assert len(set(lines.values())) == 3
-    assert "@" not in lines[None]
-    assert query_of("那个呢", PRIVATE, NOON, addressed=True).text == query_of("那个呢", PRIVATE, NOON).text
-
-
-def test_the_line_of_context_is_not_looked_up_as_words():
-    """The added line of place and people is not used for word search."""
-    assert query_of("喝什么茶", GROUP, NOON).terms == tuple(query_terms("喝什么茶", characters=True))
-
-
-def test_a_long_question_speaks_for_itself():
-    """A question of 21 characters or more is embedded unchanged."""
-    assert query_of("字" * 21, GROUP, NOON).text == "字" * 21
-    assert query_of("字" * 20, GROUP, NOON).text != "字" * 20
-
-
-def test_an_operator_stands_nowhere():
-    """An operator's question is embedded without a place."""
-    assert query_of("喝什么茶", OPERATOR, NOON).text == "喝什么茶"
-
-
 def test_names_of_the_line_are_cleaned():
     """Line breaks in a name are removed from the embedded line."""
     scene = Scene.group("1", "2", user_name="甲\n乙\u202e", group_name="丙\r\n丁")
@@ -98,12 +68,6 @@ def test_all_lines_of_a_batch_count():
     assert {"爬山", "周六"} <= set(query.terms)
     assert set(query.terms) & set(query_terms(first))
     assert len(query.terms) <= ASKED
-
-
-def test_a_question_behind_chatter_keeps_its_words():
-    """The terms of a question count that stands at the end of a long line."""
-    chatter = "".join(chr(0x4E00 + number) for number in range(100))
-    assert {"爬山", "周六"} <= set(query_of(f"{chatter}，周六去不去爬山", GROUP, NOON).terms)
 
 
 @pytest.mark.parametrize(
@@ -170,22 +134,6 @@ def test_a_time_to_come_is_no_window(text):
     assert not query_of(text, GROUP, NOON).windows
 
 
-@pytest.mark.parametrize(
-    "text", ["今天谁请客", "本周谁请客", "今年谁请客", "今晚谁请客", "三月谁请客", "最近三天谁请客"]
-)
-def test_a_time_that_has_begun_is_a_window(text):
-    """A time that has begun gives a window, even if it is not over."""
-    reference = NOON + timedelta(hours=8)
-    assert query_of(text, GROUP, reference).windows == (time_window(text, reference),)
-
-
-def test_a_time_begins_before_it_is_asked_for():
-    """A time that begins at this very moment has not begun."""
-    midnight = NOON - timedelta(hours=12)
-    assert not query_of("今天谁请客", GROUP, midnight).windows
-    assert query_of("今天谁请客", GROUP, midnight + timedelta(microseconds=1)).windows
-
-
 KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜航船",))))
 
 
@@ -207,26 +155,6 @@ KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜
 def test_people_named_and_the_asker_are_the_questions(text, people):
     """People named in any line, also by an earlier name, are the query's people; 我 means the asker."""
     assert query_of(text, GROUP, NOON, KNOWN).people == people
-
-
-def test_the_askers_own_name_needs_no_book():
-    """The asker's own name is known from the scene."""
-    assert query_of("阿棠对什么过敏", GROUP, NOON).people == {GROUP.user_id}
-    assert query_of("@2000009 对什么过敏", GROUP, NOON).people == {"2000009"}
-
-
-def test_an_operator_is_nobody():
-    """For an operator 我 names nobody."""
-    assert query_of("我对什么过敏", OPERATOR, NOON).people == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("text", "asks_who"),
-    [("阿棠喜欢喝什么", False), ("我是谁\n在吗", True), ("阿棠喜欢喝什么\n我是谁", True), ("", False)],
-)
-def test_any_line_may_ask_who_somebody_is(text, asks_who):
-    """A batch asks who somebody is if one of its lines does."""
-    assert query_of(text, GROUP, NOON).asks_who == asks_who
 
 
 def test_people_of_a_flood_are_its_last_lines():

@@ -8,29 +8,23 @@ from zoneinfo import ZoneInfo
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.context import Section
 from cognitive_memory_core.domain.event import Quote
-from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.render import (
     CLOSED,
     OPENED,
-    QUOTED_LENGTH,
-    REPLIED_LENGTH,
     SHORT_PROFILE,
     block,
     event_lines,
-    memo_lines,
     minute,
     named_lines,
-    pin_lines,
     profile_lines,
     quotation_lines,
     quoted,
 )
 from cognitive_memory_core.store.search.lines import FoundLine
 from tests.support.builders import GROUP, a_message, an_event
-from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth
 from tests.support.listed_profiles import a_listed
 
@@ -51,23 +45,6 @@ def test_the_block_has_its_form():
         "- 丙",
         CLOSED,
     ]
-
-
-def test_nothing_to_show_is_no_block():
-    """Without sections there is no block, not even the notice."""
-    assert block([]) == block([Section("置顶", ())]) == ""
-
-
-def test_the_notice_says_what_the_block_is():
-    """The notice tells the model that the block contains quotations and no instructions."""
-    assert "引文" in sentences.context.MEMORY_NOTICE
-    assert "不是指令" in sentences.context.MEMORY_NOTICE
-
-
-def test_an_event_goes_with_its_time_in_the_zone():
-    """An event is rendered as ``- [2026-02-20 周五 11:08] text``, with its time in the configured zone."""
-    event = an_event("阿棠(2000001) 去了黄山", happened_at=datetime(2026, 2, 20, 3, 8, 59, tzinfo=timezone.utc))
-    assert event_lines([event], ZONE) == ("- [2026-02-20 周五 11:08] 阿棠(2000001) 去了黄山",)
 
 
 def test_what_does_not_say_who_said_it_goes_with_its_speaker() -> None:
@@ -115,12 +92,6 @@ def test_a_speakers_name_cannot_pose_as_somebody_else():
     assert "\n" not in line
 
 
-def test_memos_and_pins_have_their_lines():
-    """A memo line has a time and a pin line has none."""
-    assert memo_lines([Memo("1", GROUP.scope, "推荐了乌龙茶", NOON)], ZONE) == ("- [2026-03-04 12:00] 推荐了乌龙茶",)
-    assert pin_lines([Pin("1", GROUP.scope, "群规：不剧透", "", NOON)]) == ("- 群规：不剧透",)
-
-
 def test_angle_brackets_are_shown_full_width():
     """Angle brackets of any kind stay readable in full width, and no chat token survives."""
     assert quoted("a < b，Map<K,V> ‹x› <|im_end|>") == "a ＜ b，Map＜K,V＞ ＜x＞ ＜¦im_end¦＞"
@@ -163,12 +134,6 @@ def test_a_speaker_has_the_name_of_today():
     )
     (nameless,) = quotation_lines([a_quote("好", scene=Scene.group("10001", "2000009"))], {}, ZONE)
     assert nameless == "- [2026-03-04 周三 12:00] QQ(2000009)：好"
-
-
-def test_long_lines_are_begun_only():
-    """A long quoted message is cut with a mark, and the message it replies to is cut shorter."""
-    (line,) = quotation_lines([a_quote("长" * 1_000, a_message("问" * 100))], {}, ZONE)
-    assert (line.count("长"), line.count("问"), line.count("…")) == (QUOTED_LENGTH - 1, REPLIED_LENGTH - 1, 2)
 
 
 def test_no_line_passes_for_another_speaker_s():
@@ -222,18 +187,6 @@ def test_a_profile_says_whose_word_it_is():
         "- 茶",
     )
     assert profile_lines(a_listed(ProfileKey.group("10001"), "- 茶"))[0] == "- 阿棠(10001)"
-
-
-def test_a_profile_without_a_name():
-    """A profile without its own name has the one of the scene; a placeholder does not count as a name."""
-    for name, given, label in (("", "阿棠", "阿棠"), ("QQ用户", "阿棠", "阿棠"), ("", "", "QQ"), ("棠", "阿棠", "棠")):
-        assert profile_lines(a_listed(MEMBER, name=name), given)[0] == f"- {label}(2000001)（自己说的，未经核实）"
-
-
-def test_a_profile_that_says_nothing():
-    """Headings, rules and blanks alone are no profile; tags alone are one."""
-    assert profile_lines(a_listed(MEMBER, "# 兴趣\n---\n \n")) == ()
-    assert profile_lines(a_listed(MEMBER, "", tags=("茶",))) == ("- 阿棠(2000001)（自己说的，未经核实）；标签：茶",)
 
 
 def test_a_profile_of_any_size_is_shown_at_once():

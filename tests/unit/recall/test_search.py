@@ -15,13 +15,13 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.recall.one_pass import LINE, TRACED
+from cognitive_memory_core.recall.one_pass import TRACED
 from cognitive_memory_core.recall.recall import SearchResult
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
-from tests.support.ports import Away, CountingEmbedder, a_recall
+from tests.support.ports import CountingEmbedder, a_recall
 
 BOTH, LEAST = ("message", "event"), 0.3
 LINES = ("陶艺课开了", "周末也有陶艺", "陶艺杯子烧好了", "没人学陶艺")
@@ -62,14 +62,6 @@ def kinds(found: SearchResult) -> list[str]:
 
 
 STUDIES = an_event("阿棠在学陶艺", message_ids=("m1", "m2"))
-
-
-@pytest.mark.parametrize("named", [(), ("event",), ("preference", "event"), ("knowledge",)])
-async def test_events_are_not_followed_by_lines(named: tuple[str, ...]) -> None:
-    """Without kind message only events are returned, however few they are."""
-    found = await search(ReadFilter(GROUP, kinds=named), events=[STUDIES], lines=LINES)
-    assert kinds(found) == (["event"] if not named or "event" in named else [])
-    assert found.degraded == ()
 
 
 @pytest.mark.parametrize("named", [("message",), ("message", "message")])
@@ -124,18 +116,3 @@ async def test_an_event_is_found_through_a_line_that_it_was_made_of() -> None:
     assert found.hits[0].score == pytest.approx(TRACED * worth)
     narrow = await search(ReadFilter(GROUP, kinds=("message", "preference")), events=[event], lines=lines)
     assert "小满在南门上课" not in [hit.event.text for hit in narrow.hits]
-
-
-async def test_a_line_counts_half_as_much_as_an_event() -> None:
-    """Beside events the score of a message is halved, its relevance stays."""
-    plain = await search(ReadFilter(GROUP, kinds=("message",)), lines=LINES[:1])
-    found = await search(ReadFilter(GROUP, kinds=BOTH), events=[STUDIES], lines=LINES[:1])
-    (said,) = (hit for hit in found.hits if hit.event.kind == "message")
-    assert said.score == pytest.approx(plain.hits[0].score * LINE)
-    assert said.relevance == plain.hits[0].relevance
-
-
-async def test_what_was_away_is_named_once() -> None:
-    """Parts missing in either search are named together, each once, and the rest is returned."""
-    found = await search(ReadFilter(GROUP, kinds=BOTH), lines=LINES, words=Away())
-    assert (found.degraded, found.hits) == (("lexical",), ())

@@ -32,26 +32,10 @@ def test_each_kind_has_its_share():
         assert tokens(section) == pytest.approx(1_000 * SHARES[section.title], rel=NEARLY)
 
 
-def test_sections_of_one_kind_live_from_one_share():
-    """Two sections of profiles together get the share of one kind."""
-    group = replace(a_part("profiles"), section=Section("group", a_part().section.lines))
-    parts = [a_part("profiles"), group, *(a_part(kind) for kind in ("events", "memos", "rest"))]
-    first, *_ = sections = fitted(parts, 1_000 + FRAME)
-    assert [section.title for section in sections] == ["profiles", "events", "memos", "rest"]
-    assert tokens(first) == pytest.approx(0.35 * 1_000, rel=NEARLY)
-
-
 def test_what_one_leaves_unused_flows_on():
     """Budget that other sections do not use goes to the events."""
     (section,) = fitted([a_part("profiles", 0), a_part("events", 200), a_part("memos", 0)], 1_000 + FRAME)
     assert tokens(section) == pytest.approx(1_000, rel=NEARLY)
-
-
-def test_what_flows_on_is_given_once():
-    """Of two parts that need more, the first gets the unused budget, and the second keeps its share."""
-    events, memos = fitted([a_part("events", 200), a_part("memos", 200)], 1_000 + FRAME)
-    assert tokens(events) == pytest.approx(850, rel=NEARLY)
-    assert tokens(memos) == pytest.approx(150, rel=NEARLY)
 
 
 def test_the_least_relevant_goes_first():
@@ -78,8 +62,3 @@ def test_no_sentence_is_cut_in_half():
     (kept,) = fitted([Part("events", section)], room + 4)
     assert kept.lines == (two,)
     assert fitted([Part("events", section)], FRAME + 8) == ()
-
-
-def test_empty_sections_are_left_out():
-    """A section without lines is left out with its title."""
-    assert fitted([a_part("events", 0), a_part("memos", 1)], 1_000) == (a_part("memos", 1).section,)

@@ -70,10 +70,3 @@ async def test_what_is_left_out_names_the_step() -> None:
         "rain": "relevance",
     }
     assert "foreign" not in candidates
-
-
-async def test_other_weights_are_used_for_one_search_alone() -> None:
-    """The settings given to an explanation replace those in force in its search."""
-    candidates, _ = await traced(lexical_weight=0.0)
-    tea = candidates["tea"]
-    assert tea.relevance == pytest.approx(tea.similarity)

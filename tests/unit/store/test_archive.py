@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-import pytest
-
-from cognitive_memory_core.domain.figures import Activity, DayCount, Totals
+from cognitive_memory_core.domain.figures import Activity, DayCount
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
@@ -111,15 +107,6 @@ async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) ->
     assert await archived(ledger) == [EmbeddedEvent(event)]
 
 
-@pytest.mark.parametrize("bad", [(math.nan, 1), (0, 0), ()])
-async def test_a_vector_without_a_direction_is_left_behind(ledger: Ledger, bad: tuple[float, ...]) -> None:
-    """An event with an unusable vector is imported without it and waits for a new one."""
-    event = an_event("甲", count=10**40)
-    assert await ledger.archive.import_rows([EmbeddedEvent(event, MODEL, a_vector(*bad))]) == 1
-    assert await ledger.vectors.lag(MODEL) == 1
-    assert await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 5) == []
-
-
 async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(ledger: Ledger) -> None:
     """An imported vector whose length differs from the existing ones is dropped; its event is embedded again."""
     stands, odd, other = an_event("甲"), an_event("乙"), an_event("丙")
@@ -141,14 +128,6 @@ async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: L
         seen.append(row.event.id)
     assert seen[:1234] == [event.id for event in events]
     assert len(seen) in (1234, 1235)
-
-
-async def test_totals_count_what_there_is(ledger: Ledger) -> None:
-    """Active events, retired events, messages, memos and pins are counted separately."""
-    assert await ledger.archive.totals() == Totals()
-    await ledger.archive.import_rows(ROWS)
-    await ledger.eraser.forget(EMBEDDED.event.id, NOON)
-    assert await ledger.archive.totals() == Totals(events=1, retired=1, messages=2, memos=1, pins=1)
 
 
 async def test_activity_counts_a_place_by_day(ledger: Ledger) -> None:

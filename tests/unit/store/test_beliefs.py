@@ -60,16 +60,6 @@ async def test_two_active_beliefs_never_say_the_same(ledger: Ledger) -> None:
     assert await ledger.beliefs.commit([BeliefEdit(first, replace(first, status="deprecated"))]) == []
 
 
-async def test_the_strongest_come_first(ledger: Ledger) -> None:
-    """A page lists active beliefs before retired ones, strongest first, and counts all of them."""
-    beliefs = [a_belief(f"规矩{number}", f"b{number}", strength=number / 10) for number in range(1, 6)]
-    await ledger.beliefs.commit([begun(one) for one in beliefs])
-    await ledger.beliefs.commit([retired(beliefs[4])])
-    page = await ledger.beliefs.page(GROUP.scope, "all", 3, 1)
-    assert ([one.id for one in page.beliefs], page.total) == (["b3", "b2", "b1"], 5)
-    assert (await ledger.beliefs.page(GROUP.scope, "all", 9, 4)).beliefs[0].id == "b5"
-
-
 async def test_a_vector_belongs_to_its_words(ledger: Ledger) -> None:
     """Only active beliefs wait for vectors; another statement loses the vector, a changed strength keeps it."""
     first = a_belief()

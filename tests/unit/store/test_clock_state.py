@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from cognitive_memory_core.store.housekeeping import ClockState
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later
-
-
-async def test_the_last_note_stands(ledger: Ledger) -> None:
-    """The last state written is returned, None before the first; a state with an untrusted clock counts too."""
-    assert await ledger.housekeeping.clock() is None
-    await ledger.housekeeping.keep_clock(ClockState(None, NOON, 0.5))
-    assert await ledger.housekeeping.clock() == ClockState(None, NOON, 0.5)
-    await ledger.housekeeping.keep_clock(ClockState(NOON, later(days=3), 86_400.0))
-    assert await ledger.housekeeping.clock() == ClockState(NOON, later(days=3), 86_400.0)
 
 
 async def test_only_what_lies_after_is_brought_back(ledger: Ledger) -> None:

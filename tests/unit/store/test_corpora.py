@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from cognitive_memory_core.domain.event import Event
@@ -75,17 +74,6 @@ async def test_an_older_snapshot_drops_nothing_that_another_thread_noted(tmp_pat
     await ledger.close()
 
 
-async def test_closing_ends_what_is_being_loaded(tmp_path: Path) -> None:
-    """Closing the ledger ends loading."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    await committed(ledger, *(an_event(f"乌龙茶 第{number}件") for number in range(3 * TOGETHER)))
-    await found(ledger.corpora, "乌龙")
-    await ledger.close()
-    await ledger.corpora.loaded()
-    assert ledger.corpora._loading is not None
-    assert ledger.corpora._loading.done()
-
-
 async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Path) -> None:
     """The cache is limited, drops the least recently used place, and every answer is complete."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
@@ -102,24 +90,6 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
     await ledger.close()
 
 
-async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> None:
-    """A place too large for the cache is recognised early, displaces nothing, and is still searched."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    small = Scene.group("10009", "1")
-    await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
-    corpora = Corpora(ledger.database, held_bytes=100_000)
-    await found(corpora, "乌龙", scene=small)
-    before = corpora.bytes
-    for _ in range(2):
-        assert len(await found(corpora, "乌龙")) == 4 * TOGETHER
-        await corpora.loaded()
-        assert corpora.bytes == before
-    assert len(corpora._refused) == 1
-    corpora.clear_caches()
-    assert (corpora.bytes, len(corpora._refused)) == (0, 0)
-    await ledger.close()
-
-
 class Counted:
     """A database that counts its reads."""
 
@@ -132,25 +102,6 @@ class Counted:
         """Count and forward."""
         self.reads += 1
         return await self.database.read(*work)
-
-
-async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tmp_path: Path) -> None:
-    """Places that do not fit together are loaded one after another without reading rows twice."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_004)]
-    steps = 6
-    await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(steps * TOGETHER)])
-    await lines_with(ledger.corpora, ["乌龙"], ReadFilter(scenes[0]), 5)
-    await ledger.corpora.loaded()
-    database: Any = Counted(ledger.database)
-    corpora = Corpora(database, held_bytes=ledger.corpora.bytes * 11 // 10)
-    for scene in scenes:
-        await lines_with(corpora, ["乌龙"], ReadFilter(scene), 5)
-    await asyncio.wait_for(corpora.loaded(), PATIENCE)
-    assert database.reads <= len(scenes) * (1 + steps)
-    held = held_of(corpora, MESSAGES, scenes[-1])
-    assert (len(held.rows), held.missing) == (steps * TOGETHER, [])
-    await ledger.close()
 
 
 async def test_a_place_that_cannot_be_loaded_holds_up_no_other(tmp_path: Path) -> None:
@@ -173,35 +124,6 @@ async def test_a_place_that_cannot_be_loaded_holds_up_no_other(tmp_path: Path) -
     await asyncio.wait_for(corpora.loaded(), PATIENCE)
     assert [len(held_of(corpora, MESSAGES, scene).rows) for scene in scenes] == [TOGETHER, 2 * TOGETHER]
     assert not corpora._to_load
-    await ledger.close()
-
-
-async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_path: Path) -> None:
-    """A place that would be dropped at once is not loaded with every question."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
-    await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)
-    whole = ledger.corpora.bytes
-    for held_bytes, is_refused in ((whole, False), (whole - 1, True)):
-        corpora = Corpora(ledger.database, held_bytes=held_bytes)
-        await lines_with(corpora, ["乌龙"], ReadFilter(GROUP), 5)
-        assert (len(corpora._refused), corpora.bytes) == ((1, 0) if is_refused else (0, whole))
-    await ledger.close()
-
-
-async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(tmp_path: Path) -> None:
-    """Only real removals count, and hiding a person in many messages counts once."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * words.KEPT)])
-    await ledger.log.withdraw(GROUP.scope, "unknown", NOON)
-    assert await ledger.database.read(words.latest_removal, MESSAGES.words) == 0
-    wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
-    assert wiped.reworded == 2 * words.KEPT
-    assert await ledger.database.read(words.latest_removal, MESSAGES.words) == 1
-    answer = await lines_with(ledger.corpora, ["某位"], ReadFilter(GROUP), 1000)
-    hidden = {f"某位成员 来过{number}次" for number in range(2 * words.KEPT)}
-    assert {message.text for message, _ in answer} == hidden
-    assert await lines_with(ledger.corpora, ["2000002"], ReadFilter(GROUP), 1000) == []
     await ledger.close()
 
 
@@ -272,23 +194,6 @@ async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Sce
         assert len(found) == (1 if is_held else 2)
         await ledger.corpora.loaded()
     assert bool(ledger.corpora.bytes) == is_held
-    await ledger.close()
-
-
-async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_path: Path) -> None:
-    """A place finds its new rows, whether few or many were written elsewhere."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    await committed(ledger, an_event("乌龙茶 一"))
-    assert await found(ledger.corpora, "乌龙") == {"乌龙茶 一"}
-    elsewhere = Scene.group("10002", "1")
-    await committed(
-        ledger, *(an_event(f"红茶{number}", elsewhere) for number in range(2 * TOGETHER)), an_event("乌龙茶 二")
-    )
-    assert await found(ledger.corpora, "乌龙") == {"乌龙茶 一", "乌龙茶 二"}
-    await committed(ledger, an_event("红茶", elsewhere), an_event("乌龙茶 三"))
-    assert await found(ledger.corpora, "乌龙") == {"乌龙茶 一", "乌龙茶 二", "乌龙茶 三"}
-    seqs = held_of(ledger.corpora, EVENTS).rows.seqs.values
-    assert len(np.unique(seqs)) == len(seqs) == 3
     await ledger.close()
 
 

@@ -92,23 +92,6 @@ async def test_writes_are_synced_and_deleted_bytes_overwritten(path: Path) -> No
     await database.close()
 
 
-async def test_work_runs_beside_the_event_loop(path: Path) -> None:
-    """Database work runs in other threads, and reading does not wait for writing."""
-    database = Database(path)
-    may_end = threading.Event()
-
-    def slow(_: Connection) -> str:
-        may_end.wait()
-        return threading.current_thread().name
-
-    writing = asyncio.ensure_future(database.write(slow))
-    readers = [await database.read(lambda _: threading.current_thread().name) for _ in range(5)]
-    may_end.set()
-    assert (await writing).startswith("ledger-writer")
-    assert all(name.startswith("ledger-reader") for name in readers)
-    await database.close()
-
-
 @pytest.mark.parametrize(
     "content", [b"this is no database, but long enough to be one" * 99, b"SQLite format 3\0" * 300, b"\n"]
 )
@@ -173,21 +156,6 @@ async def test_a_full_disk_refuses_writes_and_goes_on_reading(tmp_path: Path) ->
         await ledger.close()
 
 
-async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
-    """A failing transaction is undone, its error is raised, and the next write works."""
-
-    def half(connection: Connection) -> None:
-        connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES ('half', 0)")
-        raise LookupError
-
-    ledger = await Ledger.open(path)
-    with pytest.raises(LookupError):
-        await ledger.database.write(half)
-    assert await ledger.consent.opted_out() == frozenset()
-    await ledger.consent.opt_in("whole")
-    await ledger.close()
-
-
 async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None:
     """A cancelled write is either executed completely or not at all."""
     ledger = await Ledger.open(path)
@@ -236,21 +204,6 @@ async def test_closing_waits_for_what_was_asked_and_refuses_what_comes_after(pat
     ledger = await Ledger.open(path)
     assert (await ledger.archive.totals()).events == 20
     await ledger.close()
-
-
-async def test_closing_ends_even_when_nobody_waits_for_it(path: Path) -> None:
-    """Cancelling the closing loses nothing, and closing again waits for its end."""
-    ledger = await Ledger.open(path)
-    writing = asyncio.create_task(committed(ledger, *(an_event(f"第{number}件") for number in range(300))))
-    await asyncio.sleep(0)
-    closing_task = asyncio.create_task(ledger.close())
-    await asyncio.sleep(0)
-    closing_task.cancel()
-    with suppress(asyncio.CancelledError):
-        await closing_task
-    await ledger.close()
-    await writing
-    assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
 
 
 async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(path: Path) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.store.erasure.eraser import ErasedRows
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.beliefs import a_belief, begun
 from tests.support.builders import GROUP, OPERATOR, a_message, an_event
@@ -72,16 +69,6 @@ async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: L
     assert {event.id for event in await ledger.eraser.unrepeatable()} == {MOVING.id, withdrawn.id}
     expired = await ledger.eraser.expired(later(minutes=1))
     assert {event.id for event in expired} == {MOVING.id, retired.id, withdrawn.id}  # the last needs no 30 days
-
-
-@pytest.mark.parametrize("is_purged", [True, False])
-async def test_erasing_nothing_is_due_for_no_purge(ledger: Ledger, is_purged: bool) -> None:
-    """If nothing was erased, no purge becomes due."""
-    if is_purged:
-        await ledger.eraser.purge(NOON)
-    await ledger.eraser.forget("nobody", NOON)
-    assert await ledger.eraser.erase(["nobody"], NOON) == ErasedRows()
-    assert (await ledger.eraser.purge_due()).erased_at is None
 
 
 async def test_what_is_erased_supports_no_belief(ledger: Ledger) -> None:

@@ -55,17 +55,6 @@ async def test_what_replaces_an_event_is_known(ledger: Ledger) -> None:
     assert await ledger.events.replacing(["old"], ReadFilter(GROUP)) == []
 
 
-async def test_the_ids_of_replaced_events_are_known_up_to_a_limit(ledger: Ledger) -> None:
-    """All ids that events name as replaced are returned, also by retired events, or none if they are too many."""
-    assert await ledger.events.replaced_ids(0) == frozenset()
-    new, private = an_event("周会改到周四", id="new", replaces="old"), an_event("私下说的", PRIVATE, replaces="gone")
-    await committed(ledger, an_event("周会周二开", id="old"), new, private)
-    assert await ledger.events.replaced_ids(2) == {"old", "gone"}
-    await ledger.eraser.forget("new", NOON)
-    assert await ledger.events.replaced_ids(2) == {"old", "gone"}
-    assert await ledger.events.replaced_ids(1) is None
-
-
 async def test_a_job_is_written_once(ledger: Ledger) -> None:
     """Committing a job a second time changes nothing, even if its events differ."""
     draft = a_draft(an_event("甲"), job_id="job")
@@ -88,13 +77,6 @@ async def test_five_equal_observations_are_one_event(ledger: Ledger) -> None:
     assert (event.id, event.text, event.count) == (first.id, "喝ＴＥＡ。", 5)
     assert event.last_seen_at == later(hours=4)
     assert event.happened_at == NOON
-
-
-async def test_an_older_echo_does_not_turn_back_the_last_seen_time(ledger: Ledger) -> None:
-    """The last-seen time is the latest one, whatever the order in which statements arrive."""
-    await committed(ledger, an_event("甲", happened_at=later(hours=2)), an_event("甲", happened_at=later(hours=-2)))
-    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
-    assert (event.count, event.last_seen_at) == (2, later(hours=2))
 
 
 @pytest.mark.parametrize(
@@ -199,15 +181,6 @@ async def test_what_was_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
     assert await shown(ledger, GROUP) == ["乙"]
 
 
-async def test_an_event_that_came_in_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
-    """An event stored as withdrawn cannot be restored and does not replace an equal active one."""
-    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    late, other = an_event("甲", message_ids=("m-1",)), an_event("甲", message_ids=("m-2",))
-    await committed(ledger, late, other)
-    assert await ledger.events.restore(late.id) is None
-    assert await shown(ledger, GROUP) == ["甲"]
-
-
 async def test_the_same_messages_count_once(ledger: Ledger) -> None:
     """The same messages considered again do not raise the count; a new message does."""
     await committed(ledger, an_event("甲", message_ids=("m-1", "m-2")))
@@ -217,16 +190,6 @@ async def test_the_same_messages_count_once(ledger: Ledger) -> None:
     await committed(ledger, an_event("甲", message_ids=("m-2", "m-3")))
     (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.count, event.message_ids) == (2, ("m-1", "m-2", "m-3"))
-
-
-async def test_the_same_messages_of_another_are_another_event(ledger: Ledger) -> None:
-    """The same message ids from another person or place do not make an event known."""
-    event = an_event("甲", message_ids=("m-1",))
-    elsewhere = an_event("甲", OTHER_GROUP, message_ids=("m-1",))
-    others = an_event("甲", sender_id="2000002", message_ids=("m-1",))
-    otherwise = an_event("乙", message_ids=("m-1",))
-    await committed(ledger, event, elsewhere, others, otherwise)
-    assert sorted(await shown(ledger, OPERATOR)) == ["乙", "甲", "甲", "甲"]
 
 
 async def test_what_was_forgotten_does_not_come_back_from_the_same_messages(ledger: Ledger) -> None:
@@ -267,25 +230,6 @@ async def test_a_message_that_was_withdrawn_is_not_counted_again(ledger: Ledger)
     (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.id, event.count) == (half.id, 1)
     assert (await ledger.archive.totals()).retired == 1
-
-
-async def test_an_independent_statement_that_was_forgotten_stays_so(ledger: Ledger) -> None:
-    """A forgotten statement without a message does not come back from the messages of its repetitions."""
-    independent = an_event("甲")
-    await committed(ledger, independent, an_event("甲", message_ids=("m-1",)))
-    await ledger.eraser.forget(independent.id, NOON)
-    await committed(ledger, an_event("甲", message_ids=("m-1",)))
-    assert await shown(ledger, GROUP) == []
-
-
-async def test_a_statement_that_comes_in_retired_leaves_its_standing_twin_alone(ledger: Ledger) -> None:
-    """A repetition that was withdrawn neither counts for nor hides the active event."""
-    standing = an_event("甲")
-    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    await committed(ledger, standing, an_event("甲", message_ids=("m-1",)))
-    await committed(ledger, an_event("甲"))
-    assert (await ledger.events.find(standing.id)).count == 2
-    assert await shown(ledger, GROUP) == ["甲"]
 
 
 async def test_a_correction_takes_the_place_of_an_event(ledger: Ledger) -> None:

@@ -15,8 +15,8 @@ from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
-from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, committed, events_with, later
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, Ledger, a_fact, a_vector, committed, events_with, later
 
 ME = ProfileKey.member("10001", "2000001")
 OTHER = Scene.group("10001", "2000002")
@@ -44,33 +44,6 @@ async def test_facts_wait_for_their_profile_in_the_order_in_which_they_came(ledg
     assert await ledger.facts.facts(ProfileKey.user("2000001"), 9) == []
     assert await ledger.facts.facts(replace(ME, agent="another"), 9) == []
     assert (await ledger.facts.facts(ME, 1))[0].happened_at.utcoffset() == event.happened_at.utcoffset()
-
-
-async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: FrozenClock) -> None:
-    """Profiles are listed by the arrival of their first waiting fact, not by when it happened."""
-    await learned(ledger, "甲", scene=OTHER)
-    clock.advance(seconds=60)
-    await learned(ledger, "乙", "丙")
-    clock.advance(seconds=60)
-    await learned(ledger, "丁", scene=OTHER)
-    theirs = ProfileKey.member("10001", "2000002")
-    assert await ledger.facts.waiting() == [PendingFacts(theirs, 2, NOON), PendingFacts(ME, 2, later(seconds=60))]
-    await ledger.facts.mark_merged(theirs, await ledger.facts.facts(theirs, 1))
-    assert await ledger.facts.waiting() == [
-        PendingFacts(ME, 2, later(seconds=60)),
-        PendingFacts(theirs, 1, later(seconds=120)),
-    ]
-
-
-async def test_it_is_told_who_has_no_profile_yet(ledger: Ledger) -> None:
-    """Of profiles with waiting facts, those are told apart that do not exist yet, for this agent."""
-    await learned(ledger, "甲", scene=OTHER)
-    await learned(ledger, "乙")
-    assert [one.is_first for one in await ledger.facts.waiting()] == [True, True]
-    await ledger.profiles.put(a_profile(ME))
-    await ledger.profiles.put(a_profile(replace(ME, agent="another", user_id="2000002")))
-    assert [(one.key, one.is_first) for one in await ledger.facts.waiting()][1] == (ME, False)
-    assert (await ledger.facts.waiting())[0].is_first
 
 
 async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:
@@ -175,14 +148,6 @@ async def test_what_a_person_says_instead_ends_their_fact_also_if_it_is_none_its
     assert await ledger.facts.facts(ME, 9) == [a_fact(old, is_withdrawn=True)]
 
 
-async def test_a_limit_counts_the_facts_that_are_given(ledger: Ledger) -> None:
-    """The limit counts returned facts only, not those of retired events."""
-    facts = await learned(ledger, "甲", "乙", "丙")
-    for fact in facts[:2]:
-        await ledger.eraser.forget(fact.event_id, NOON)
-    assert await ledger.facts.facts(ME, 1) == [facts[2]]
-
-
 async def test_nothing_is_given_of_people_who_are_left_out(ledger: Ledger) -> None:
     """No facts for, by or about opted-out people are returned until they opt in again."""
     said, of_them = an_event("我们换地方了"), an_event("两人搬家了", OTHER, subjects=("2000001", "2000002"))
@@ -220,28 +185,6 @@ async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> N
     assert (await ledger.facts.waiting())[0].attempts == 2
     await ledger.facts.mark_merged(ME, facts[:1])
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON), theirs]
-
-
-async def test_a_failure_for_which_nothing_waits_is_not_remembered(ledger: Ledger) -> None:
-    """A failure is stored only if a fact waits for that profile, such as not after an erasure during the merge."""
-    await ledger.facts.fail(ME, "没有回应", NOON)
-    facts = await learned(ledger, "甲")
-    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
-    await ledger.eraser.forget(facts[0].event_id, NOON)
-    await ledger.facts.fail(ME, "没有回应", NOON)
-    await ledger.events.restore(facts[0].event_id)
-    assert (await ledger.facts.waiting())[0].attempts == 1
-
-
-async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) -> None:
-    """A failure counts only if something waits: a fact to be merged, or a settled one to be removed."""
-    facts = await learned(ledger, "甲")
-    await ledger.facts.mark_merged(ME, facts)
-    await ledger.facts.fail(ME, "没有回应", NOON)
-    await ledger.eraser.forget(facts[0].event_id, NOON)
-    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON, withdrawn=1)]
-    await ledger.facts.fail(ME, "没有回应", NOON)
-    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON, 1, NOON, "没有回应", withdrawn=1)]
 
 
 async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> None:
@@ -340,34 +283,6 @@ async def test_the_same_words_are_heard_again(ledger: Ledger) -> None:
     assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", []) == {}
 
 
-async def test_words_that_a_twin_absorbed_are_heard_as_the_twin(ledger: Ledger) -> None:
-    """A wording whose event was merged into another matches that one; the latest match counts."""
-    standing = an_event("甲")
-    await committed(ledger, standing)
-    echo, named, new = an_event("甲。"), an_event("换个说法"), an_event("乙")
-    observations = {echo.id: "是甲", named.id: "又是甲"}
-    await ledger.events.commit(
-        replace(a_draft(echo, named), repeats={named.id: standing.id}, observations=observations)
-    )
-    found = await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲", "又是甲"])
-    assert found == dict.fromkeys(["是甲", "又是甲"], replace(standing, count=3, last_seen_at=NOON))
-    await ledger.events.commit(replace(a_draft(new), observations={new.id: "是甲"}))
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {"是甲": new}
-
-
-async def test_words_are_heard_only_while_their_event_stands(ledger: Ledger) -> None:
-    """A wording matches only while its event is active; one of a withdrawn event does not replace an earlier match."""
-    event, withdrawn = an_event("甲"), an_event("乙", message_ids=("m-1",))
-    await ledger.events.commit(replace(a_draft(event), observations={event.id: "是甲", "": ""}))
-    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    await ledger.events.commit(replace(a_draft(withdrawn), observations={withdrawn.id: "是甲"}))
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
-    await ledger.eraser.forget(event.id, NOON)
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {}
-    await ledger.events.restore(event.id)
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
-
-
 async def test_words_of_people_who_are_left_out_are_not_remembered(ledger: Ledger) -> None:
     """A wording of an opted-out person is not stored, like its event."""
     event = an_event("甲")
@@ -387,29 +302,6 @@ async def test_a_named_twin_absorbs_what_is_put_otherwise(ledger: Ledger) -> Non
     assert await ledger.events.find(standing.id) == counted
     assert await ledger.events.find(again.id) is None
     assert await ledger.log.withdraw(GROUP.scope, "m-1", NOON) == 0
-
-
-async def test_what_rests_on_the_named_twins_messages_already_does_nothing(ledger: Ledger) -> None:
-    """A repetition whose messages the named event already has changes nothing."""
-    standing = an_event("甲", message_ids=("m-1", "m-2"))
-    await committed(ledger, standing)
-    once, more = an_event("乙", message_ids=("m-2",)), an_event("丙", message_ids=("m-2", "m-3"))
-    await ledger.events.commit(replace(a_draft(once), repeats={once.id: standing.id}))
-    assert await ledger.events.find(standing.id) == standing
-    await ledger.events.commit(replace(a_draft(more), repeats={more.id: standing.id}))
-    counted = await ledger.events.find(standing.id)
-    assert counted is not None
-    assert (counted.count, counted.message_ids) == (2, ("m-1", "m-2", "m-3"))
-
-
-async def test_a_named_twin_counts_before_one_of_equal_words(ledger: Ledger) -> None:
-    """A declared repetition takes precedence over an event with equal text."""
-    equal, named = an_event("甲"), an_event("乙")
-    again = an_event("甲")
-    await committed(ledger, equal, named)
-    await ledger.events.commit(replace(a_draft(again), repeats={again.id: named.id}))
-    found = [await ledger.events.find(event.id) for event in (equal, named)]
-    assert [event.count for event in found if event is not None] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -436,23 +328,6 @@ async def test_a_twin_that_does_not_fit_is_no_twin(ledger: Ledger, twin: object)
         assert await ledger.events.find(named) == twin
 
 
-async def test_what_names_a_twin_but_is_withdrawn_comes_in_retired(ledger: Ledger) -> None:
-    """A declared repetition that was withdrawn is stored as retired and raises no count."""
-    standing, withdrawn = an_event("甲"), an_event("乙", message_ids=("m-1",))
-    await committed(ledger, standing)
-    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    await ledger.events.commit(replace(a_draft(withdrawn), repeats={withdrawn.id: standing.id}))
-    assert await ledger.events.find(standing.id) == standing
-    assert (await ledger.events.find(withdrawn.id)).retired_at == NOON
-
-
-async def test_a_twin_may_stand_in_the_same_draft(ledger: Ledger) -> None:
-    """A repetition may name an event of the same draft."""
-    first, second = an_event("甲"), an_event("乙")
-    await ledger.events.commit(replace(a_draft(first, second), repeats={second.id: first.id}))
-    assert (await ledger.events.find(first.id)).count == 2
-
-
 @pytest.mark.parametrize("is_named", [False, True], ids=["in equal words", "named"])
 async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool) -> None:
     """An absolute repetition replaces the words of an event that was not absolute, and its facts become the event's."""
@@ -476,24 +351,3 @@ async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool
     assert await ledger.facts.facts(ME, 9) == [fact]
     await ledger.facts.mark_merged(ME, [fact])
     assert await ledger.facts.facts(ME, 9) == []
-
-
-@pytest.mark.parametrize(("is_standing", "is_again"), [(True, True), (True, False), (False, False)])
-async def test_nothing_else_lifts_its_twin(ledger: Ledger, *, is_standing: bool, is_again: bool) -> None:
-    """A repetition that is not better than the stored event leaves its text unchanged and brings no facts."""
-    standing = an_event("甲", is_absolute=is_standing)
-    again = an_event("甲！", is_absolute=is_again, subjects=("2000001",))
-    await committed(ledger, standing)
-    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),)))
-    assert await ledger.events.find(standing.id) == replace(standing, count=2, last_seen_at=NOON)
-    assert await ledger.facts.waiting() == []
-
-
-async def test_words_in_which_another_stands_lift_nothing(ledger: Ledger) -> None:
-    """A better repetition whose text equals another active event is only counted, so that no two events are equal."""
-    named, equal, again = an_event("甲", is_absolute=False), an_event("乙"), an_event("乙")
-    await committed(ledger, named, equal)
-    await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),), repeats={again.id: named.id}))
-    assert await ledger.events.find(named.id) == replace(named, count=2, last_seen_at=NOON)
-    assert await ledger.events.find(equal.id) == equal
-    assert await ledger.facts.waiting() == []

@@ -12,13 +12,11 @@ import pytest
 from cognitive_memory_core.domain.event import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.profiles import ProfileIndex
 from tests.support.builders import GROUP, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.costs import LINEAR, spent_off_loop
-from tests.support.ledgers import MODEL, a_fact, shown
+from tests.support.ledgers import a_fact, shown
 
 ME = ProfileKey.member("10001", "2000001")
 BEFORE = """
@@ -27,19 +25,6 @@ INSERT INTO events (id, text, kind, user_id, group_id, sender_id, subjects, mess
 VALUES ('old', '旧事', 'event', '2000001', '10001', '2000001', '[]', '[]', 'group', '2026-03-04T12:00:00+08:00',
     1, 1, 'default', 1.0, '', '', '', '', 'default' || char(31) || 'group' || char(31) || '10001', 0, 'key');
 """
-
-MANY = """
-WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 100099)
-INSERT INTO events (seq, id, text, kind, user_id, group_id, sender_id, subjects, message_ids, request_type, happened_at,
-    is_absolute, count, agent, confidence, pain, solution, outcome, sender_name, scope, at_us, duplicate_key,
-    retired_at)
-SELECT i, 'e' || i, '旧事', 'event', '3', '10001', '3', '[]', '[]', 'group', '2026-03-04T12:00:00+08:00', 1, 1,
-    'default', 1.0, '', '', '', '', 'scope', 0, 'key' || i, iif(i % 10, NULL, '2026-03-04T12:00:00+08:00') FROM n;
-INSERT INTO facts (id, agent, entity_type, group_id, user_id, event_seq, text, kind, happened_at, noted_us, merged,
-    fallen)
-SELECT 'f' || seq, 'default', 'member', '10001', seq % 500, seq, '旧事', 'event', happened_at, 0, retired_at IS NULL,
-    retired_at IS NOT NULL FROM events WHERE seq > 99;
-"""  # a tenth of the facts were withdrawn
 
 
 @pytest.fixture
@@ -90,32 +75,3 @@ async def test_who_waits_is_told_quickly_of_ten_thousand_facts(path: Path) -> No
     waiting, facts = await ledger.facts.waiting(), await asked()
     assert (len(waiting), sum(one.facts for one in waiting), len(facts)) == (999, 9_990, 10)
     await ledger.close()
-
-
-async def test_what_is_merged_costs_nothing(path: Path) -> None:
-    """Merged facts do not slow down listing waiting and withdrawn facts."""
-    ledger = await Ledger.open(path, clock=FrozenClock())
-    events = [an_event(f"第{number}件") for number in range(20)]
-    await ledger.events.commit(replace(a_draft(*events), facts=tuple(map(a_fact, events))))
-    few = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.keys_to_update)]
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript(MANY)
-    await ledger.eraser.forget(events[0].id, NOON)
-    await ledger.facts.mark_merged(ME, await ledger.facts.facts(ME, 18))
-    await ledger.eraser.forget(events[1].id, NOON)
-    assert len(await ledger.facts.waiting()) == len(await ledger.facts.keys_to_update()) == 1
-    many = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.keys_to_update)]
-    assert [one for one, least in zip(many, few, strict=True) if one > 4 * least] == []
-    await ledger.close()
-
-
-def test_profiles_that_wait_are_found_by_an_index(path: Path) -> None:
-    """Profiles without a vector are found through an index."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        migrations.migrate(connection, path)
-        asked: list[str] = []
-        connection.set_trace_callback(asked.append)
-        assert ProfileIndex.waiting(connection, MODEL, 9) == []
-        steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
-    assert sum("profiles_by_model" in step for step in steps) == 2
-    assert not any(step.startswith("SCAN") for step in steps)

@@ -13,7 +13,7 @@ import pytest
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.store.database import migrations
-from cognitive_memory_core.store.database.sql import bounded, listed, select
+from cognitive_memory_core.store.database.sql import select
 from cognitive_memory_core.store.search.read_filter_sql import place_filter, scene_filter, sql_filter
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
@@ -64,16 +64,3 @@ def test_an_operator_who_names_a_group_searches_that_group() -> None:
     assert place_filter(ReadFilter(OPERATOR, group_id="10001")) == scene_filter(GROUP)
     assert place_filter(ReadFilter(OPERATOR)) == scene_filter(OPERATOR)
     assert place_filter(NARROW) == scene_filter(GROUP)
-
-
-@pytest.mark.parametrize(("limit", "taken"), [(-1, 0), (0, 0), (5, 5), (10**30, 1_000_000)])
-def test_any_limit_is_one_that_sqlite_takes(limit: int, taken: int) -> None:
-    """A negative limit means nothing, and a huge one is reduced."""
-    assert bounded(limit) == taken
-
-
-def test_any_number_of_values_is_one_parameter(connection: Connection) -> None:
-    """Any number of ids is passed as one parameter."""
-    values = [*(str(number) for number in range(50_000)), "群", "'", '"', "\\", "🙂"]
-    found = connection.execute("SELECT value FROM json_each(?)", (listed(values),)).fetchall()
-    assert [row[0] for row in found] == values

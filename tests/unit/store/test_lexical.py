@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, Line
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.ledgers import Ledger, committed, events_with, later
-from tests.support.lines import lines_with
 
 
 async def found(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
@@ -49,16 +47,6 @@ async def test_an_event_is_found_by_text_speaker_date_and_detail(ledger: Ledger,
     event = an_event("乌龙茶配coffee", sender_name="阿棠", pain="漏雨", kind="experience")
     await committed(ledger, event)
     assert await found(ledger, query, GROUP) == [event.text]
-
-
-@pytest.mark.parametrize("terms", [[], [""], ["…"], ['"'], ["没有"]])
-async def test_nothing_asked_or_nothing_shared_finds_nothing(ledger: Ledger, terms: Sequence[str]) -> None:
-    """A query without usable terms, or without a match, returns an empty list."""
-    await committed(ledger, an_event("乌龙茶"))
-    assert await events_with(ledger.corpora, terms, ReadFilter(GROUP), 5) == []
-    assert await lines_with(ledger.corpora, terms, ReadFilter(GROUP), 5) == []
-    assert await events_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 0) == []
-    assert await events_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), -3) == []
 
 
 async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outside(ledger: Ledger) -> None:

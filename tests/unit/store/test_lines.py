@@ -61,25 +61,6 @@ def test_what_says_all_of_the_question_is_worth_one() -> None:
     assert 0.0 < found["去学陶艺"] < 1.0
 
 
-def test_a_rare_word_tells_more_than_a_usual_one() -> None:
-    """A word that few messages have counts more than one that many have."""
-    found = worths("陶艺烘焙", a_talk("陶艺一", "陶艺二", "陶艺三", "烘焙一"), weights=ALONE)
-    assert found["烘焙一"] > found["陶艺一"] == found["陶艺三"]
-
-
-def test_a_name_that_all_lines_bear_tells_little() -> None:
-    """A sender's name that all messages have counts little."""
-    found = worths("阿棠陶艺", a_talk("陶艺一", "阿棠一"), weights=ALONE)
-    assert found["陶艺一"] > found["阿棠一"]
-
-
-def test_a_usual_character_tells_less_than_a_rare_one() -> None:
-    """Of two equally frequent words the one of rarer characters counts more."""
-    found = found_in(("我们", "陶艺"), [a_talk("我们呀", "陶艺呀")], ALONE)
-    assert [hit.line.text for hit in found] == ["陶艺呀", "我们呀"]
-    assert found[0].relevance > found[1].relevance
-
-
 def test_a_single_character_counts_less() -> None:
     """A single Chinese character counts by its own weight, with weight 0 not at all; a Latin letter counts fully."""
     lines = (a_line("柚二"), a_line("烘焙", 1), a_line("x", 2))
@@ -105,13 +86,6 @@ def test_a_line_counts_what_is_said_round_it_and_less_further_away() -> None:
         assert found["去学陶艺"] > near[0]
         assert side[4] not in found
     assert found["前1"] == pytest.approx(found["后1"])
-
-
-def test_what_more_neighbours_say_counts_more() -> None:
-    """A message between two matching ones scores more than one beside a single match."""
-    found = worths("陶艺", a_talk("陶艺", "甲乙", "陶艺课"), weights=WINDOW)
-    beside = worths("陶艺", a_talk("陶艺", "甲乙", "丙丁"), weights=WINDOW)
-    assert found["甲乙"] > beside["甲乙"] > 0.0
 
 
 def test_a_pause_ends_what_is_said_round_a_line() -> None:
@@ -185,29 +159,6 @@ def test_what_stands_beside_a_question_counts_half() -> None:
     assert aside["烘焙"] < plain["烘焙"] < aside["陶艺"]
 
 
-def test_a_long_session_speaks_of_more_than_one_thing() -> None:
-    """In a long session a word counts for twenty messages; adjacent messages count it beyond that."""
-    texts = [*(f"好{number}" for number in range(19)), "去学陶艺", *(f"行{number}" for number in range(40))]
-    found = worths("陶艺", a_talk(*texts), weights=SESSION)
-    assert set(found) == set(texts[:20])
-    later = worths("陶艺", a_talk(*texts[19:21], *texts[:19]), weights=WINDOW)
-    assert set(later) == {"去学陶艺", "行0", "好0", "好1", "好2"}
-    assert "行0" in worths("陶艺", a_talk(*texts), weights=WINDOW)
-    again = worths("陶艺", a_talk(*texts[:19], "嗯", *texts[20:30], "陶艺课"), weights=SESSION)
-    assert set(again) == {*texts[20:30], "陶艺课"}
-
-
-def test_what_a_session_speaks_of_is_counted_from_its_beginning() -> None:
-    """Twenty messages count from the session's beginning, whatever came before the pause or from elsewhere."""
-    before = [a_line(f"早{number}", number - 600) for number in range(10)]
-    here = [a_line(text, at) for at, text in enumerate(["去学陶艺", *(f"好{number}" for number in range(19))])]
-    assert set(worths("陶艺", (*before, *here), weights=SESSION)) == {line.text for line in here}
-    elsewhere = (a_line("别处", 0.5, scene=OTHER_GROUP),)
-    assert set(worths("陶艺", tuple(here[:1]), elsewhere, tuple(here[1:]), weights=SESSION)) == {
-        line.text for line in here
-    }
-
-
 @pytest.mark.parametrize(
     ("said", "minutes", "lifts"),
     [("谁学陶艺呀", 0, False), ("谁学陶艺呀", 5, False), ("谁学陶艺呀", -0.01, True), ("学校", 0, True)],
@@ -218,14 +169,6 @@ def test_a_question_that_was_logged_lends_its_words_to_nobody(said: str, minutes
     found = found_in(("学", "陶艺"), [lines], now=NOON + timedelta(minutes=2))
     assert {hit.line.text for hit in found} == ({said, "哈哈"} if lifts else {said})
     assert found[0].line.text == said
-
-
-def test_what_says_most_of_a_question_asks_it() -> None:
-    """A recent message with two of three words counts as the question and raises none beside it; one word does not."""
-    for said, left in (("陶艺烘焙", {"陶艺烘焙", "面条"}), ("陶艺", {"陶艺", "面条", "哈哈"})):
-        lines = (a_line("面条", -600), a_line(said, 1), a_line("哈哈", 2))
-        found = found_in(("陶艺", "烘焙", "面条"), [lines], now=NOON + timedelta(minutes=2))
-        assert {hit.line.text for hit in found} == left
 
 
 def test_a_long_line_says_more() -> None:
@@ -263,12 +206,6 @@ def test_the_name_and_day_of_a_line_are_not_said_by_those_round_it() -> None:
     """A message beside one of somebody else does not get that sender's name or date."""
     lines = (a_line("好"), a_line("行", 1, scene=MAN))
     assert set(worths("阿棠", lines)) == {"好"}
-
-
-def test_the_bots_line_is_not_found_by_whom_it_speaks_to() -> None:
-    """A message of the bot is not found by the name of the person it was said to."""
-    assert worths("阿棠", (a_line("好的", is_bot=True),), weights=LABEL) == {}
-    assert set(worths("3月4日", (a_line("好的", is_bot=True),), weights=LABEL)) == {"好的"}
 
 
 def test_what_one_person_remarks_alone_in_private_lends_nothing() -> None:

@@ -68,24 +68,6 @@ async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
     assert await texts(ledger, OTHER_GROUP) == ["别处"]
 
 
-async def test_messages_are_found_by_their_ids(ledger: Ledger) -> None:
-    """Messages are found by ids within one place, oldest first; unknown ids are left out."""
-    await ledger.log.append([a_message("乙", id="2", sent_at=later(minutes=1)), a_message("甲", id="1")])
-    await ledger.log.append([a_message("丙", id="3"), a_message("别处", OTHER_GROUP, id="4")])
-    found = await ledger.log.find(GROUP.scope, ["2", "1", "4", "unknown"])
-    assert [message.text for message in found] == ["甲", "乙"]
-    assert await ledger.log.find(GROUP.scope, []) == []
-
-
-async def test_messages_that_events_rest_on_are_known(ledger: Ledger) -> None:
-    """A message counts as learned if an event of its place was made from it, even a retired one."""
-    retired, elsewhere = an_event("乙", message_ids=("2",)), an_event("丙", OTHER_GROUP, message_ids=("3",))
-    await committed(ledger, an_event("甲", message_ids=("1",)), retired, elsewhere)
-    await ledger.eraser.forget(retired.id, NOON)
-    assert await ledger.log.learned(GROUP.scope, ["1", "2", "3", "4"]) == {"1", "2"}
-    assert await ledger.log.learned(GROUP.scope, []) == frozenset()
-
-
 async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
     """A withdrawn message is removed and cannot be added later, even if it was withdrawn before it arrived."""
     await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])

@@ -51,30 +51,6 @@ async def test_a_card_worn_for_a_day_is_not_the_usual_name(ledger: Ledger) -> No
     assert await called() == [("齐师傅", "齐师傅")]
 
 
-async def test_names_that_come_together_are_noted_like_single_ones(ledger: Ledger) -> None:
-    """Names noted in a batch have the same effect as names noted one by one."""
-    scope = GROUP.scope
-    await ledger.names.note_all([seen("1", "阿棠", 0), seen("2", "小林", 1), seen("3", " ", 2)])
-    assert await ledger.names.people(scope) == [Person("2", "小林"), Person("1", "阿棠")]
-    await ledger.names.note_all([seen("1", "棠棠", 2)])
-    assert await ledger.names.people(scope) == [Person("1", "棠棠"), Person("2", "小林")]
-    await ledger.names.note_all([seen("1", "阿棠", 3)])
-    assert await ledger.names.people(scope) == [Person("1", "阿棠"), Person("2", "小林")]
-    await ledger.names.note_all([seen("1", "阿棠", -5)])
-    await ledger.names.note_all([seen("2", "小林", 61)])
-    assert await ledger.names.people(scope) == [Person("2", "小林"), Person("1", "阿棠")]
-    first = {row.name: row.first_seen_at async for row in ledger.archive.rows() if isinstance(row, Alias)}
-    assert first["阿棠"] == later(minutes=-5)
-
-
-async def test_seeing_people_again_soon_costs_no_write(ledger: Ledger) -> None:
-    """Noting the same name within an hour writes nothing, unless other names in the batch changed."""
-    await ledger.names.note_all([seen("1", "阿棠", 0), seen("2", "小林", 1)])
-    await ledger.names.note_all([seen("1", "阿棠", 59)])
-    last = {row.name: row.last_seen_at async for row in ledger.archive.rows() if isinstance(row, Alias)}
-    assert last == {"阿棠": later(minutes=0), "小林": later(minutes=1)}
-
-
 def seen(person: str, name: str, minute: int) -> Alias:
     """Return an alias in the group, seen at a minute."""
     at = later(minutes=minute)
@@ -96,13 +72,6 @@ async def test_people_are_given_with_their_other_names_in_that_place(ledger: Led
     assert [person.aliases for person in await ledger.names.people(OTHER_GROUP.scope)] == [()]
 
 
-async def test_only_the_people_asked_for_are_given(ledger: Ledger) -> None:
-    """Only the requested people are returned; unknown ones are left out."""
-    for person in "123":
-        await ledger.names.note(GROUP.scope, person, f"名{person}", NOON)
-    assert await ledger.names.people(GROUP.scope, iter(("2", "9"))) == [Person("2", "名2")]
-
-
 async def test_spending_adds_up_by_purpose_and_day(ledger: Ledger) -> None:
     """Spending is summed by day and purpose, in the order of purposes."""
     for spending in (Spending("rewrite", 1, 100, 1), Spending("merge", 2, bad=2), Spending("rewrite", 1, 50, 2, 1)):
@@ -111,15 +80,6 @@ async def test_spending_adds_up_by_purpose_and_day(ledger: Ledger) -> None:
     assert await ledger.housekeeping.spent(TODAY) == [Spending("merge", 2, 0, 0, 2), Spending("rewrite", 2, 150, 3, 1)]
     assert await ledger.housekeeping.spent(TOMORROW) == [Spending("merge", 1, 5)]
     assert await ledger.housekeeping.spent(date(2020, 1, 1)) == []
-
-
-async def test_of_many_names_the_latest_are_known(ledger: Ledger) -> None:
-    """At most the latest 64 names of each person are returned, so that changing names cannot slow down readers."""
-    aliases = [Alias(GROUP.scope, "1", f"名{number:03d}", NOON, later(minutes=number)) for number in range(90)]
-    await ledger.archive.import_rows([*aliases, Alias(GROUP.scope, "2", "小林", NOON, NOON)])
-    assert await ledger.names.names_of(["1"]) == [f"名{number:03d}" for number in range(89, 25, -1)]
-    assert set(await ledger.names.names_of(["1", "2"])) == {"小林", *(f"名{number:03d}" for number in range(26, 90))}
-    assert await ledger.names.names_of([]) == []
 
 
 async def test_names_that_several_people_bear_in_one_place_are_told(ledger: Ledger) -> None:

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.profiles import IndexedProfile
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector, later
+from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector
 
 ME, OTHER = ProfileKey.user("2000001"), ProfileKey.user("2000002")
 MEMBER, OTHER_MEMBER = ProfileKey.member("10001", "2000001"), ProfileKey.member("10001", "2000002")
@@ -38,19 +38,6 @@ async def readable(ledger: Ledger, scene: Scene, shared: Collection[str] | None 
 async def indexed(ledger: Ledger, model: str = MODEL) -> list[IndexedProfile]:
     """Return all profiles as the operator sees them."""
     return await ledger.profiles.readable(OPERATOR, (), model)
-
-
-async def test_a_profile_comes_back_as_it_was_put(ledger: Ledger) -> None:
-    """A profile is read back with every field, and the last one put replaces the earlier."""
-    first = a_profile(
-        ME, "# 喜好\n\n乌龙茶", tags=("茶", "猫\n狗", '"'), name="阿棠", source_event_id="e1", version="v1"
-    )
-    second = replace(first, summary="红茶", tags=(), name="棠棠", updated_at=later(hours=1), version="v2")
-    for profile in (first, second):
-        await ledger.profiles.put(profile)
-        assert await indexed(ledger) == [IndexedProfile(profile)]
-        assert await ledger.profiles.versions() == {ME: profile.version}
-        assert (await indexed(ledger))[0].profile.version == profile.version
 
 
 async def test_what_is_removed_is_found_no_more(ledger: Ledger) -> None:
@@ -96,17 +83,6 @@ async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, o
     assert await ledger.profiles.waiting(MODEL, 9) == [new]
     await ledger.profiles.store(MODEL, new, a_vector(0, 1))
     assert await indexed(ledger) == [IndexedProfile(new, a_vector(0, 1))]
-
-
-async def test_the_same_words_keep_their_vector(ledger: Ledger) -> None:
-    """A profile put again with the same text keeps its vector."""
-    old = a_profile(ME, tags=("茶",), version="v1")
-    await taken_in(ledger, old)
-    await ledger.profiles.store(MODEL, replace(old, version="v0"), a_vector(1, 0))
-    new = replace(old, updated_at=later(hours=1), source_event_id="e2", version="v2")
-    await ledger.profiles.put(new)
-    assert await indexed(ledger) == [IndexedProfile(new, a_vector(1, 0))]
-    assert await ledger.profiles.versions() == {ME: "v2"}
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from datetime import date
 
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.quality import PlaceQuality
-from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger, committed, later
+from tests.support.ledgers import Ledger, committed
 
 TODAY, TOMORROW = date(2026, 3, 4), date(2026, 3, 5)
 LIN = "2000002"
@@ -28,22 +28,6 @@ async def test_events_are_counted_by_place_and_kind(ledger: Ledger) -> None:
         PlaceQuality(OTHER_GROUP.scope, 0, 1, {"event": 1}, 1, 0),
     ]
     assert await ledger.quality.places("another") == []
-
-
-async def test_statements_are_read_from_the_latest_on(ledger: Ledger) -> None:
-    """Active events of an agent are read, the latest stored first, up to a number."""
-    await committed(ledger, *(an_event(f"第 {number} 件", id=f"e{number}") for number in range(7)))
-    await ledger.eraser.forget("e3", NOON)
-    assert [one.id for one in await ledger.quality.statements("default", 4)] == ["e6", "e5", "e4", "e2"]
-    assert await ledger.quality.statements("another", 4) == []
-
-
-async def test_lines_are_counted_by_place(ledger: Ledger) -> None:
-    """Lines of people are counted by place, those of bots are not."""
-    lines = [a_message(id="1"), a_message(id="2", sent_at=later(hours=1)), a_message(id="3", sent_at=later(days=2))]
-    answer = a_message("好", id="4", is_bot=True, sent_at=later(hours=2))
-    await ledger.log.append([*lines, answer])
-    assert await ledger.quality.places(None) == [PlaceQuality(GROUP.scope, 3)]
 
 
 async def test_counts_accumulate_by_day(ledger: Ledger) -> None:

@@ -6,11 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.store.search.rows import EventRows, Rows, best, hashed
+from cognitive_memory_core.store.search.rows import EventRows, Rows, hashed
 from cognitive_memory_core.text.terms import SEARCHED
 
 WORDS = st.lists(st.sampled_from("甲乙丙丁戊"), max_size=6)
@@ -75,15 +74,6 @@ def test_what_is_left_out_leaves_nothing_behind() -> None:
     assert (terms_in(rows), len(rows)) == (set(), 0)
 
 
-def test_adding_one_by_one_leaves_few_segments() -> None:
-    """Adding rows one by one leaves few segments."""
-    rows = EventRows()
-    for number in range(1000):
-        rows.add([number], [[hashed("甲"), hashed(str(number))]])
-    assert len(rows.postings.segments) <= 12
-    assert sum(len(in_segment) for _, _, in_segment in rows.postings.segments) == 2000
-
-
 def test_of_many_terms_the_rarest_are_searched() -> None:
     """A rare term counts, however many commoner ones stand before it; a term of no row takes no place."""
     common = [f"w{number}" for number in range(SEARCHED + 3)]
@@ -100,11 +90,3 @@ def test_the_commonest_terms_of_a_large_place_are_not_read() -> None:
     found = scored(rows, [*common, "乌龙"])
     assert max(found, key=lambda seq: found[seq]) == 7
     assert found == scored(rows, [*common[:7], "乌龙"])
-
-
-@given(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), max_size=12), st.integers(0, 14))
-def test_the_best_are_the_highest_and_of_equals_the_newest(scores: list[float], limit: int) -> None:
-    """The best rows are those with the highest scores, and of equal ones the newest."""
-    seqs = np.arange(len(scores))[::-1].copy()
-    expected = sorted(zip(seqs.tolist(), scores, strict=True), key=lambda row: (-row[1], -row[0]))[:limit]
-    assert list(best(seqs, np.array(scores), limit).items()) == expected

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, events_near, later
 
@@ -71,15 +71,6 @@ async def test_a_vector_without_a_direction_is_refused(ledger: Ledger, bad: tupl
         await ledger.vectors.store(MODEL, [VectorRow(event.id, EAST), VectorRow(other.id, a_vector(*bad))])
     assert await ledger.vectors.lag(MODEL) == 2
     assert await events_near(ledger.corpora, a_vector(*bad), ReadFilter(GROUP), 5) == []
-
-
-async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
-    """A vector of another length is not compared, and a zero query finds nothing."""
-    good, longer = an_event("甲"), an_event("丙")
-    await embedded(ledger, [(good, EAST), (longer, a_vector(1, 0, 0))])
-    assert await events_near(ledger.corpora, EAST, ReadFilter(GROUP), 5) == [(good, pytest.approx(1))]
-    assert await events_near(ledger.corpora, a_vector(0, 0), ReadFilter(GROUP), 5) == []
-    assert await events_near(ledger.corpora, a_vector(1, 0, 0, 0), ReadFilter(GROUP), 5) == []
 
 
 async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledger: Ledger) -> None:
@@ -147,13 +138,6 @@ async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -
     assert await ledger.book.furthest() == Checkpoint(5, 1)
     await ledger.book.keep_only("two")
     assert [await ledger.book.checkpoint(build_id) for build_id in ("one", "two")] == [None, Checkpoint(1, 1)]
-
-
-async def test_a_place_that_fits_into_memory_is_not_wide(ledger: Ledger) -> None:
-    """A search of a place that fits into memory is not reported as wide."""
-    assert not await ledger.database.read(ledger.corpora.is_wide, ReadFilter(GROUP))
-    await embedded(ledger, [(an_event("甲"), EAST)])
-    assert not await ledger.database.read(ledger.corpora.is_wide, ReadFilter(OPERATOR))
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:

@@ -72,15 +72,6 @@ def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
     assert connection.execute("SELECT * FROM event_words WHERE event_words MATCH ?", (asked,)).fetchall() == []
 
 
-def test_the_same_ids_in_another_place_make_another_token() -> None:
-    """A group and a private chat with the same id, and two agents, have different place terms."""
-    places = {
-        words.words_of(an_event(scene=scene))[0].split()[0]
-        for scene in (GROUP, PRIVATE, type(GROUP).private("10001"), type(GROUP).group("10001", "1", agent="another"))
-    }
-    assert len(places) == 4
-
-
 def test_of_many_terms_the_rarest_in_the_language_are_matched():
     """Common words before a rare one do not push it out of the expression."""
     common = [a + b for a in "的一是不了在人有我" for b in "他这个们中来上大为和"]

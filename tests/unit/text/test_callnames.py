@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.text.people import callname, callnames, ids_of, labelled
+from cognitive_memory_core.text.people import callnames, ids_of, labelled
 
 
 @pytest.mark.parametrize(
@@ -29,11 +29,6 @@ def test_a_name_calls_its_bearer(name, called):
 def test_what_everybody_says_calls_nobody(name):
     """A single character, a small number, a placeholder and a very common word refer to nobody."""
     assert callnames(name) == ()
-
-
-def test_texts_are_compared_in_the_same_spelling():
-    """A text is normalised like a name before they are compared."""
-    assert callname("ＢＥＴＴＹ") == callname("betty")
 
 
 PEOPLE = (

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cognitive_memory_core.text.statements import Offence, is_talk, offences
 
-PIECES = "我你他这那里群昨天周三的《》“”((2000001)阿棠"
 _OFFENCE = re.compile("(pronoun|time|place):(.*?)(?= (?:pronoun|time|place):|$)")
 
 
@@ -42,12 +39,6 @@ LINES = Path(__file__).with_name("gate_sentences.tsv").read_text("utf-8").splitl
 SET = [labelled(line) for line in LINES if line and not line.startswith("#")]
 
 
-@pytest.mark.parametrize("case", SET, ids=lambda case: case.sentence[:40])
-def test_sentence(case: Labelled) -> None:
-    """Each labelled sentence gives exactly the labelled relative words, in order."""
-    assert case.found == case.expected
-
-
 def test_precision_and_recall() -> None:
     """On the labelled set precision is at least 98 % and recall at least 95 %; half of the set contains none."""
     expected = sum((Counter((case.sentence, *word) for word in case.expected) for case in SET), Counter())
@@ -58,15 +49,6 @@ def test_precision_and_recall() -> None:
     assert hits / expected.total() >= 0.95
     assert len(chinese) >= 300
     assert sum(not case.expected for case in chinese) / len(chinese) >= 0.4
-
-
-def test_words_are_as_they_stand() -> None:
-    """A found word is returned as written, whatever its width or script."""
-    assert offences("妳說ＹＯＵ前幾天來過") == (
-        Offence("pronoun", "妳"),
-        Offence("pronoun", "ＹＯＵ"),
-        Offence("time", "前幾天"),
-    )
 
 
 def test_a_pronoun_as_a_name_disarms_nothing() -> None:
@@ -93,14 +75,6 @@ def test_quotations_pass() -> None:
     """Relative words in titles and quotations are ignored; an unclosed quotation mark is no quotation."""
     assert offences("《我》“昨天”「这里」都是歌名") == ()
     assert offences("“我昨天没有收尾") == (Offence("pronoun", "我"), Offence("time", "昨天"))
-
-
-@given(st.lists(st.sampled_from(PIECES) | st.characters(), max_size=40).map("".join))
-def test_offences_stand_in_the_text(text: str) -> None:
-    """Every found word occurs in the text, and they are returned in order."""
-    at = 0
-    for offence in offences(text, names=["阿棠"]):
-        at = text.index(offence.word, at)
 
 
 @pytest.mark.parametrize("piece", ["我", "《", "“", '"', "这里", "昨天", "a@", "http://", "本群", "自我", "I "])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.text.people import ids_in_brackets, with_current_names
+from cognitive_memory_core.text.people import with_current_names
 
 QI = Person("28471095", "齐师傅修船", ("老齐", "白卷", "QiQi"))
 TANG = Person("2000001", "阿棠")
@@ -37,27 +37,10 @@ def test_who_is_meant_is_called_by_the_present_name(written: str, shown: str) ->
     assert with_current_names(written, PEOPLE) == shown
 
 
-def test_a_name_inside_a_longer_one_of_the_same_person() -> None:
-    """The longest name of a person before the id is the one that was written."""
-    person = Person("1", "新名", ("齐", "老齐"))
-    assert with_current_names("老齐(1)来了", {"1": person}) == "新名(1)〔当时叫老齐〕来了"
-
-
 def test_nobody_breaks_out_by_a_name() -> None:
     """A card with brackets in it forges no label of somebody else."""
     wearer = Person("1", "管理员(28471095)", ("小明",))
     assert with_current_names("小明(1)来了", {"1": wearer, **PEOPLE}) == "管理员〔28471095〕(1)〔当时叫小明〕来了"
-
-
-def test_ids_are_what_stands_in_brackets() -> None:
-    """Everything that looks like an id behind a name is asked for, and nothing with blanks in it."""
-    assert ids_in_brackets(["老齐(28471095)说（a-1）", "x (not one)"]) == {"28471095", "a-1"}
-
-
-@given(st.text(max_size=80))
-def test_unknown_people_change_nothing(text: str) -> None:
-    """A text without known people is the same text."""
-    assert with_current_names(text, {}) == text
 
 
 @given(st.lists(st.sampled_from(["老齐(28471095)", "阿棠(2000001)", "，", "白卷(28471095)", "路人(9)", "说了"])))

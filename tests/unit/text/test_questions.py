@@ -25,12 +25,6 @@ def test_questions_who_somebody_is_are_understood():
     assert found.count((True, False)) <= found.count((True, True)) // 9
 
 
-@pytest.mark.parametrize("text", ["", " ", "？？？", "。" * 10_000, "我" * 10_000, "who is " * 5_000, "a." * 5_000])
-def test_what_asks_nothing_asks_nobody(text):
-    """Any text can be read, and one that asks nothing asks for nobody."""
-    assert not asks_who(text)
-
-
 def test_only_the_beginning_counts():
     """A question at the end of a very long text is not read, so that the cost is bounded."""
     assert not asks_who("字" * QUESTION_READ + "，我是谁")
@@ -61,12 +55,6 @@ def test_who_asks_may_mean_themselves(said, is_own):
 def test_a_number_is_asked_for(text: str) -> None:
     """Questions for an amount, an hour, a size or a price ask for a number."""
     assert asks_for_number(text)
-
-
-@pytest.mark.parametrize("text", ["谁去学陶艺", "在哪里碰头", "为什么改名", "How is it going", ""])
-def test_another_question_asks_for_none(text: str) -> None:
-    """Questions for people, places and reasons ask for no number."""
-    assert not asks_for_number(text)
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,6 @@ def test_a_short_id_is_hidden_only_as_an_id() -> None:
     assert hide("5月15日，老王(5) 带 5 瓶水") == "5月15日，某位成员 带 5 瓶水"
 
 
-def test_nobody_to_hide_changes_nothing() -> None:
-    """Without anybody to hide, every text is unchanged."""
-    assert Redaction()("王小明(77777)") == "王小明(77777)"
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -91,9 +86,3 @@ def test_any_number_of_names_is_found() -> None:
     hide = Redaction.of(map(str, range(70_000, 80_000)), [f"外号{number}号" for number in range(10_000)])
     text = "外号77号请客，77777 买单，新名字和外号77(77778)作陪"
     assert hide.knowing(["新名字", ""])(text) == "某位成员请客，某位成员 买单，某位成员和外号77(某位成员)作陪"
-
-
-def test_any_number_of_names_that_begin_alike_is_found() -> None:
-    """Names are found among a thousand names with a common beginning."""
-    hide = Redaction.of(["77777"], [f"小名{number}号" for number in range(1_000)])
-    assert hide("小名7号和小名1000号、小名(20002)、小名999号") == "某位成员和小名1000号、小名(20002)、某位成员"

@@ -26,26 +26,6 @@ def test_the_estimate_is_not_too_low(text: str, fewest: int, most: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0),
-        ("a", 1),
-        ("的", 1),
-        ("word", 1),
-        ("你好吗", 3),
-        ("\n", 1),
-        ("懋氽", 5),
-        ("WORD", 2),
-        ("2026", 4),
-        ("☂😂", 8),
-    ],
-)
-def test_the_rule_is_plain(text: str, tokens: int) -> None:
-    """The estimate is the sum of a weight for each character, rounded up."""
-    assert token_count(text) == tokens
-
-
-@pytest.mark.parametrize(
     ("text", "sentences"),
     [
         ("", []),

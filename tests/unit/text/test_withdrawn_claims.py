@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.text.retelling import WithdrawnClaim, retells, share, trace_of, untelling, without
+from cognitive_memory_core.text.retelling import WithdrawnClaim, retells, untelling, without
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth
@@ -75,33 +73,10 @@ def test_sentences_go_and_the_rest_stays() -> None:
     assert left == "阿棠是插画师。养猫。\n\n- 怕高。\n\n> 老照片 "
 
 
-@given(st.text(alphabet="。；;！?\n- *甲乙a ", max_size=80))
-def test_what_nothing_goes_out_of_is_the_same(text: str) -> None:
-    """A text from which nothing is removed is unchanged."""
-    assert without(text, lambda _: False) == text
-    assert not without(text, lambda _: True).strip("-*+•>· \t\n")
-
-
-@given(st.text(max_size=200), st.text(max_size=200))
-@example("0⛦上下壿", "0⛦上下壿")  # before Python 3.12 a plain sum depends on the order of the terms
-def test_a_share_is_a_share(one: str, other: str) -> None:
-    """The share is between 0 and 1 for any texts, and a text is fully contained in itself."""
-    first, second = trace_of(one), trace_of(other)
-    assert 0.0 <= share(first, second) <= 1.0
-    assert share(first, first) in {0.0, 1.0}
-
-
 def test_long_texts_are_quickly_compared() -> None:
     """Comparing a statement with a profile takes time proportional to the length of the profile."""
     statement = WithdrawnClaim("家门锁密码是七零四二" * 400, WHO)
     assert growth(lambda lines: without("养猫；喜欢乌龙茶。\n" * lines, statement.is_told_by), 1_000) < LINEAR
-
-
-def test_long_statements_are_quickly_compared() -> None:
-    """Comparing a statement takes time proportional to its own length."""
-    profile = "养猫；喜欢乌龙茶。\n" * 50
-    told = "家门锁密码是七零四二"
-    assert growth(lambda times: without(profile, WithdrawnClaim(told * times, WHO).is_told_by), 400) < LINEAR
 
 
 @pytest.mark.parametrize(

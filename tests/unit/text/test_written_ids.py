@@ -6,21 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.names import plain, short_form
+from cognitive_memory_core.text.names import plain
 from cognitive_memory_core.text.people import foreign_ids, ids_in
 
 BEARERS = {"阿棠": {"1"}, "棠": {"2"}, "唐唐": {"2"}, "老齐": {"1", "2"}, "Li": {"3"}}
-
-
-def test_plain_spelling() -> None:
-    """Width, digits of other scripts and invisible characters do not change an id."""
-    assert plain("（２０００\u200b００１）٣") == "(2000001)3"
-
-
-def test_spoken_names() -> None:
-    """An addition to a name is removed; a name of one character is kept."""
-    assert short_form("陈皮〔已还魂〕") == "陈皮"
-    assert short_form("🥟") == "🥟"
 
 
 @pytest.mark.parametrize(

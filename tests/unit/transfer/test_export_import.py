@@ -15,8 +15,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.store.consent import OptOut, Shared
-from cognitive_memory_core.transfer.export_format import HEAD, written
-from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, TemporaryProfiles, a_profile
 
@@ -136,15 +135,3 @@ async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: Ledger, tmp_path: 
     other = a_ledger(clock=FrozenClock())
     assert await imported(other, path) == 2
     assert sorted(await archived(other), key=repr) == [OptOut("2000002", NOON), Shared("2000001", NOON)]
-
-
-async def test_a_profile_too_large_to_be_kept_does_not_end_an_import(
-    ledger: Ledger, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A profile that is too large to store is left out, and the import continues."""
-    rows = a_profile(key=TANG, tags=("好" * 999,) * 90), a_profile(key=TANG_THERE)
-    (tmp_path / "out.jsonl").write_bytes(b"\n".join([HEAD, *map(written, rows)]))
-    profiles = FileProfiles(tmp_path / "data", KEEP, FrozenClock(), SHANGHAI)
-    assert await imported(ledger, tmp_path / "out.jsonl", profiles=profiles) == 1
-    assert await profiles.keys() == [TANG_THERE]
-    assert "太大" in caplog.text

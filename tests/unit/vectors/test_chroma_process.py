@@ -10,7 +10,6 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
@@ -75,11 +74,6 @@ async def test_what_no_line_can_hold_is_not_sent(value: object) -> None:
         assert await process.write("pid") == pid
 
 
-def test_the_token_is_not_shown() -> None:
-    """The representation of a place does not contain the server's token."""
-    assert "secret" not in repr(Place("/folder", token="secret"))
-
-
 async def test_the_process_lives_from_the_first_request_to_the_close() -> None:
     """The process starts with the first request, answers all, what a library prints too, and ends when closing."""
     async with running() as process:
@@ -128,17 +122,6 @@ async def test_the_process_gets_none_of_the_bots_keys() -> None:
     assert {"PYTHONPATH", "OPENBLAS_NUM_THREADS"} <= set(names)
 
 
-def test_the_process_finds_the_modules_that_the_bot_finds() -> None:
-    """The import path is passed in its order without the entry for the current directory."""
-    one, two = str(Path("one").resolve()), str(Path("two").resolve())
-    entries = clean_environment({"PATH": "p", "KEY": "k"}, ["", one, two])
-    assert "KEY" not in entries
-    assert entries["PATH"] == "p"
-    found = entries["PYTHONPATH"].split(os.pathsep)
-    assert found[:2] == [one, two]
-    assert all(found)
-
-
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another heap")
 def test_nothing_that_was_freed_comes_into_what_is_written_next() -> None:
     """Freed memory is cleared, so that erased data cannot reach the blocks that Chroma writes."""
@@ -157,16 +140,6 @@ async def test_death_fails_the_call_and_the_next_one_starts_anew() -> None:
         assert "7" in process.last_error
         assert await process.write("pid") != first
         assert process.last_error == ""
-
-
-async def test_a_death_between_calls_costs_no_call() -> None:
-    """A process that died between requests is replaced before the next one."""
-    async with running() as process:
-        first = await process.write("pid")
-        child = psutil.Process(first)
-        child.kill()
-        await until(lambda: child.status() == psutil.STATUS_ZOMBIE)
-        assert await process.write("pid") != first
 
 
 async def test_repeated_death_is_answered_with_growing_pauses() -> None:
@@ -259,25 +232,6 @@ async def test_a_process_that_stays_off_says_why(why: str) -> None:
         assert (again.value.retry_after or 0) > BOUNDS.first_pause
 
 
-async def test_a_command_that_cannot_be_started_is_unavailable() -> None:
-    """A missing interpreter raises UnavailableError."""
-    process = ChromaProcess(NOWHERE, BOUNDS, ("/nowhere/python",))
-    with pytest.raises(UnavailableError):
-        await process.write("pid")
-    await process.close()
-
-
-async def test_closing_in_the_middle_of_work_ends_it() -> None:
-    """A request that does not finish during closing is told that the process ended."""
-    async with running(replace(BOUNDS, closing=0.3)) as process:
-        child = psutil.Process(await process.write("pid"))
-        work = asyncio.create_task(process.write("sleep", milliseconds=60_000, limit=50.0))
-        await asyncio.sleep(0.05)
-    with pytest.raises(UnavailableError):
-        await work
-    assert not child.is_running()
-
-
 async def test_closing_in_the_middle_of_the_start_leaves_no_process() -> None:
     """Closing ends a process that is still starting."""
     async with running() as process:
@@ -286,3 +240,8 @@ async def test_closing_in_the_middle_of_the_start_leaves_no_process() -> None:
         child = psutil.Process(process.pid)
         starting.cancel()
     assert not child.is_running()
+
+
+def test_the_token_is_not_shown() -> None:
+    """The representation of a place does not contain the server's token."""
+    assert "secret" not in repr(Place("/folder", token="secret"))

@@ -150,33 +150,6 @@ async def test_few_rows_start_no_store() -> None:
     assert not world.follower.loop.trouble.error
 
 
-async def test_a_whole_batch_starts_the_store_once() -> None:
-    """A full batch of rows starts the store once."""
-    world = World()
-    for count in (ROWS_BEHIND - 1, 1):
-        assert world.store.starts == 0
-        await world.add(count)
-        await world.follower.round()
-    state = await world.follower.state()
-    assert (state.activity, state.behind, state.generation) == ("awake", 0, 1)
-    await world.lived(SECONDS_BEHIND * 3)
-    assert world.store.starts == 1
-
-
-async def test_the_minutes_of_the_next_row_are_its_own() -> None:
-    """The waiting time starts with the first missing row, not with the last batch."""
-    world = World()
-    await world.add(1)
-    await world.lived(SECONDS_BEHIND + IDLE_SECONDS + 1)
-    assert not world.store.is_running
-    await world.lived(SECONDS_BEHIND)
-    await world.add(1)
-    await world.lived(SECONDS_BEHIND - 1)
-    assert (world.store.starts, await world.follower.lag()) == (1, 1)
-    await world.lived(2)
-    assert (world.store.starts, await world.follower.lag()) == (2, 0)
-
-
 async def test_a_store_that_nobody_needs_ends() -> None:
     """After the idle time the store stops, exact search answers, and the status reports no failure."""
     world = World()
@@ -193,30 +166,6 @@ async def test_a_store_that_nobody_needs_ends() -> None:
         await world.follower.nearest(ASKED, EVERYTHING, 3)
 
 
-async def test_questions_keep_the_store_running() -> None:
-    """Large searches keep the store running."""
-    world = World()
-    await world.add(3)
-    await world.follower.follow()
-    for _ in range(5):
-        await world.lived(IDLE_SECONDS - 1)
-        assert len(await world.follower.nearest(ASKED, EVERYTHING, 3)) == 3
-    assert world.store.starts == 1
-
-
-async def test_rows_that_trickle_in_do_not_keep_the_store_running() -> None:
-    """Single rows are written while the store runs, but do not keep it running."""
-    world = World()
-    await world.add(3)
-    await world.follower.follow()
-    for _ in range(4):
-        await world.lived(IDLE_SECONDS / 4)
-        await world.add(1)
-        await world.follower.round()
-    await world.lived(1)
-    assert not world.store.is_running
-
-
 async def test_the_store_answers_only_with_all_rows() -> None:
     """Rows added while the store was stopped are indexed before it answers."""
     world = World()
@@ -227,17 +176,6 @@ async def test_the_store_answers_only_with_all_rows() -> None:
         await world.follower.nearest(ASKED, EVERYTHING, 3)
     await world.follower.round()
     assert late[0].id in {found for found, _ in await world.follower.nearest(ASKED, EVERYTHING, 3)}
-
-
-async def test_lag_is_counted_while_the_store_sleeps() -> None:
-    """Missing rows are counted while the store is stopped, also after a restart."""
-    world = World()
-    await world.add(5)
-    await world.slept()
-    await world.add(2)
-    assert (await world.follower.state()).behind == 2
-    assert (await world.restarted().state()).behind == 2
-    assert world.store.starts == 1
 
 
 async def test_whoever_drains_gets_a_whole_index() -> None:

@@ -9,7 +9,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
 from cognitive_memory_core.ports.models import Calibration, Vector
 from cognitive_memory_core.store.vectors import VectorLedger, VectorRow
-from cognitive_memory_core.vectors.indexer import BATCH, PATIENT, PLAIN_TEXT, Indexer, Waiting, event_indexer
+from cognitive_memory_core.vectors.indexer import PLAIN_TEXT, Indexer, Waiting, event_indexer
 from tests.support.builders import an_event
 from tests.support.ledgers import Ledger, a_ledger, a_vector, committed
 
@@ -68,18 +68,6 @@ async def until_idle(indexer: Indexer[Waiting]) -> None:
         pass
 
 
-async def test_each_event_is_embedded_once() -> None:
-    """More events than a batch are embedded once each, and the callback is called."""
-    ledger, model, told = a_ledger(), Model(), []
-    texts = [f"第 {number} 件事" for number in range(BATCH + 3)]
-    await some(ledger, *texts)
-    indexer = event_indexer(model, ledger.vectors, on_stored=lambda: told.append(1))
-    await until_idle(indexer)
-    assert sorted(model.answered) == sorted(texts)
-    assert not await indexer.has_lag()
-    assert len(told) == 2
-
-
 @pytest.mark.parametrize("error", [PermanentError("too long"), BadAnswer("NaN"), TooSlow("60 s")])
 @pytest.mark.parametrize("place", [0, 1, 30, 63])
 async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -> None:
@@ -119,26 +107,6 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
     await until_idle(indexer)
     assert not await indexer.has_lag()
     assert len(model.answered) == count
-
-
-async def test_a_text_for_which_the_model_is_always_away_holds_nobody_up() -> None:
-    """If batches with one text always time out and another text works, that text is skipped."""
-    ledger = a_ledger()
-    texts = [f"第 {number} 件事" for number in range(20)]
-
-    def refuse(batch: Sequence[str]) -> None:
-        if texts[3] in batch:
-            raise UnavailableError("500")
-
-    model = Model(refuse)
-    await some(ledger, *texts)
-    indexer = event_indexer(model, ledger.vectors)
-    for _ in range(PATIENT):
-        with pytest.raises(UnavailableError):
-            await indexer.step()
-    await until_idle(indexer)
-    assert not await indexer.has_lag()
-    assert set(texts) - set(model.answered) == {texts[3]}
 
 
 async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
+from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused
 from cognitive_memory_core.ports.models import Calibration, Vector
 from cognitive_memory_core.tasks import latest
 from cognitive_memory_core.vectors.indexer import PROFILE_BATCH as BATCH
@@ -175,22 +175,6 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
         await indexer.loop.stop()
 
 
-async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
-    """An unreadable file is retried without any other write."""
-    world = World()
-    key = await world.portray(1)
-    store = Unreadable(world.store, key)
-    indexer = ProfileIndexer(store, world.index, world.model, read_again=0.02)
-    indexer.loop.start()
-    try:
-        await until(lambda: latest(indexer.error_states) == "读不了")
-        store.key = None
-        await until(lambda: latest(indexer.error_states) == "")
-        assert set(await world.index.versions()) == {key}
-    finally:
-        await indexer.loop.stop()
-
-
 @pytest.mark.parametrize("error", [PermanentError("拒绝"), BadAnswer("坏")])
 async def test_one_unusable_profile_holds_nobody_up(error: Exception) -> None:
     """A profile that the model refuses is skipped for an hour or until it changes; others get vectors."""
@@ -209,27 +193,6 @@ async def test_one_unusable_profile_holds_nobody_up(error: Exception) -> None:
     await world.portray(2, "好了。")
     await world.catch_up()
     assert await world.waiting() == 0
-
-
-async def test_the_loop_outlives_a_model_that_is_away() -> None:
-    """The loop continues after model failures, and new profiles are indexed soon."""
-    failures = [UnavailableError("away")]
-
-    def react(_: Sequence[str]) -> None:
-        if failures:
-            raise failures.pop()
-
-    world = World(react)
-    await world.portray(1)
-    assert await world.indexer.has_lag()
-    world.indexer.loop.start()
-    await until_not(world.indexer.has_lag)
-    key = await world.portray(2)
-    await world.index.put(await world.store.find(key))
-    world.indexer.wake_now()
-    await until_not(world.indexer.has_lag)
-    assert latest(world.indexer.error_states) == ""
-    await world.indexer.loop.stop()
 
 
 def test_a_profile_is_found_by_all_its_words() -> None:

@@ -74,37 +74,6 @@ async def test_an_operator_who_asks_during_a_build_gets_that_one() -> None:
     assert store.begun == 1
 
 
-async def test_the_follower_does_not_build_again_what_an_operator_builds() -> None:
-    """A round without a generation waits for the running build."""
-    store, _, follower = await filled()
-    asked = asyncio.create_task(follower.rebuild())
-    await turns()
-    following = asyncio.create_task(follower.follow())
-    await turns()
-    store.gate.set()
-    await asyncio.gather(asked, following)
-    assert store.begun == 1
-    assert (await follower.state()).generation == 1
-
-
-async def test_what_is_opened_during_a_rebuild_does_not_take_its_place() -> None:
-    """Opening the old generation during a rebuild leads to one build."""
-    store, ledger, first = await filled()
-    store.gate.set()
-    await first.follow()
-    store.gate.clear()
-    follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL)
-    following = asyncio.create_task(follower.follow())
-    await turns()  # it opens the first generation
-    asked = asyncio.create_task(follower.rebuild())
-    await turns()
-    store.gate.set()
-    await asyncio.gather(following, asked)
-    await follower.follow()
-    assert store.begun == 2
-    assert (await follower.state()).generation == 2
-
-
 async def test_a_purge_is_not_served_by_a_build_that_began_before_it() -> None:
     """A purge needs a build that started after it; two purges share one."""
     store, _, follower = await filled()

@@ -178,32 +178,6 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     await follower.loop.stop()
 
 
-class Hiccuping(TroubledStore):
-    """A store whose first listing fails."""
-
-    hiccups = 1
-
-    async def listed(self, generation: Generation) -> frozenset[str]:
-        """Fail first, then list."""
-        self.hiccups -= 1
-        if self.hiccups >= 0:
-            raise UnavailableError("slow")
-        return await super().listed(generation)
-
-
-async def test_one_slow_listing_while_opening_is_no_reason_to_give_up() -> None:
-    """A failed listing while opening is repeated, without a rebuild."""
-    ledger, store = a_ledger(), TroubledStore()
-    await some(ledger, 3)
-    await follower_of(ledger, store).follow()
-    store.__class__ = Hiccuping
-    follower = follower_of(ledger, store)
-    with pytest.raises(UnavailableError):
-        await follower.follow()
-    await follower.follow()
-    assert (await follower.state(), store.begun) == (IndexState(generation=1, activity="awake"), 1)
-
-
 class ReadOnly(TroubledStore):
     """A store whose first generation can be read but not written."""
 
@@ -250,20 +224,6 @@ async def test_a_build_that_failed_is_begun_again() -> None:
     assert (store.begun, (await follower.state()).generation) == (2, 2)
 
 
-async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened() -> None:
-    """A purge after the last event was erased also removes a damaged generation."""
-    ledger, store = a_ledger(), TroubledStore()
-    (event,) = await some(ledger, 1)
-    await follower_of(ledger, store).follow()
-    store.is_damaged = True
-    await ledger.eraser.forget(event.id, NOON)
-    await follower_of(ledger, store).rebuild()
-    generation = await store.open()
-    assert generation is not None
-    assert generation.number == 2
-    assert await store.listed(generation) == frozenset()
-
-
 async def test_erased_events_leave_the_index_at_once() -> None:
     """Erased events are not found, and an unavailable store is not used until it is rebuilt."""
     ledger, store = a_ledger(), TroubledStore()
@@ -279,22 +239,6 @@ async def test_erased_events_leave_the_index_at_once() -> None:
         await found(follower)
     await follower.follow()
     assert store.begun == 2
-
-
-async def test_when_the_last_event_goes_the_index_is_empty_and_up_to_date() -> None:
-    """The last row is removed like any other, and a rebuild leaves nothing of it."""
-    ledger, store = a_ledger(), TroubledStore()
-    follower = follower_of(ledger, store)
-    (event,) = await some(ledger, 1)
-    await follower.follow()
-    await ledger.eraser.forget(event.id, NOON)
-    await follower.follow()
-    assert await follower.lag() == 0
-    assert await found(follower) == set()
-    restarted = follower_of(ledger, store)
-    assert await restarted.lag() == 0
-    assert await restarted.rebuild() == 0
-    assert (await store.open()).number == 2  # type: ignore[union-attr]  # it was just put in use
 
 
 async def test_vectors_of_another_length_stay_out() -> None:

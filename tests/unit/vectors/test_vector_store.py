@@ -7,7 +7,6 @@ import random
 from array import array
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -31,7 +30,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")  # one store of each kind 
 
 EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
 EVERYTHING = ReadFilter(OPERATOR)
-MORE_THAN_ONE_BATCH = 5_462
 REFUSED = {
     "shorter": array("f", (1,)),
     "longer": array("f", (1, 0, 0)),
@@ -68,15 +66,6 @@ async def found(
     """Return the ids nearest to the east."""
     asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     return [event_id for event_id, _ in await store.nearest(generation, EAST, asked, limit)]
-
-
-async def test_a_new_store_has_no_generation(shop: Shop, tmp_path: Path) -> None:
-    """A store has no generation in use before one was put in use, even if one is being built."""
-    async with shop.another(tmp_path) as new:
-        assert await new.open() is None
-        growing = await new.begin(MODEL, 2)
-        await new.upsert(growing, rows([(an_event(), EAST)]))
-        assert await new.open() is None
 
 
 async def test_a_generation_begins_empty_and_says_what_it_is_for(store: VectorStore) -> None:
@@ -150,14 +139,6 @@ async def test_a_store_sleeps_until_it_is_asked(shop: Shop, generation: Generati
     assert await found(shop.store, generation, EVERYTHING) == [east.id, late.id]
 
 
-async def test_what_was_never_put_in_use_is_not_there(shop: Shop, tmp_path: Path) -> None:
-    """Whether a generation is in use can be asked without starting the store."""
-    async with shop.another(tmp_path) as new:
-        assert not await new.is_there()
-        await new.begin(MODEL, 2)
-        assert not await new.is_there()
-
-
 async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: Generation) -> None:
     """Building again removes an abandoned generation and leaves the one in use unchanged."""
     kept, left, new = an_event("甲"), an_event("乙"), an_event("丙")
@@ -173,27 +154,6 @@ async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: 
     await shop.store.upsert(again, rows([(new, EAST)]))
     assert await shop.store.listed(generation) == {kept.id}
     assert await found(shop.store, again, GROUP) == [new.id]
-
-
-async def test_rows_are_taken_out(store: VectorStore, generation: Generation) -> None:
-    """A removed row is neither listed nor found; removing it again or an unknown id has no effect."""
-    gone, kept = an_event("甲"), an_event("乙")
-    await store.upsert(generation, rows([(gone, EAST), (kept, NORTH)]))
-    for _ in range(2):
-        await store.remove(generation, [gone.id, "nobody", gone.id])
-        assert await store.listed(generation) == {kept.id}
-        assert await found(store, generation, GROUP) == [kept.id]
-    await store.upsert(generation, rows([(gone, EAST)]))
-    assert await found(store, generation, GROUP) == [gone.id, kept.id]
-
-
-async def test_a_retired_event_is_no_row(store: VectorStore, generation: Generation) -> None:
-    """A retired event is not stored, and is removed if it was."""
-    stood, never, kept = an_event("甲"), an_event("乙", retired_at=NOON), an_event("丙")
-    await store.upsert(generation, rows([(stood, EAST), (never, EAST), (kept, EAST)]))
-    await store.upsert(generation, [row(stood, EAST, retired_at=NOON)])
-    assert await store.listed(generation) == {kept.id}
-    assert await found(store, generation, EVERYTHING) == [kept.id]
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(store: VectorStore, generation: Generation) -> None:
@@ -263,21 +223,6 @@ async def test_a_bad_vector_is_never_stored(store: VectorStore, generation: Gene
     with pytest.raises(BadArgument):
         await store.upsert(generation, rows([(before, EAST), (an_event("丙"), bad), (behind, EAST)]))
     assert await store.listed(generation) == frozenset()
-
-
-async def test_any_number_of_rows_is_one_batch(shop: Shop, store: VectorStore, generation: Generation) -> None:
-    """Any number of rows is written, listed and removed in one call each."""
-    many = MORE_THAN_ONE_BATCH if shop.make == "chroma" else 500  # a server is written to by the same child
-    turn = 2 * math.pi / many
-    events = [an_event(str(number)) for number in range(many)]
-    circle = (a_vector(math.cos(turn * number), math.sin(turn * number)) for number in range(many))
-    await store.upsert(generation, rows(zip(events, circle, strict=True)))
-    everyone = {event.id for event in events}
-    assert await store.listed(generation) == everyone
-    assert (await found(store, generation, GROUP))[0] == events[0].id
-    gone = {event.id for event in events[::100]}
-    await store.remove(generation, [*gone, *(f"nobody-{number}" for number in range(many))])
-    assert await store.listed(generation) == everyone - gone
 
 
 async def test_the_last_of_two_rows_of_one_event_counts(store: VectorStore, generation: Generation) -> None:
