@@ -15,7 +15,6 @@ from cognitive_memory_core.configuration import (
     Configuration,
     found_key,
     setting_keys,
-    with_hot,
 )
 from cognitive_memory_core.domain.figures import Price
 from cognitive_memory_core.errors import BadArgument, StorageRefused
@@ -167,16 +166,6 @@ def test_another_env_moves_hot_keys_only(tmp_path: Path) -> None:
     assert configuration.settings.query.auto_top_k == 4
 
 
-def test_a_file_changed_by_hand_is_read_again(tmp_path: Path) -> None:
-    """A reload uses what the operator wrote into overrides.json, and a later change keeps it."""
-    configuration = Configuration({}, tmp_path)
-    write(tmp_path, '{"query.auto_top_k": 4}')
-    assert configuration.reload().changed == ("query.auto_top_k",)
-    write(tmp_path, '{"query.auto_top_k": 5}')
-    configuration.change("query.profile_top_k", "2")
-    assert stored(tmp_path) == {"query.auto_top_k": 5, "query.profile_top_k": 2}
-
-
 def test_secrets_are_not_shown() -> None:
     """Keys and tokens are hidden, whether they are set or not shown as blank."""
     given = {"models": {"historian": {"api_key": "canary", "extra_body": {"k": "canary"}}}}
@@ -195,13 +184,3 @@ def test_every_value_is_shown_as_env_would_write_it() -> None:
     price = configuration.state("models.embedding.price").value
     assert Settings.from_mapping({"models": {"embedding": {"price": price}}}).models.embedding.price == Price(0.5, 0.5)
     assert all(configuration.state(key) for key in setting_keys())
-
-
-def test_hot_settings_move_and_the_others_stay() -> None:
-    """Only hot settings are taken over from other settings."""
-    wanted = Settings.from_mapping(
-        {"query": {"auto_top_k": 1}, "profile": {"merge_max_facts": 2, "max_chars": 3}, "daily_calls": 4}
-    )
-    moved = with_hot(Settings(), wanted)
-    assert (moved.query.auto_top_k, moved.profile.merge_max_facts) == (1, 2)
-    assert (moved.profile.max_chars, moved.daily_calls) == (Settings().profile.max_chars, Settings().daily_calls)

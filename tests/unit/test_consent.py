@@ -78,16 +78,6 @@ async def test_every_text_of_an_experience_is_redacted() -> None:
     assert "海棠未眠" not in f"{shown.text}{shown.pain}{shown.solution}{shown.outcome}"
 
 
-async def test_a_namesake_is_not_hidden() -> None:
-    """A name that another person has in the same group is hidden only before the id."""
-    ledger = a_ledger()
-    for person in ("2000001", "2000009"):
-        await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
-    consent = Consent(ledger)
-    await consent.opt_out("2000001", NOON)
-    assert consent.hidden("阿棠(2000001)和阿棠(2000009)，阿棠") == "某位成员和阿棠(2000009)，阿棠"
-
-
 class FullBook:
     """A consent store that cannot be written."""
 

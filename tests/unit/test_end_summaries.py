@@ -116,18 +116,6 @@ async def test_the_same_memo_twice_is_one_entry(mirror: EndSummaries, path: Path
     assert len(rows_of(path)) == 1
 
 
-async def test_only_the_newest_are_kept(mirror: EndSummaries, path: Path):
-    """At most a thousand entries, the newest, are kept."""
-    lay(path, json.dumps([f"旧{number}" for number in range(KEPT)]))
-    for number in range(5):
-        await mirror.copy(a_memo(number))
-    await mirror.flush()
-    rows = rows_of(path)
-    assert len(rows) == KEPT
-    assert rows[0] == "旧5"
-    assert rows[-1]["id"] == "memo4"
-
-
 async def test_a_longer_list_of_the_older_mode_is_kept_aside(
     mirror: EndSummaries, path: Path, caplog: pytest.LogCaptureFixture
 ):
@@ -148,22 +136,6 @@ async def test_a_longer_list_of_the_older_mode_is_kept_aside(
     asides = {one.read_text("utf-8") for one in path.parent.glob("end_summaries.before-*.json")}
     assert asides == {content, content + " "}
     assert len(rows_of(path)) == KEPT
-
-
-@pytest.mark.parametrize("at", range(1, 20))
-async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries, disk: FaultyDisk, path: Path, at: int):
-    """If the copy cannot be written, the longer list is not cut."""
-    lay(path, json.dumps([f"旧{number}" for number in range(KEPT + 1)]))
-    disk.arm(Fault(at, errno.ENOSPC, always=True))
-    for number in range(3):
-        await mirror.copy(a_memo(number))
-        await mirror.flush()
-    whole = [one for one in path.parent.iterdir() if one.suffix == ".json" and "旧0" in rows_of(one)]
-    assert whole
-    disk.arm(None)
-    await mirror.flush()
-    assert len(list(path.parent.glob("end_summaries.before-*.json"))) <= 1
-    assert any("旧0" in rows_of(one) for one in path.parent.iterdir())
 
 
 async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, disk: FaultyDisk, path: Path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,7 +18,6 @@ from tests.support.clock import FrozenClock
 from tests.support.waiting import until
 
 T = TypeVar("T")
-FOR_EVER = 1e9  # seconds
 CAT = "阿棠(2000001) 养了一只猫"
 VAGUE = "他昨天去了那里"  # no statement that the gate accepts
 
@@ -153,27 +151,6 @@ async def test_how_long_a_job_may_run_moves(tmp_path: Path) -> None:
 
         await until(is_turned_back)
         assert any("10001" in job for job in jobs_in(tmp_path, "processing"))
-
-
-async def test_how_often_foreign_jobs_are_looked_for_moves(tmp_path: Path) -> None:
-    """`historian.poll_interval_seconds` decides when job files that another process added are found."""
-    async with at_work(tmp_path / "there", historian={"shutdown_seconds": 0}) as other:
-        other.chat.gate.clear()
-        await other.remember("她养了一只猫")
-    [foreign] = (tmp_path / "there" / "queues" / "pending").glob("*.json")
-    slow = {"poll_interval_seconds": FOR_EVER}
-    async with at_work(tmp_path / "here", statements(CAT), historian=slow) as bench:
-        await bench.stored("她养了一只猫")
-        shutil.copy(foreign, tmp_path / "here" / "queues" / "pending")
-        bench.chat.answer = statements("阿棠(2000001) 养了一只狗")
-        await bench.idle()
-        assert len(await bench.memory.events(GROUP)) == 1
-        await bench.move("historian", poll_interval_seconds=0.05)
-
-        async def is_found() -> bool:
-            return len(await bench.memory.events(GROUP)) == 2
-
-        await until(is_found)
 
 
 async def test_how_many_facts_a_profile_waits_for_moves(tmp_path: Path) -> None:

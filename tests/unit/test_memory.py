@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import sys
-import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -203,27 +202,6 @@ async def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
         assert is_done
 
 
-async def test_long_lines_are_read_a_few_at_a_time(tmp_path: Path) -> None:
-    """An import of lines of nearly the permitted length holds few of them in memory at once."""
-    path = tmp_path / "x.jsonl"
-    line = json.dumps({"type": "event", "text": "x" * 900_000})
-    path.write_text("\n".join(['{"format":"cognitive-memory","version":1}', *[line] * 60]), "utf-8")
-    async with opened(tmp_path / "m") as memory:
-        tracemalloc.start()
-        assert await memory.import_(path) == 0
-        _, most = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-    assert most < 30_000_000
-
-
-async def test_a_request_is_of_its_person(tmp_path: Path) -> None:
-    """The same request id of two people in one group gives two jobs."""
-    async with opened(tmp_path) as memory:
-        first = await memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id="r1"))
-        second = await memory.remember(Turn(STRANGER, observations=["路人养猫"], request_id="r1"))
-        assert first != second
-
-
 async def test_a_message_is_learned_from_the_moment_its_turn_is_accepted(tmp_path: Path) -> None:
     """The messages of a turn count as learned while it is pending, after a restart, and as an event."""
     async with opened(tmp_path, background=False) as memory:
@@ -356,15 +334,6 @@ async def test_an_id_stands_once_in_a_context(tmp_path: Path) -> None:
         assert (text.count("(2000001)"), text.count("阿棠") > 1) == (1, True)
         assert text.count("路人") == text.count("路人(200000") > 2
         assert text.count("周三 ") > 2
-
-
-@pytest.mark.parametrize("query", ["asdfqwer 不存在的东西", "wedding", "zzzz"])
-async def test_what_is_not_there_is_not_found(tmp_path: Path, query: str) -> None:
-    """A search for words that no memory has finds nothing, however near their characters lie."""
-    async with opened(tmp_path) as memory:
-        await remembered(memory, "阿棠对花生过敏", "阿棠 2026年3月2日 去了 Birmingham", "阿棠 edits videos")
-        assert await memory.search_events(GROUP, query) == []
-        assert await memory.search_events(GROUP, "花生")
 
 
 async def test_a_chroma_server_that_is_killed_is_in_the_status(tmp_path: Path) -> None:

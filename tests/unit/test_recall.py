@@ -51,22 +51,6 @@ async def test_last_week_comes_first_and_the_rest_stays(tmp_path: Path) -> None:
         assert "阿棠" in recollections((await memory.context(GROUP, "上周谁说要请客")).text).splitlines()[1]
 
 
-async def test_a_month_and_a_name_in_english(tmp_path: Path) -> None:
-    """A question with a name and a month finds that person's event of that month first, and drops none."""
-    async with opened(tmp_path, clock=FrozenClock(datetime(2026, 5, 4, 12, tzinfo=SHANGHAI))) as memory:
-        for text, scene, month in (
-            ("Betty decided to sell the car", BETTY, 1),
-            ("Betty decided to learn pottery", BETTY, 3),
-            ("小满 decided to move", MAN, 3),
-        ):
-            then = datetime(2026, month, 10, 12, tzinfo=SHANGHAI)
-            assert await memory.remember(Turn(scene, observations=[text], happened_at=then))
-            assert await memory.drain(PATIENCE)
-        texts = await found(memory, GROUP, "what did Betty decide in March")
-        assert "pottery" in texts[0]
-        assert len(texts) == 3
-
-
 @pytest.mark.parametrize(
     ("narrowed", "numbers"),
     [
@@ -111,16 +95,3 @@ async def test_the_speaker_is_found_where_another_was_spoken_to(tmp_path: Path) 
         assert await memory.drain(PATIENCE)
         for user_id in ("2000001", "2000002"):
             assert "长笛" in "".join(await found(memory, GROUP, "长笛", user_id=user_id))
-
-
-async def test_five_equal_facts_are_one_line(tmp_path: Path) -> None:
-    """The same fact from five people is one line of the context."""
-    async with opened(tmp_path) as memory:
-        for number in range(5):
-            scene = Scene.group("10001", f"200010{number}", user_name=f"路人{number}", group_name="读书会")
-            await memory.remember(Turn(scene, observations=["读书会(10001)每周三晚上八点在山脚咖啡馆聚会"]))
-        assert await memory.drain(PATIENCE)
-        await told(memory, MAN, "我觉得山脚咖啡馆的聚会太吵", days_ago=2)
-        block = recollections((await memory.context(GROUP, "读书会在哪个咖啡馆聚会")).text)
-        assert block.count("每周三") == 1
-        assert "太吵" in block

@@ -57,14 +57,6 @@ def test_a_value_is_read_as_it_was_meant(key: str, given: object, read: object) 
     assert at(Settings.from_mapping(with_key(key, given)), key) == read
 
 
-@pytest.mark.parametrize(("given", "read"), [(123456, "123456"), (1e5, "100000.0"), ("sk-1", "sk-1")])
-def test_a_key_of_digits_is_a_key(given: object, read: str) -> None:
-    """An API key or token that NoneBot decoded as a number is used as text."""
-    settings = Settings.from_mapping({"models": {"historian": {"api_key": given}}, "http": {"token": given}})
-    assert settings.models.historian.api_key.get_secret_value() == read
-    assert settings.http.token.get_secret_value() == read
-
-
 @pytest.mark.parametrize("blank", ["", None])
 @pytest.mark.parametrize(
     "key",

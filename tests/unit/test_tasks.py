@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.tasks import BackgroundLoop, ErrorState, isolated, latest
+from cognitive_memory_core.tasks import BackgroundLoop, isolated
 from tests.support.waiting import until
 
 
@@ -77,20 +77,6 @@ async def test_a_cancellation_ends_the_round_in_hand_first() -> None:
     await asyncio.sleep(0.01)
     await rounds.stop()
     assert ended == ["round"]
-
-
-def test_the_latest_trouble_is_shown_and_no_old_one_hides_it(caplog: pytest.LogCaptureFixture) -> None:
-    """Of several failures the status shows the latest that is not over."""
-    first, second = ErrorState("first"), ErrorState("second")
-    first.note(UnavailableError("甲"))
-    second.note(UnavailableError("乙"))
-    first.note(UnavailableError("甲"))
-    assert latest([first, second]) == "乙"
-    second.end()
-    assert latest([first, second]) == "甲"
-    first.end()
-    assert latest([first, second]) == ""
-    assert len(caplog.records) == 2
 
 
 @pytest.mark.parametrize("is_stubborn", [False, True])

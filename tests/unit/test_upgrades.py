@@ -191,18 +191,6 @@ async def test_a_directory_of_a_later_version_is_refused_untouched(tmp_path: Pat
     assert tree(other) == before
 
 
-def test_a_change_of_version_that_was_not_committed_counts_for_nothing(tmp_path: Path) -> None:
-    """Frames of the log after its last commit do not make a ledger one of a later version."""
-    path = tmp_path / "ledger.db"
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.executescript("PRAGMA journal_mode = WAL; PRAGMA cache_size = 1; CREATE TABLE t (a)")
-        connection.executescript("BEGIN; PRAGMA user_version = 9; COMMIT; BEGIN; PRAGMA user_version = 99;")
-        connection.executemany("INSERT INTO t VALUES (?)", [("x" * 3000,)] * 100)
-        shutil.copytree(tmp_path, tmp_path.with_name("copy"))
-    copy = tmp_path.with_name("copy") / "ledger.db"
-    assert migrations.stamp_of(copy).version == 9 == version(copy)
-
-
 async def test_a_ledger_without_its_format_is_called_damaged(tmp_path: Path) -> None:
     """A ledger of one byte, and one with tables but without its format's number, are refused as damaged, untouched."""
     async with core.CognitiveMemory.open(SETTINGS, tmp_path / "whole", background=False):

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import cognitive_memory_core as core
 from benchmarks import answers
 from benchmarks.answers import WINDOW, life
-from benchmarks.chat_set import Chat, read, windows_of
+from benchmarks.chat_set import Chat, read
 from benchmarks.labelled import ZONE
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=ZONE)
@@ -66,14 +65,6 @@ def data(tmp_path: Path) -> Path:
 def chat(data: Path) -> Chat:
     """Return that set."""
     return read(data)
-
-
-def test_windows_close_when_full_or_silent(chat: Chat) -> None:
-    """Twenty lines of people, or ten silent minutes, close a window; a silent one is handed over after the silence."""
-    scene = core.Scene.group("7", TANG)
-    said = [core.Message(f"m{at}", scene, "一句话", NOON + timedelta(minutes=at)) for at in (*range(25), 60)]
-    assert [len(window) for window in windows_of(said)] == [20, 5, 1]
-    assert [window.at for window in chat.windows()] == [NOON + timedelta(minutes=minute) for minute in (13, 51, 12)]
 
 
 async def test_rules_read_the_chat_as_it_is_said(chat: Chat) -> None:

@@ -121,15 +121,6 @@ def test_the_http_interface(home: BotHome) -> None:
     assert "~fastapi" in the_only(home, "http", "--offline")["advice"]
 
 
-def test_changed_settings_are_shown(home: BotHome) -> None:
-    """What overrides.json changes is shown, and what in it is not used is a fault."""
-    home.data_dir.mkdir(parents=True)
-    (home.data_dir / "overrides.json").write_text('{"query.auto_top_k": 3}')
-    assert "query.auto_top_k=3" in home.run("doctor", "--offline")[1]
-    (home.data_dir / "overrides.json").write_text("{")
-    assert "overrides.json" in the_only(home, "overrides", "--offline")["what"]
-
-
 @pytest.mark.parametrize(
     ("lines", "told"),
     [

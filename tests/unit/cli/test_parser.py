@@ -45,14 +45,3 @@ def test_a_file_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     (tmp_path / "there.json").touch()
     there = str(tmp_path / "there.json")
     assert a_parser().parse_args(["--transcript", there]).transcript == Path(there)
-
-
-def test_a_directory_must_be_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A directory that is not empty gives an error message; an empty or a new one is accepted."""
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "mine").touch()
-    (tmp_path / "empty").mkdir()
-    assert "已经有东西" in complaint(capsys, "--keep", str(tmp_path / "full"))
-    assert "已经有东西" in complaint(capsys, "--keep", str(tmp_path / "full" / "mine"))
-    for name in ("empty", "absent"):
-        assert a_parser().parse_args(["--keep", str(tmp_path / name)]).keep == tmp_path / name

@@ -14,11 +14,6 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_mess
 LIMITS = TurnLimits()
 
 
-def test_one_observation_may_be_handed_in_bare() -> None:
-    """A single text passed as observations is one observation, not a list of characters."""
-    assert Turn(GROUP, observations="阿棠喜欢乌龙茶").observations == ("阿棠喜欢乌龙茶",)
-
-
 @pytest.mark.parametrize(
     "fields",
     [

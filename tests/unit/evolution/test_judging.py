@@ -165,14 +165,6 @@ def test_who_agreed_and_refused_is_the_models_answer() -> None:
     assert taken(answered({**row, "agreed": [2], "refused": [7, 9]})).rejected == {"contrary": 1}
 
 
-def test_what_answers_something_else_is_no_assent() -> None:
-    """A 收到 long after a proposal agrees to something else, unless it replies to it."""
-    lines = a_chat((MO, "以后集合时间都听我的"), *((TEA, f"第{number}圈") for number in range(6)), (LIN, "收到"))
-    row = answered({**created("集合时间听管事的人的", 1), "agreed": [8]})
-    assert taken(row, lines=lines).rejected == {"alone": 1}
-    assert len(taken(row, lines=[*lines[:7], replace(lines[7], reply_to=lines[0].id)]).edits) == 1
-
-
 def test_whose_word_counts() -> None:
     """Two people count who were seen in the place for a week; one who came yesterday does not."""
     lines = a_chat((TEA, "以后每周六晚上讨论新番"), (LIN, "好，每周六晚上讨论新番"))

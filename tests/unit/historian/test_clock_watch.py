@@ -101,14 +101,3 @@ async def test_who_was_forgotten_in_the_future_is_recorded_again() -> None:
     assert not tombstones.covers_person("2000001", clock.now())
     assert tombstones.covers_person("2000001", right)
     assert tombstones.covers_person("2000009", right)
-
-
-async def test_a_clock_that_is_behind_moves_no_tombstone() -> None:
-    """With a clock in the past, the records of forgotten people stay in force."""
-    clock, ledger = FrozenClock(), a_ledger()
-    await believed(clock, ledger)
-    right = clock.now()
-    await ledger.eraser.forget_person("2000001", right, str)
-    clock.instant = NEVER
-    await watched(clock, ledger)
-    assert (await ledger.eraser.tombstones()).covers_person("2000001", right)

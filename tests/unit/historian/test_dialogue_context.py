@@ -122,19 +122,3 @@ async def test_next_wednesday_is_counted_from_when_it_was_said() -> None:
     (asked,) = judging.asks
     assert "猫疫苗改到下周三 [下周三=2026年3月11日]" in asked.prompt
     assert "我下周三请假 [下周三=2026年3月18日]" in asked.prompt
-
-
-async def test_only_certain_words_bear_a_date() -> None:
-    """Only words such as 明天 and 上周X, which mean one day, bear a date; every line has its weekday."""
-    uncertain = ("那就周四", "这周都行", "月初结账就行", "前几天买了一把伞", "上周末去爬山了", "上上周三请过假")
-    certain = ("老齐昨天搬家了", "今天下午三点开会", "上周五就交了", "下礼拜二放假")
-    window = [at(60 * 24 * 4 + number, text) for number, text in enumerate((*uncertain, *certain))]
-    judging = ScriptedChat(triaged(remember=False))
-    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian())
-    job_context = JobContext(window[-1].sent_at.astimezone(SHANGHAI), GROUP.scope, "", TANG, (TANG, QI))
-    await historian.triage(Dialogue(GROUP, tuple(window)), job_context)
-    lines = [line for line in judging.asks[0].prompt.split("\n") if "周日 12:0" in line and "阿棠(2000001)：" in line]
-    assert len(lines) == len(window)
-    dated = [line.partition(" [")[2] for line in lines]
-    assert dated[: len(uncertain)] == [""] * len(uncertain)
-    assert dated[len(uncertain) :] == ["昨天=2026年3月7日]", "", "上周五=2026年2月27日]", "下礼拜二=2026年3月10日]"]

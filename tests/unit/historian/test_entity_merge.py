@@ -147,23 +147,6 @@ async def test_lines_by_hand_and_older_ones_stay() -> None:
     assert await world.summary(TANG) == "管理员写的一行\n养了一只三花猫"
 
 
-async def test_a_line_takes_the_place_of_those_with_its_facts() -> None:
-    """A rewritten line replaces those that rest on one of its facts; a line whose facts nobody names stays."""
-    world = World()
-    await world.tell(TANG, "甲", "乙")
-    first, _ = await world.ledger.facts.facts(TANG, 9)
-    await world.entity.merge(TANG)
-    world.merger.react = lambda _: MergedLines((MergedLine("身份", "甲，改写过", (first.event_id,)),))
-    await world.tell(TANG, "丙")
-    await world.entity.merge(TANG)
-    assert world.merger.merged[-1][1:] == ([["甲"], ["乙"]], ["丙"])
-    assert await world.summary(TANG) == "乙\n\n## 身份\n- 甲，改写过"
-    world.merger.react = lambda _: MergedLines(outdated=(first.event_id,))
-    await world.tell(TANG, "丁")
-    await world.entity.merge(TANG)
-    assert await world.summary(TANG) == "乙"
-
-
 async def test_the_oldest_lines_leave_a_full_profile() -> None:
     """Over the limit the oldest lines go and are counted; what a person wrote stays."""
     world = World(settings=Live(Settings(profile=ProfileSettings(max_chars=60))))

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
-
 from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
+from cognitive_memory_core.errors import BadAnswer, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.merging import ProfileMerging
-from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
+from cognitive_memory_core.settings import HistorianSettings, Live, Settings
 from cognitive_memory_core.tasks import latest
 from tests.support.merging import ScriptedMerger, World
-from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE
+from tests.support.profiles import MILI_THERE, TANG
 from tests.support.waiting import until
 
 SOON = 0.35  # seconds within which a loop without a fixed clock would have acted
@@ -81,24 +78,6 @@ async def test_a_first_profile_comes_after_twenty_seconds_and_the_next_after_ten
     assert world.merger.merged[1][2] == ["乙", "丁", "丙"]
 
 
-async def test_facts_wait_a_little_for_those_of_waiting_jobs() -> None:
-    """Even without a configured delay, facts wait up to ten seconds for pending jobs, and are merged together."""
-    world, is_learning = World(settings=Live(Settings(profile=ProfileSettings(merge_delay_seconds=0)))), [True]
-    async with running(ProfileMerging(world.entity, is_learning=lambda: is_learning[0])) as merging:
-        await told(world, merging, TANG, "甲")
-        await told(world, merging, TANG, "乙")
-        await unmoved()
-        assert world.merger.merged == []
-        is_learning[0] = False
-        merging.nudge()
-        await until(lambda: len(world.merger.merged) == 1)
-        is_learning[0] = True
-        await told(world, merging, TANG, "丙")
-        world.clock.advance(seconds=10)
-        await until(lambda: len(world.merger.merged) == 2)
-    assert [facts for _, _, facts in world.merger.merged] == [["甲", "乙"], ["丙"]]
-
-
 async def test_entities_go_side_by_side_and_none_twice() -> None:
     """Up to ``concurrency`` profiles are merged at once, each by one merge at a time."""
     world = World(ScriptedMerger(seconds=0.05), settings=Live(Settings(historian=HistorianSettings(concurrency=3))))
@@ -146,27 +125,6 @@ async def test_a_broken_model_loses_nothing() -> None:
         assert await merging.state() == MergeState()
     assert await world.summary(TANG) == "甲\n乙"
     assert await world.summary(MILI_THERE) == "丙"
-
-
-@pytest.mark.parametrize("error", [BadAnswer("坏"), PermanentError("拒绝"), KeyError("阿棠说的话")])
-async def test_a_call_to_wake_does_not_spin(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
-    """A failed merge waits for its pause even during a drain; the log has ids and no texts."""
-
-    def react(_: Person) -> None:
-        raise error
-
-    world = World(ScriptedMerger(react))
-    async with running(ProfileMerging(world.entity)) as merging:
-        await told(world, merging, TANG_THERE, "甲")
-        await until(lambda: _woken(merging) and bool(world.merger.merged))
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(settled(merging), 1)
-        assert len(await merging.waiting()) == 1
-        assert merging.is_idle
-    assert len(world.merger.merged) == 1
-    assert "historian_profile_merge member group=10001 user=2000001" in caplog.text
-    assert "阿棠说的话" not in caplog.text
-    assert (await world.ledger.facts.waiting())[0].attempts == 1
 
 
 async def test_a_model_that_is_away_counts_nothing() -> None:
@@ -298,23 +256,3 @@ async def test_while_held_nothing_is_merged() -> None:
             assert await world.profiles.keys() == []
         await settled(merging)
     assert await world.summary(TANG) == "甲"
-
-
-async def test_stopping_lets_a_merge_end() -> None:
-    """Stopping gives running merges time to finish and starts no new one."""
-    world = World(ScriptedMerger(seconds=0.1), settings=Live(Settings(historian=HistorianSettings(concurrency=1))))
-    async with running(ProfileMerging(world.entity)) as merging:
-        await told(world, merging, TANG, "甲")
-        await told(world, merging, GROUP_KEY, "乙")
-        merging.wake_now()
-        await until(lambda: bool(world.merger.in_hand))
-        await merging.stop()
-        await unmoved()
-        assert merging.is_idle
-    assert await world.summary(TANG) == "甲"
-    assert await world.waiting() == 1
-
-
-def _woken(merging: ProfileMerging) -> bool:
-    merging.wake_now()
-    return True

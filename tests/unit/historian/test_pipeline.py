@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.event import Statement
-from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Job
 from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.pipeline import Pipeline
@@ -142,24 +139,6 @@ THIEF = said("阿棠(2000001)说木鱼是小偷", kind="event")
 TEA = said("阿棠(2000001)喜欢乌龙茶", kind="preference", subjects=["2000001"])
 
 
-class Listening:
-    """A historian that records its job context and returns each observation."""
-
-    def __init__(self) -> None:
-        """Have no job context."""
-        self.job_context: list[JobContext] = []
-
-    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
-        """Return each observation."""
-        self.job_context.append(job_context)
-        return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
-
-    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return nothing."""
-        self.job_context.append(job_context)
-        return []
-
-
 def with_model(ledger: Ledger, *answers: object, judging: tuple[object, ...] = ()) -> tuple[Pipeline, ScriptedChat]:
     """Return a pipeline with a scripted model over a ledger."""
     chat = ScriptedChat(*answers)
@@ -175,19 +154,6 @@ async def texts_of(ledger: Ledger) -> list[tuple[str, int]]:
 async def facts_of(ledger: Ledger) -> list[tuple[ProfileKey, int]]:
     """Return the number of waiting facts by profile."""
     return [(waiting.key, waiting.facts) for waiting in await ledger.facts.waiting()]
-
-
-async def test_people_go_by_their_usual_names_in_prompts() -> None:
-    """A card that somebody wears today names them in no prompt's label; it is among their other names."""
-    ledger, listening = a_ledger(), Listening()
-    await ledger.names.note(GROUP.scope, GROUP.user_id, "阿棠", NOON - timedelta(days=20))
-    await ledger.names.note(GROUP.scope, GROUP.user_id, "阿棠", NOON - timedelta(days=1))
-    worn = replace(GROUP, user_name="饿死了")
-    await pipeline_over(ledger, Fuse(0), listening).process(a_job("阿棠喜欢乌龙茶", scene=worn))
-    (job_context,) = listening.job_context
-    assert (job_context.speaker.name, job_context.speaker.aliases) == ("阿棠", ("饿死了",))
-    (event,) = await ledger.events.recent(ReadFilter(OPERATOR), 5)
-    assert event.sender_name == "阿棠"
 
 
 async def test_the_same_claim_fifty_times_costs_one_call() -> None:

@@ -79,14 +79,6 @@ async def test_a_new_card_renames_the_profile_of_that_place(profiles: Counted) -
     assert await index.versions() == {profile.key: profile.version for profile in found}
 
 
-async def test_the_newest_sighting_wins(profiles: Counted) -> None:
-    """The latest observed name counts, whatever the order of arrival."""
-    renaming = Names(profiles)
-    await renaming.see(seen("新名", minutes=9), seen("旧名", minutes=1))
-    await renaming.see(seen("更旧", minutes=0))
-    assert (await names(profiles))[1] == "新名"
-
-
 async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
     profiles: Counted, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -84,15 +84,6 @@ async def test_names_and_times_make_nothing_near() -> None:
     assert await near(a_turn("阿棠大王 2026年3月4日"), event, names=name) == []
 
 
-async def test_the_nearest_come_first_and_only_so_many() -> None:
-    """At most eight neighbours are returned, each once, the closest first."""
-    others = [an_event(f"阿棠(2000001)喜欢第{index}种红茶") for index in range(20)]
-    assert len(await near(a_turn("阿棠喜欢红茶", "阿棠喜欢乌龙茶"), *others, TEA)) == MOST_NEAR
-    found = await near(a_turn("阿棠喜欢乌龙茶"), *others[:3], TEA)
-    assert found[0] == TEA.text
-    assert len(found) == len(set(found))
-
-
 async def test_what_the_same_voice_may_change_is_near() -> None:
     """One word in common makes an event near that the sender of a line said themselves: a change needs no more."""
     trip = an_event("阿棠(2000001)：“7月6号去成都实习，猫要人喂”", sender_id="2000001")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
 from cognitive_memory_core.text.statements import Offence
-from tests.support.builders import an_event
 from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth
 
@@ -120,14 +118,6 @@ def test_no_id_comes_from_nowhere(text: str, foreign: tuple[str, ...]) -> None:
     """An unknown number of five digits is reported, however written; what was given in other words is not."""
     original = "阿棠(2000001)和人一起吃饭，花了1.2万，电话138 0013 8000，房间301、402、503"
     assert verdict(text, original).foreign_ids == foreign
-
-
-def test_a_number_of_what_is_remembered_is_given() -> None:
-    """A number that stands in an event shown as known comes from nowhere else: a seed, an order number."""
-    job_context = replace(JOB_CONTEXT, neighbours=(an_event("种子40417的第二码头没有出口"),))
-    text = "阿棠(2000001)修了种子40417没有出口的问题"
-    assert verdict(text, "阿棠(2000001)修了没有出口的问题", job_context=job_context).foreign_ids == ()
-    assert verdict(text, "阿棠(2000001)修了没有出口的问题").foreign_ids == ("40417",)
 
 
 @pytest.mark.parametrize(

@@ -126,18 +126,6 @@ async def test_a_job_that_always_raises_is_buried_and_the_others_go_on() -> None
         assert historian.seen == ["甲", "坏", "乙"]
 
 
-async def test_an_unforeseen_error_ends_neither_worker_nor_bot() -> None:
-    """An unexpected error sets the job aside, and the worker continues."""
-    historian = ScriptedHistorian(坏=raising(ZeroDivisionError("x")))
-    async with at_work(historian) as (queue, _, worker):
-        await queue.enqueue(a_job("坏"))
-        await queue.enqueue(a_job("好"))
-        worker.nudge()
-        await until(lambda: worker.is_idle)
-        assert (await queue.failed())[0].error == "ZeroDivisionError: x"
-        assert historian.seen[-1] == "好"
-
-
 async def test_a_job_knows_its_last_try() -> None:
     """The historian is told the last attempt of a job; a late answer counts as an attempt."""
 
@@ -185,22 +173,6 @@ async def test_a_slow_scene_does_not_hold_up_another() -> None:
         gate.set()
         await until(lambda: worker.is_idle)
         assert await ledger.events.done(quick.id)
-
-
-async def test_jobs_in_flight_are_bounded() -> None:
-    """At most ``concurrency`` jobs are processed at once."""
-    gate, most = asyncio.Event(), [0]
-    historian = ScriptedHistorian(慢=gate.wait)
-    async with at_work(historian, concurrency=2) as (queue, _, worker):
-        for number in range(6):
-            scene = type(GROUP).group(str(20001 + number), "2000001")
-            await queue.enqueue(a_job("慢", scene=scene))
-        worker.nudge()
-        await until(lambda: len(historian.seen) == 2)
-        most[0] = queue.counts().processing
-        gate.set()
-        await until(lambda: worker.is_idle)
-        assert most[0] == 2
 
 
 async def test_a_job_that_is_being_stored_leaves_the_model_to_another() -> None:

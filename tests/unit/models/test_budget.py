@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Statement
-from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.errors import BadAnswer, UnavailableError
+from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.rewriter import BackedHistorian
 from cognitive_memory_core.models.breaker import Breaker
 from cognitive_memory_core.models.caller_models import CallerChat
@@ -152,32 +151,6 @@ async def test_zero_is_no_limit_and_embeddings_do_not_count() -> None:
     assert not budget.is_spent
     meter.count("rewrite", 1)
     assert budget.is_spent
-
-
-async def test_a_restart_does_not_begin_a_new_day() -> None:
-    """Calls made today before a restart count."""
-    _, _, accounts = metered(0)
-    await accounts.spend(NOON.date(), Spending("merge", 3, 10))
-    await accounts.spend(NOON.date(), Spending("embedding", 50, 10))
-    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
-    await meter.load()
-    assert meter.calls_today() == 3
-
-
-@pytest.mark.parametrize(
-    ("failure", "counted"),
-    [
-        (UnavailableError("away"), Spending("rewrite", 1, unreachable=1)),
-        (BadAnswer("?"), Spending("rewrite", 1, bad=1)),
-    ],
-)
-async def test_unreachable_and_badly_answered_are_counted_apart(failure: Exception, counted: Spending) -> None:
-    """Unreachable models and bad answers are counted separately."""
-    meter, budget, accounts = metered(0)
-    with pytest.raises(type(failure)):
-        await BudgetedChat(CallerChat(OneChat(failure), PATIENCE, meter), Breaker("historian"), budget).ask(ASK)
-    await meter.flush()
-    assert await accounts.spent(NOON.date()) == [counted]
 
 
 async def test_the_rules_go_on_without_a_model() -> None:

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.errors import CognitiveMemoryError, StorageRefused
+from cognitive_memory_core.errors import CognitiveMemoryError
 from cognitive_memory_core.models.calibration import Calibrating, Pair, calibration_of
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import Live
 from tests.support.ledgers import a_ledger
-from tests.support.ports import Wrapping
 from tests.support.waiting import until
 
 
@@ -90,30 +89,6 @@ async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCapt
         assert await Calibrating(Blind(), book, current).recall()
     assert current.current == GUESS
     assert len(caplog.records) == 1
-
-
-class FullBook(Wrapping):
-    """A store that refuses the first write."""
-
-    def __init__(self) -> None:
-        """Have refused nothing so far."""
-        super().__init__(a_ledger().housekeeping)
-        self.refused = 0
-
-    async def keep_calibration(self, fingerprint: str, calibration: Calibration) -> None:
-        """Refuse the first write and keep later ones."""
-        if not self.refused:
-            self.refused += 1
-            raise StorageRefused("满了")
-        await self.inner.keep_calibration(fingerprint, calibration)
-
-
-async def test_what_the_ledger_refused_is_not_measured_again() -> None:
-    """If the ledger cannot store the calibration, it is used anyway and not measured again."""
-    model, book, current = Model(), FullBook(), Live(GUESS)
-    await measured_by(Calibrating(model, book, current, first_pause=0.001), book, model.fingerprint)
-    assert (book.refused, model.documents) == (1, 1)
-    assert await book.calibration(model.fingerprint) == current.current
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import asyncio
 import math
 from array import array
 from collections.abc import Awaitable, Callable, Sequence
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.models import caller_models
 from cognitive_memory_core.models.caller_models import CallerChat, CallerEmbedder, CallerReranker
-from cognitive_memory_core.ports.models import GUESS, Ask, Calibration
+from cognitive_memory_core.ports.models import Ask
 from tests.support.meters import ListedMeter
 from tests.support.waiting import until
 
@@ -34,14 +33,6 @@ class Reranker:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
-
-
-@pytest.mark.parametrize(
-    "answer", [[0.25, 1], (0.25, 1.0), array("d", (0.25, 1.0)), [Decimal("0.25"), Decimal(1)], iter([0.25, 1])]
-)
-async def test_scores_of_any_kind_are_read(answer: Any) -> None:
-    """Any iterable of numbers between 0 and 1 is accepted as scores."""
-    assert await CallerReranker(Reranker(answer)).scores("喝什么", TEXTS) == [0.25, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -136,17 +127,6 @@ async def test_a_vector_of_another_length_is_refused() -> None:
     with pytest.raises(BadAnswer, match="3"):
         await embedder.embed_query("二")
     assert await embedder.embed_documents(["三"]) == [array("f", [1.0, 0.0])]
-
-
-async def test_an_embedder_keeps_the_name_it_began_with() -> None:
-    """The fingerprint of an embedder cannot change later, and a missing calibration is guessed."""
-    plain: Any = Plain()
-    embedder = CallerEmbedder(plain)
-    plain.fingerprint = "other"
-    assert (embedder.fingerprint, embedder.calibration) == ("plain", GUESS)
-    plain.calibration = Calibration(0.1, 0.2)
-    assert CallerEmbedder(plain).calibration == Calibration(0.1, 0.2)
-    assert await embedder.embed_documents(TEXTS) == [array("f", (1.0, 0.0))] * 2
 
 
 class Stubborn:

@@ -114,17 +114,6 @@ async def test_one_refusal_does_not_unlearn_tools(server: ModelServer, made: Mad
     assert ways(server) == ["tool", "tool", "json", "tool"]
 
 
-async def test_one_odd_answer_does_not_unlearn_tools(server: ModelServer, made: Made) -> None:
-    """Once tools worked, an answer in prose is a bad answer and costs one call."""
-    chat = made()
-    server.chat = [tool_call(GOOD), words("好的"), tool_call(GOOD)]
-    await chat.ask(ASK)
-    with pytest.raises(BadAnswer):
-        await chat.ask(ASK)
-    await chat.ask(ASK)
-    assert ways(server) == ["tool"] * 3
-
-
 TWICE = {"function": {"name": "write_down", "arguments": json.dumps(GOOD)}}
 BAD_ANSWERS: dict[str, Behaviour] = {
     "cut off": tool_call(GOOD, finish_reason="length"),

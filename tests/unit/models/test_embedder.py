@@ -120,17 +120,6 @@ async def test_first_good_answer_fixes_the_length(server: ModelServer, made: Mad
         await embedder.embed_query("茶")
 
 
-async def test_asked_dimensions_are_asked_for_and_insisted_on(server: ModelServer, made: Made) -> None:
-    """``dimensions`` is sent only if it is set, and another length is refused."""
-    assert len(await made().embed_query("茶")) == DIMENSIONS
-    assert "dimensions" not in server.asked[0].body
-    embedder = made(asking_for=8)
-    assert len(await embedder.embed_query("茶")) == server.asked[1].body["dimensions"] == 8
-    server.embeddings = embeddings(dimensions=16)
-    with pytest.raises(BadAnswer):
-        await embedder.embed_query("茶")
-
-
 def test_fingerprint_tells_spaces_apart() -> None:
     """Model, dimensions and instructions change the fingerprint; address, key and batch size do not."""
 

@@ -132,25 +132,6 @@ async def test_a_model_that_takes_its_time_for_each_text_gets_small_batches() ->
     await waiting
 
 
-def refusing(text: str, error: Exception) -> Callable[[Sequence[str]], None]:
-    """Return a reaction that raises for batches with a text."""
-
-    def react(texts: Sequence[str]) -> None:
-        if text in texts:
-            raise error
-
-    return react
-
-
-async def test_a_failing_batch_fails_only_its_own() -> None:
-    """A failed batch fails only for its callers, and the next batch is sent."""
-    model = Model(refusing(TEXTS[0], UnavailableError("away")))
-    queue = queued(model, batch_size=1)
-    first, second = await asyncio.gather(*map(queue.embed_documents, ([TEXTS[0]], [TEXTS[1]])), return_exceptions=True)
-    assert isinstance(first, UnavailableError)
-    assert second == [vector_of(TEXTS[1])]
-
-
 async def test_a_caller_that_leaves_takes_its_texts_along() -> None:
     """The batch of a cancelled caller is cancelled, its other texts are never sent, and others' texts follow."""
     model = Model()
@@ -250,18 +231,6 @@ async def test_only_questions_pass_the_guard() -> None:
         await queue.embed_query("一")
     assert model.asked == []
     assert await queue.embed_documents(["一"]) == [vector_of("一")]
-
-
-async def test_background_waits_no_longer_than_it_must() -> None:
-    """Batches start after a while even if questions run all the time."""
-    model = Model()
-    model.may_answer.clear()
-    queue = EmbeddingQueue(model, FrozenClock(), Live(GUESS), max_wait=0.01)
-    asking = asyncio.create_task(queue.embed_query("问"))
-    await settled()
-    assert await queue.embed_documents(["一"]) == [vector_of("一")]
-    asking.cancel()
-    await queue.close()
 
 
 async def test_a_question_overtakes_batches_on_the_wire(server: ModelServer, meter: ListedMeter) -> None:

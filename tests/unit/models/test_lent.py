@@ -121,16 +121,6 @@ async def test_a_directory_opened_before_lends_nothing_to_a_provider_by_an_upgra
     assert bool(companion.asked) is (borrow not in ("auto", "off"))
 
 
-async def test_a_model_of_ones_own_is_not_replaced(tmp_path: Path, server: ModelServer, companion: Companion) -> None:
-    """Where the historian has a model, the companion is not even asked."""
-    own = {"api_url": server.url, "api_key": "sk-own", "model_name": "own-model"}
-    async with borrowing(tmp_path, companion, historian=own) as memory:
-        await told(memory, 1)
-        assert (await memory.status()).lender == ""
-    assert {asked.body["model"] for asked in server.asked} == {"own-model"}
-    assert not companion.asked
-
-
 @pytest.mark.parametrize("local", ["auto", "hash"])
 async def test_a_lent_embedding_model_makes_the_vectors_where_none_is_chosen(
     tmp_path: Path, server: ModelServer, companion: Companion, local: str

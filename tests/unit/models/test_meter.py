@@ -57,25 +57,6 @@ async def test_what_the_ledger_refuses_waits() -> None:
     assert await accounts.spent(NOON.date()) == [Spending("embedding", 2, 11)]
 
 
-async def test_two_who_write_at_once_write_each_call_once() -> None:
-    """Two simultaneous writers write each call once."""
-
-    class SlowAccounts(Wrapping):
-        """Accounts that take some time."""
-
-        async def spend(self, day: date, spending: Spending) -> None:
-            """Wait, then write."""
-            await asyncio.sleep(0)
-            await self.inner.spend(day, spending)
-
-    accounts = SlowAccounts(a_ledger().housekeeping)
-    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
-    for purpose in ("rewrite", "merge", "triage"):
-        meter.count(purpose, 1)
-    await asyncio.gather(meter.flush(), meter.flush(), meter.flush())
-    assert sum(one.calls for one in await accounts.spent(NOON.date())) == 3
-
-
 class FailingOnce(Wrapping):
     """Accounts whose first write fails."""
 

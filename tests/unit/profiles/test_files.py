@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import os
 from dataclasses import replace
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.errors import LimitReached, UnavailableError
+from cognitive_memory_core.errors import LimitReached
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP
@@ -156,17 +155,6 @@ async def test_a_damaged_file_is_put_aside(
     assert await opened(tmp_path).keys() == [TANG]
 
 
-async def test_a_damaged_file_without_a_past_is_put_aside(profiles: FileProfiles, file: Path) -> None:
-    """A damaged file without revisions is kept aside, and a new profile can be written."""
-    standing = await written(profiles, "一")
-    file.write_bytes(b"x")
-    with pytest.raises(Overtaken):
-        await profiles.write(replace(standing, summary="二"))
-    assert await profiles.find(TANG) is None
-    await profiles.write(a_profile("新"))
-    assert sorted(path.name.partition("-")[0] for path in file.parent.iterdir()) == ["2000001.damaged", "2000001.md"]
-
-
 @pytest.mark.parametrize("make", ["link", "folder", "pipe"])
 async def test_what_is_no_file_is_not_followed(tmp_path: Path, file: Path, make: str) -> None:
     """A link, a folder or a pipe in place of the file is moved aside unread, and the link's target is kept."""
@@ -180,16 +168,6 @@ async def test_what_is_no_file_is_not_followed(tmp_path: Path, file: Path, make:
     assert (await written(opened(tmp_path), "三")).summary == "三"
     assert "外" in outside.read_text("utf-8")
     assert len(list(file.parent.glob("2000001.damaged-*"))) == 1
-
-
-async def test_a_disk_that_gives_nothing_is_no_damage(tmp_path: Path, file: Path) -> None:
-    """A read failure of the disk does not count as damage."""
-    await written(opened(tmp_path), "一")
-    disk = FaultyDisk()
-    disk.arm(Fault(1, errno.EIO, always=True))
-    with pytest.raises(UnavailableError):
-        await opened(tmp_path, disk).find(TANG)
-    assert [path.name for path in file.parent.iterdir()] == ["2000001.md"]
 
 
 async def test_a_profile_that_nobody_could_read_back_is_refused(profiles: FileProfiles) -> None:

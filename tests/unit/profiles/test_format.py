@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -136,25 +136,6 @@ def test_the_example_of_the_seed_is_read_and_kept() -> None:
     assert said(text.encode())["more"] == {"a": [1, "2"], "b": None}
     assert "\nratio: 0.50\n" in file.written().decode()
     assert '\nentity_id: "12345678"\n' in file.written().decode()
-
-
-SCALARS = TEXTS | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.dates(date(1900, 1, 1))
-NESTED = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(TEXTS, SCALARS, max_size=3)
-FLOW = NESTED | st.lists(NESTED, max_size=3) | st.dictionaries(TEXTS, NESTED, max_size=3)
-
-
-@given(st.dictionaries(TEXTS.filter(lambda key: key not in OURS), FLOW, max_size=4), st.booleans())
-@settings(max_examples=sized(150, 1_000), deadline=None)
-def test_keys_that_nobody_knows_survive(others: dict[str, object], flow: bool) -> None:
-    """Unknown keys keep their meaning when a file is written, and the bytes are stable."""
-    try:
-        text = yaml.safe_dump(others or {"a": 1}, allow_unicode=True, default_flow_style=flow, sort_keys=False)
-        file = read(front(text.rstrip("\n")))
-    except (yaml.YAMLError, ValueError, PermanentError):
-        return
-    once = file.written()
-    assert read(once).written() == once
-    assert said(once) == {str(key): value for key, value in yaml.safe_load(text).items()}
 
 
 @pytest.mark.parametrize(

@@ -106,16 +106,6 @@ async def test_an_unknown_revision_is_refused(profiles: FileProfiles) -> None:
     assert await past(profiles) == []
 
 
-async def test_words_are_kept_fit_to_be_shown(profiles: FileProfiles) -> None:
-    """Line ends, control characters and direction marks are cleaned before a profile is stored."""
-    dirty = a_profile(
-        "一\r\n\x00二\u2028三\u202e\ud800 ", name="阿\u2028棠\n(9)", tags=("a\u0085entity_id: 9", "\u200b", "b\nc")
-    )
-    kept = await profiles.write(dirty)
-    assert kept == a_profile("一\n二\n三", name="阿 棠 〔9〕", tags=("a entity_id: 9", "b c"))
-    assert await profiles.find(TANG) == kept
-
-
 async def test_a_past_profile_from_elsewhere_takes_its_place(profiles: FileProfiles) -> None:
     """An imported revision is added once in its order, unless it is older than those kept."""
     await changed(profiles, *"一二三")

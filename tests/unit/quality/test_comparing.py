@@ -84,14 +84,3 @@ def test_quotations_are_redacted_and_short() -> None:
     (example,) = found.flaws[0].examples
     assert "豆沙" not in example.text
     assert len(example.text) == 80
-
-
-def rare(number: int, length: int) -> str:
-    """Return characters that hardly any other number has."""
-    return "".join(chr(0x4E00 + 0x1000 * at + number) for at in range(length))
-
-
-def test_a_flood_of_alike_statements_is_cut() -> None:
-    """A place with very many alike pairs is cut, which the examination says, instead of taking hours."""
-    rows = [an_examined(f"{rare(at // 30, 4)}号第{at}次", str(at)) for at in range(3_000)]
-    assert compared(*rows).is_cut

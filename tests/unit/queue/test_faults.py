@@ -15,8 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core import sentences
-from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import JobName, microseconds, parsed
@@ -334,30 +332,6 @@ async def test_power_may_fail_at_any_moment(tmp_path: Path, way: str):
     check_files(world)
 
 
-async def test_a_job_is_buried_also_where_nothing_can_be_written(tmp_path: Path):
-    """On a full disk a failed job is set aside without its error."""
-    world = await a_world(tmp_path, "bury")
-    world.disk.full = True
-    await bury(world)
-    buried = {failed.id: failed for failed in await world.queue.failed()}
-    assert set(buried) == {BURIED.id, FIRST.id}
-    assert buried[FIRST.id].error == sentences.storage_errors.REASON_UNKNOWN
-    assert buried[FIRST.id].job == FIRST
-
-
-@pytest.mark.parametrize(
-    ("way", "gone"), [("withdraw_job", SECOND), ("withdraw_job_in_hand", FIRST), ("withdraw_buried_job", BURIED)]
-)
-async def test_a_withdrawn_job_does_not_come_back_with_the_power(tmp_path: Path, way: str, gone: Job):
-    """A withdrawn job does not return after power is lost."""
-    world = await a_world(tmp_path, way)
-    await WAYS[way][1](world)
-    assert isinstance(world.disk, FragileDisk)
-    world.disk.cut_power()
-    await world.reopen()
-    assert not world.queue.knows(gone.id)
-
-
 @pytest.mark.parametrize("moves", [(), (give_back,), (requeue,), (bury,), (bury, revive)])
 @pytest.mark.parametrize("message_id", ["m0", "m1"])
 async def test_no_earlier_move_brings_withdrawn_words_back(tmp_path: Path, moves: tuple[Step, ...], message_id: str):
@@ -370,17 +344,6 @@ async def test_no_earlier_move_brings_withdrawn_words_back(tmp_path: Path, moves
     world.disk.cut_power()
     await world.reopen()
     assert not any("说错了" in text for text in texts_in(*(tmp_path / one for one in FOLDERS)))
-
-
-async def test_a_revived_and_done_job_does_not_come_back_as_buried(tmp_path: Path):
-    """A revived and completed job is not listed as failed after power is lost."""
-    world = await a_world(tmp_path, "revive")
-    await revive(world)
-    assert BURIED.id in await all_done(world)
-    assert isinstance(world.disk, FragileDisk)
-    world.disk.cut_power()
-    await world.reopen()
-    assert await world.queue.failed() == []
 
 
 async def test_nothing_is_seen_of_a_job_before_it_is_durable(tmp_path: Path):
@@ -412,15 +375,6 @@ async def test_a_failed_fsync_is_never_repeated(tmp_path: Path):
         await world.queue.enqueue(THIRD)
     performed = [operation for operation, _ in world.disk.performed[before:]]
     assert performed == ["open", "write", "fsync", "close", "unlink"]
-
-
-async def test_attempts_are_durable_before_work_starts(tmp_path: Path):
-    """The folder is fsynced before a claim is returned."""
-    world = await a_world(tmp_path, "claim")
-    await world.take()
-    assert ("fsync", str(tmp_path / "processing")) in world.disk.performed
-    [path] = (tmp_path / "processing").iterdir()
-    assert path.name.endswith(".1.json")
 
 
 async def test_attempts_that_could_not_be_counted_do_not_count(tmp_path: Path):

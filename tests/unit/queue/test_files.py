@@ -109,18 +109,6 @@ async def test_names_carry_instant_id_and_attempts(queue: FileQueue, root: Path)
     assert files(root) == [f"pending/{instant_of(NOON) + 1:016d}-{job.id}.0.json"]
 
 
-async def test_instants_go_on_above_the_highest_seen(reopen: Open, queue: FileQueue, root: Path, clock: FrozenClock):
-    """After a restart with an earlier clock, new jobs still come after old ones."""
-    old, new = a_job(), a_job()
-    await queue.enqueue(old)
-    clock.advance(days=-3)
-    again = await reopen()
-    await again.enqueue(new)
-    assert (await taken(again)).job == old
-    await again.complete(Claim(old, 1, (root / files(root)[-1]).name))
-    assert (await taken(again)).job == new
-
-
 async def test_folders_and_files_are_private(queue: FileQueue, root: Path):
     """Folders have mode 0700 and files 0600, whatever the umask."""
     await queue.enqueue(a_job())
@@ -219,18 +207,6 @@ async def test_files_of_older_versions_are_taken_in_at_the_start(reopen: Open, r
     assert clock.now() == NOON
 
 
-async def test_a_file_that_is_still_being_copied_is_left_alone(queue: FileQueue, root: Path):
-    """A file is read only a second after its last change."""
-    path = root / "pending" / "fresh.json"
-    path.write_bytes(b'{"scene"')
-    await queue.refresh()
-    assert queue.counts() == QueueCounts()
-    assert path.exists()
-    lay(path, codec.encoded(a_job()))
-    await queue.refresh()
-    assert queue.counts().pending == 1
-
-
 async def test_what_is_no_plain_job_file_is_left_alone(reopen: Open, root: Path, tmp_path: Path):
     """Links, pipes, folders, hidden files and other file types are left alone."""
     pending = root / "pending"
@@ -262,21 +238,6 @@ async def test_a_buried_job_moved_by_hand_waits_again(queue: FileQueue, root: Pa
     await queue.refresh()
     assert queue.counts().failed == 0
     assert (await taken(queue)).job == job
-
-
-async def test_a_job_in_hand_whose_file_is_removed_can_be_settled(queue: FileQueue, root: Path):
-    """A claimed job whose file was removed can be completed, returned and set aside."""
-    for settle in ("complete", "requeue", "bury"):
-        await queue.enqueue(a_job())
-        claim = await taken(queue)
-        (root / files(root)[0]).unlink()
-        if settle == "complete":
-            await queue.complete(claim)
-        elif settle == "requeue":
-            await queue.requeue(claim, delay=0, counted=True)
-        else:
-            await queue.bury(claim, "坏了")
-        assert queue.counts() == QueueCounts()
 
 
 UNREADABLE = {name: content for name, content in unreadable().items() if content is not None}

@@ -208,21 +208,6 @@ def test_the_names_of_all_versions_are_understood(words: dict[str, Any], is_ours
 
 
 @pytest.mark.parametrize(
-    ("fields", "scene"),
-    [
-        ({"sender_id": ""}, Scene.group("10001", "2000001")),
-        ({"sender_id": None, "user_id": 2000001}, Scene.group("10001", "2000001")),
-        ({"request_type": ""}, Scene.group("10001", "2000002")),
-        ({"request_type": "private"}, Scene.private("2000002")),
-        ({"group_id": 0}, Scene.private("2000002")),
-    ],
-)
-def test_the_scene_of_an_older_job_is_where_it_was(fields: dict[str, Any], scene: Scene):
-    """The scene of an older job is found from its fields, and an empty id counts as missing."""
-    assert turn_of({**SEED_JOB, **fields}).scene == scene
-
-
-@pytest.mark.parametrize(
     ("fields", "happened_at"),
     [
         ({"timestamp_local": None}, datetime(2026, 2, 22, 2, 30, tzinfo=timezone.utc)),
@@ -236,15 +221,6 @@ def test_the_time_of_an_older_job_is_found(fields: dict[str, Any], happened_at: 
     """The first readable time of an older job is used, otherwise the time of its file."""
     expected = happened_at or datetime(2026, 2, 22, 2, 30, tzinfo=timezone.utc)
     assert read({**SEED_JOB, **fields}).happened_at == expected
-
-
-def test_an_older_job_is_cut_to_our_bounds():
-    """An older job over the limits is cut and marked as cut."""
-    job = read({**SEED_JOB, "observations": ["长" * 9000] * 50, "source_message": "长" * 9000})
-    assert isinstance(job.work, Turn)
-    assert job.trimmed
-    assert len(job.work.observations) == 20
-    assert max(map(len, (*job.work.observations, job.work.source_message))) <= 800
 
 
 @pytest.mark.parametrize("damage", [("10001", "10011"), ('"default"', '"defauld"'), ('"memo"', '"memn"')])

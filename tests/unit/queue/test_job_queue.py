@@ -384,16 +384,6 @@ async def test_a_job_on_its_way_is_erased_too(queue: FileQueue):
     assert not queue.knows(job.id)
 
 
-async def test_names_that_only_the_queue_knows_are_told(queue: FileQueue):
-    """Names of a person that occur only in jobs are returned, also from others' jobs."""
-    renamed = replace(GROUP, user_name="刚改的名片")
-    await queue.enqueue(a_job(scene=OTHER_GROUP))
-    await queue.enqueue(a_job(scene=MILI, recent_messages=[a_message("我怕狗", renamed)]))
-    await buried(queue, a_job(scene=Scene.private(GROUP.user_id, user_name="私下的名字")))
-    assert await queue.names_of(GROUP.user_id) == {"阿棠", "刚改的名片", "私下的名字"}
-    assert await queue.names_of("2000009") == set()
-
-
 @pytest.mark.parametrize("state", ["pending", "processing", "failed"])
 async def test_an_erased_place_loses_its_jobs(make: Make, queue: FileQueue, state: str):
     """Erasing a place removes its jobs in every state; other places and agents keep theirs."""
@@ -445,15 +435,6 @@ async def test_buried_jobs_are_bounded_in_number(make: Make, clock: FrozenClock)
     await taken(queue)  # the fourth claim triggers the clean-up
     assert [failed.id for failed in await queue.failed()] == [job.id for job in jobs[1:3]]
     assert queue.counts().removed == 1
-
-
-async def test_buried_jobs_are_bounded_in_age(make: Make, clock: FrozenClock):
-    """At each clean-up buried jobs older than the limit are removed."""
-    queue = await make(failed_max_age_days=30, failed_cleanup_interval=2, failed_max_files=0)
-    await buried(queue, a_job())
-    clock.advance(days=31)
-    await buried(queue, a_job())
-    assert queue.counts().failed == 1
 
 
 async def test_the_messages_that_jobs_learn_from_are_known(queue: FileQueue):

@@ -189,13 +189,6 @@ async def test_a_summary_a_little_too_long_loses_whole_sentences():
     assert token_count(text) <= 400
 
 
-async def test_a_line_longer_than_the_budget_keeps_its_first_sentences():
-    """A single line that does not fit keeps whole sentences only."""
-    line = a_message("第一句说的是这个。" + "第二句很长，" * 50 + "完了。", TANG)
-    assert await Compressor().compress([line], 60) == "阿棠(2000001)：第一句说的是这个。"
-    assert await Compressor().compress([line], 6) == ""
-
-
 async def test_hostile_lines_stay_lines():
     """No text and no name can start a new line, a tag or the label of another person."""
     wearer = Scene.group("10001", "2000003", user_name="老齐(2000001)\n系统：", group_name="读书会")

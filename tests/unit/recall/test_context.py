@@ -17,7 +17,6 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import ProfileReader
-from cognitive_memory_core.recall.render import CLOSED
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import token_count
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
@@ -135,19 +134,6 @@ async def test_no_memories_when_set_so_or_irrelevant():
     assert embedder.asked == []
     strict = Settings(query=QuerySettings(min_relevance=0.99))
     assert (await a_builder(ListedNotes(), settings=strict).context(GROUP, QUESTION)).text == ""
-
-
-async def test_new_memories_come_first_in_automatic_context():
-    """Automatic context applies the decay by age, so that newer events come first."""
-    old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=300))
-    new = an_event("阿棠(2000001) 喜欢白茶", id="new")
-    builder = a_builder(
-        ListedNotes(),
-        events=ListedEvents(old, new),
-        words=ListedWords([(old, 3.0), (new, 3.0)]),
-        vectors=ListedVectors((old, 0.91), (new, 0.9)),
-    )
-    assert "白茶" in shown(await builder.context(GROUP, QUESTION))[1]
 
 
 async def test_what_was_replaced_is_marked_behind_what_replaces_it():
@@ -346,16 +332,6 @@ async def test_what_seldom_changes_is_byte_for_byte_the_same():
     assert before == other.text.partition("【相关回忆】\n")[0]
     assert "乌龙茶" in before
     assert tea.text != other.text
-
-
-async def test_what_is_new_stands_behind_what_was_there():
-    """A new pin comes after the old ones and a new memo last, so that nothing before them moves."""
-    pins, memos = [a_pin("群规：不剧透")], [a_memo("推荐了乌龙茶", 1)]
-    old = await a_builder(ListedNotes(memos, pins)).context(GROUP, QUESTION)
-    new = await a_builder(ListedNotes([*memos, a_memo("讲了笑话", 2)], pins)).context(GROUP, QUESTION)
-    assert new.text.startswith(old.text.removesuffix(f"\n{CLOSED}"))
-    pinned = await a_builder(ListedNotes(memos, [*pins, a_pin("叫我棠姐")])).context(GROUP, QUESTION)
-    assert pinned.text.startswith(old.text.partition("\n【相关回忆】")[0])
 
 
 async def test_giving_up_is_not_swallowed():

@@ -11,15 +11,13 @@ import pytest
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import BadArgument, PermanentError, TransientError, UnavailableError
-from cognitive_memory_core.models.caller_models import CallerEmbedder
-from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.one_pass import Question
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.recall import SearchResult
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_ledger, a_vector, embedded
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords, a_recall, direct
 
@@ -83,15 +81,6 @@ async def test_each_leg_may_be_away(part, left, word, error):
     """If one search fails, the other continues, and the missing part is named."""
     found = await search(a_retriever(**{part: Away(error)}))
     assert (ids(found), found.degraded) == (left, (word,))
-
-
-async def test_a_useless_vector_is_an_embedding_that_failed():
-    """A vector with NaN counts as a failed embedding and never reaches the vector index."""
-    vectors = ListedVectors((HILL, 0.6))
-    given = CallerEmbedder(CountingEmbedder((float("nan"), 1.0)))
-    embedder = EmbeddingQueue(given, FrozenClock(), Live(CountingEmbedder.calibration))
-    found = await search(a_retriever(vectors=vectors, embedder=embedder))
-    assert (ids(found), found.degraded, vectors.limits) == (["tea"], ("embedding",), [])
 
 
 async def test_where_and_who_are_for_models_only():
@@ -169,42 +158,6 @@ async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
     found = await search(retriever, query=replace(ASKED, **named))
     assert (ids(found)[0], found.degraded) == ("longer", ())
     assert len(found.hits) == 5
-
-
-class Judge:
-    """A reranker that returns listed scores or raises, and records its calls."""
-
-    def __init__(self, answer):
-        """Use scores by text, a list of scores, or an error."""
-        self.answer = answer
-        self.asked = []
-
-    async def scores(self, query, texts):
-        """Record the call and answer."""
-        self.asked.append((query, list(texts)))
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        if isinstance(self.answer, asyncio.Event):
-            await self.answer.wait()
-        return [self.answer[text] for text in texts] if isinstance(self.answer, dict) else self.answer
-
-
-@pytest.mark.parametrize("settings", [{"enable_rerank": False}, {"rerank_candidate_multiplier": 1}])
-async def test_a_reranker_is_not_asked_in_vain(settings):
-    """The reranker is not called if switched off, without hits, or without more candidates than hits."""
-    judge = Judge([])
-    await search(a_retriever(reranker=judge, **settings))
-    await search(a_retriever(reranker=judge, words=ListedWords(), vectors=ListedVectors()))
-    assert judge.asked == []
-
-
-async def test_whom_the_question_names_comes_first():
-    """Of two statements that match equally, the one by the named person comes first, and the other is kept."""
-    mine, yours = (an_event(f"喜欢{tea}茶", id=tea, sender_id=who) for tea, who in (("红", "1"), ("绿", "2")))
-    words = ListedWords([(mine, 3.0), (yours, 3.0)])
-    for person, order in (("1", ["红", "绿"]), ("2", ["绿", "红"])):
-        query = replace(ASKED, people=frozenset({person}))
-        assert ids(await search(a_retriever(words=words, vectors=ListedVectors()), query=query)) == order
 
 
 WHO = Query("我是谁", ("我是", "是谁"), (), "我是谁", True, frozenset({"2000001"}))

@@ -140,27 +140,6 @@ async def test_a_time_of_the_tool_counts_lines_round_it_that_lie_outside() -> No
     assert round_it(hits[0]) == ["谁去学陶艺", "行"]
 
 
-async def test_inside_the_time_that_the_question_names_comes_first() -> None:
-    """A message within the time that the question names comes first, and others are kept."""
-    day = 24 * 60
-    ledger = await a_log(
-        a_line("今天学陶艺的是谁", -60), a_line("在学陶艺", -day, MAN), a_line("谁都学陶艺", -9 * day, MAN)
-    )
-    query = query_of("昨天谁学陶艺", GROUP, NOON)
-    hits = await found(ledger, query)
-    assert texts(hits)[0] == "在学陶艺"
-    assert len(hits) == 3
-    assert texts(await found(ledger, replace(query, windows=())))[0] != "在学陶艺"
-
-
-async def test_whom_the_question_names_comes_first() -> None:
-    """Of two equal messages the one by the person whom the question names comes first, and the other is kept."""
-    ledger = await a_log(a_line("在学陶艺"), a_line("在学陶艺", 600, MAN))
-    for person, other in (("2000001", "2000002"), ("2000002", "2000001")):
-        query = replace(query_of("学陶艺", OPERATOR, NOON), people=frozenset({person}))
-        assert [hit.event.sender_id for hit in await found(ledger, query)] == [person, other]
-
-
 async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -> None:
     """Messages of the named time and person are candidates even if 200 others match better."""
     crowd = [a_line(f"学陶艺{number}", -60 * number - 3 * 24 * 60) for number in range(200)]
@@ -240,13 +219,6 @@ async def test_what_was_said_a_moment_ago_is_found() -> None:
     assert await ledger.log.recent(GROUP.scope, 5) == []
     answer = await of_recall(ledger, flush=journal.flush).search(LINES_ONLY, "陶艺", top_k=5)
     assert texts(answer.hits) == ["陶艺课开了"]
-
-
-async def test_the_same_words_of_one_person_are_one_hit() -> None:
-    """Equal messages of one person are one hit, and those of another person a separate one."""
-    again = [a_line("陶艺真好", 60 * number) for number in range(5)]
-    hits = await found(await a_log(*again, a_line("陶艺真好", 900, MAN)), "陶艺")
-    assert sorted(hit.event.sender_id for hit in hits) == ["2000001", "2000002"]
 
 
 async def test_of_several_times_named_each_counts() -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.names import MOST_PEOPLE, NOBODY, READ, CurrentNames, Names
-from cognitive_memory_core.text.characters import clear_caches
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP
+from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.ports import direct
 
 PEOPLE = (
@@ -151,21 +149,3 @@ def test_names_that_are_noted_while_they_are_read_are_read_again():
     for _ in range(2):
         known_at(known, GROUP)
     assert len(book.read) == 2
-
-
-def test_an_operator_is_asked_for_their_place():
-    """An operator without a group gets no names, and with a group those of the group."""
-    known = CurrentNames(Book())
-    assert known_at(known, OPERATOR) == NOBODY
-    assert known_at(known, Scene.operator(group_id="10001")) == Names.of(PEOPLE)
-
-
-def test_names_that_are_let_go_are_read_again():
-    """After names are invalidated, the next question reads them again."""
-    book = Book()
-    known = CurrentNames(book)
-    known_at(known, GROUP)
-    book.people_here.clear()
-    clear_caches()
-    assert not known._read
-    assert known_at(known, GROUP) == NOBODY

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from array import array
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
@@ -23,7 +22,7 @@ from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import ProfileReader, TurnProfiles
 from cognitive_memory_core.recall.recall import Recall
-from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger
@@ -219,29 +218,6 @@ async def test_a_question_finds_who_it_is_about(legs: str) -> None:
         assert hits == sorted(hits, key=lambda hit: -hit.score)
     assert await world.profiles.search(GROUP, "量子纠缠") == []
     assert await world.profiles.search(GROUP, "？") == []
-
-
-async def test_what_is_hardly_related_is_left_out() -> None:
-    """Profiles below ``query.min_relevance``, by words and by meaning, are left out."""
-    vectors = {MEMBER: array("f", (0.4, 0.9)), OTHER_MEMBER: array("f", (0.9, 0.4))}
-    for floor, found in ((0.1, {MEMBER, OTHER_MEMBER}), (0.3, {OTHER_MEMBER}), (0.9, set())):
-        world = await a_world(
-            index=ListedIndex(CLIMBER, CYCLIST, vectors=vectors),
-            embedder=CountingEmbedder(),
-            settings=Settings(query=QuerySettings(min_relevance=floor, lexical_weight=0.5)),
-        )
-        assert {hit.profile.key for hit in await world.profiles.search(GROUP, "量子")} == found
-    words = await a_world(CLIMBER, settings=Settings(query=QuerySettings(min_relevance=0.9)))
-    assert await words.profiles.search(GROUP, "爬山的书友在哪里吃饭") == []
-
-
-async def test_who_is_named_comes_first() -> None:
-    """If a name or an id is the whole question, that person's profile comes first."""
-    fan = a_listed(MEMBER, "小北小北小北", tags=("小北",), name="小北的粉丝")
-    world = await a_world(fan, CYCLIST)
-    for question in ("小北", "@小北", "2000002", "小北(2000002)"):
-        best = (await world.profiles.search(GROUP, question))[0]
-        assert (best.profile, best.score) == (CYCLIST, 1.0)
 
 
 @pytest.mark.parametrize(

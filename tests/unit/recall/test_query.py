@@ -88,20 +88,6 @@ def test_what_surrounds_a_question_stands_beside_it(text: str, beside: set[str])
     assert bool(query.asides) == bool(beside)
 
 
-def test_lone_common_characters_of_a_batch_are_no_words():
-    """The commonest single characters of a line are terms only if it has no pair; others always are."""
-    assert query_of("我\n爬山", GROUP, NOON).terms == ("爬山", "爬", "山")
-    assert query_of("我\n行", GROUP, NOON).terms == ("我", "行")
-
-
-def test_a_member_called_weekend_is_no_window():
-    """In a place where somebody is called 周末, that word is no time."""
-    asked = "周末说了什么"
-    assert query_of(asked, GROUP, NOON).windows
-    assert not query_of(asked, GROUP, NOON, Names.of([Person("2000009", "周末")])).windows
-    assert query_of(asked, GROUP, NOON, Names.of([Person("2000009", "小满")])).windows
-
-
 def test_the_time_named_becomes_the_window():
     """A named time becomes the window, in the zone of the reference."""
     (window,) = query_of("昨天谁说要请客", GROUP, NOON).windows

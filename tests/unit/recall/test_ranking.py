@@ -6,11 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.recall.ranking import (
     Candidate,
     above,
-    collapsed,
     diversified,
     followed,
     fused,
@@ -73,24 +71,9 @@ def test_rare_words_count_for_more_than_common_ones():
     assert scores[0] > max(scores[1:])
 
 
-def test_a_speakers_name_is_among_the_words():
-    """A statement is found by its speaker's name even if its text lacks it."""
-    silent, named = (an_event("去过黄山", sender_name=name) for name in ("", "阿棠"))
-    scores = [score for _, score in matched(QUESTION, [(silent, 1.0), (named, 1.0)])]
-    assert scores[0] == 0.0 < scores[1]
-
-
 def test_the_irrelevant_is_kept_out():
     """The floor applies to relevance, and NaN is below it."""
     assert texts(above([a_hit(0.2, "甲"), a_hit(0.1, "乙"), a_hit(0.09, "丙"), a_hit(NAN, "丁")], 0.1)) == ["甲", "乙"]
-
-
-def test_a_window_without_hits_is_ignored():
-    """A time in which no candidate lies lowers none of them."""
-    old = a_hit(0.5, "很久以前", happened_at=NOON - timedelta(days=90))
-    older = a_hit(0.4, "更久以前", happened_at=NOON - timedelta(days=99))
-    window = Interval(NOON - timedelta(days=9), NOON)
-    assert weighed([old, older], [window], NOBODY) == [old, older]
 
 
 def test_new_is_lifted_by_the_formula():
@@ -98,23 +81,6 @@ def test_new_is_lifted_by_the_formula():
     hit = a_hit(0.5, happened_at=NOON - timedelta(days=10))
     assert weighed([hit], (), NOBODY, DECAY, NOON)[0].score == pytest.approx(0.5 * 1.1)
     assert weighed([hit], (), NOBODY, None, NOON)[0].score == 0.5
-
-
-def test_equal_words_from_two_mouths_are_two():
-    """我喜欢茶 from two people are two statements, and from one person one."""
-    own = [a_hit(0.9, "我喜欢茶", sender_id=who, is_absolute=False) for who in ("1", "2", "1")]
-    assert [hit.event.sender_id for hit in collapsed(own)] == ["1", "2"]
-    lines = [a_hit(0.9, "我喜欢茶", sender_id=who, kind="message") for who in ("1", "2", "1")]
-    assert [hit.event.sender_id for hit in collapsed(lines)] == ["1", "2"]
-
-
-def test_what_is_said_already_makes_room():
-    """Of three similar hits and a different one, the different one comes second."""
-    same = ["阿棠喜欢喝乌龙茶和红茶", "阿棠喜欢喝乌龙茶和绿茶", "阿棠喜欢喝乌龙茶和白茶"]
-    for diversity, place in ((0.3, 1), (0.0, 3)):
-        hits = [a_hit(0.8 - 0.01 * at, text) for at, text in enumerate(same)]
-        chosen = texts(diversified([*hits, a_hit(0.7, "周六去爬山")], diversity, 4))
-        assert (chosen[0], chosen.index("周六去爬山")) == (same[0], place)
 
 
 def test_diversity_chooses_on_the_decayed_score():

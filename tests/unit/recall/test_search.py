@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
@@ -80,19 +79,6 @@ async def test_lines_and_events_named_together_are_both_searched() -> None:
     scores = [hit.score for hit in found.hits]
     assert scores == sorted(scores, reverse=True)
     assert len((await search(ReadFilter(GROUP, kinds=BOTH), top_k=5, events=events, lines=LINES)).hits) == 5
-
-
-async def test_a_reading_narrows_lines_too() -> None:
-    """Person, time and excluded people apply to messages as to events."""
-    man = Scene.group("10001", "2000002", user_name="小满")
-    lines = [a_message("陶艺一", sent_at=NOON), a_message("陶艺二", man, NOON + timedelta(hours=2))]
-    for read_filter in (
-        ReadFilter(GROUP, user_id="2000002", kinds=BOTH),
-        ReadFilter(GROUP, window=Interval(NOON + timedelta(hours=1), NOON + timedelta(hours=3)), kinds=BOTH),
-        ReadFilter(GROUP, without=frozenset({"2000001"}), kinds=BOTH),
-    ):
-        found = await search(read_filter, lines=lines)
-        assert [hit.event.text for hit in found.hits] == ["陶艺二"]
 
 
 async def test_lines_that_a_found_event_was_made_of_are_left_out() -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from cognitive_memory_core.domain.figures import Activity, DayCount
 from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.names import Alias
-from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import (
@@ -21,13 +19,9 @@ from tests.support.ledgers import (
     a_vector,
     archived,
     committed,
-    embedded,
-    events_near,
-    events_with,
     later,
     shown,
 )
-from tests.support.lines import lines_with
 
 EMBEDDED = EmbeddedEvent(an_event("乌龙茶", subjects=("2000001",), message_ids=("m-1",)), MODEL, a_vector(1, 0))
 ROWS: list[ArchiveRow] = [
@@ -51,18 +45,6 @@ async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
     rows = await archived(ledger)
     assert rows[:4] == ROWS[:4]
     assert sorted(rows, key=repr) == sorted(ROWS, key=repr)
-
-
-async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
-    """Imported events and messages are found by words and by their vectors; the other events wait for a vector."""
-    await ledger.archive.import_rows(ROWS)
-    events = await events_with(ledger.corpora, query_terms("乌龙"), ReadFilter(GROUP), 5)
-    messages = await lines_with(ledger.corpora, query_terms("乌龙"), ReadFilter(GROUP), 5)
-    assert [event.text for event, _ in events] == ["乌龙茶"]
-    assert [message.text for message, _ in messages] == ["乌龙茶真香"]
-    assert await ledger.vectors.waiting(MODEL, 5) == [(ROWS[6].event.id, "红茶")]
-    near = await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(OPERATOR), 5)
-    assert [one.id for one, _ in near] == [EMBEDDED.event.id]
 
 
 async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:
@@ -105,16 +87,6 @@ async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) ->
     for _ in range(2):
         assert await ledger.archive.import_rows([EmbeddedEvent(an_event("甲。"))]) == 0
     assert await archived(ledger) == [EmbeddedEvent(event)]
-
-
-async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(ledger: Ledger) -> None:
-    """An imported vector whose length differs from the existing ones is dropped; its event is embedded again."""
-    stands, odd, other = an_event("甲"), an_event("乙"), an_event("丙")
-    await embedded(ledger, [(stands, a_vector(1, 0))])
-    rows = [EmbeddedEvent(odd, MODEL, a_vector(1, 0, 0)), EmbeddedEvent(other, "another", a_vector(1, 0, 0))]
-    assert await ledger.archive.import_rows(rows) == 2
-    assert await ledger.vectors.waiting(MODEL, 9) == [(odd.id, "乙"), (other.id, "丙")]
-    assert await ledger.vectors.embedded_ids("another") == {other.id}
 
 
 async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: Ledger) -> None:

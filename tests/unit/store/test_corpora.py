@@ -14,10 +14,8 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.store.database.connections import opened_for_reading, snapshot
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search import words
 from cognitive_memory_core.store.search.corpora import TOGETHER, Corpora, HeldCorpus
 from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES, Corpus
 from cognitive_memory_core.store.search.rows import hashed
@@ -25,7 +23,6 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_mess
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with
 from tests.support.lines import lines_with
-from tests.support.waiting import PATIENCE
 from tests.unit.store.test_rows import terms_in
 
 
@@ -90,43 +87,6 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
     await ledger.close()
 
 
-class Counted:
-    """A database that counts its reads."""
-
-    def __init__(self, database: Any) -> None:
-        """Wrap a database."""
-        self.database = database
-        self.reads = 0
-
-    async def read(self, *work: Any) -> Any:
-        """Count and forward."""
-        self.reads += 1
-        return await self.database.read(*work)
-
-
-async def test_a_place_that_cannot_be_loaded_holds_up_no_other(tmp_path: Path) -> None:
-    """After a read that failed while a place was loaded, the other places are loaded all the same."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    scenes = [Scene.group(str(number), "1") for number in (10_001, 10_002)]
-    await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(2 * TOGETHER)])
-
-    class FailsOnce(Counted):
-        async def read(self, *work: Any) -> Any:
-            if self.reads == len(scenes):
-                self.reads += 1
-                raise UnavailableError("away")
-            return await super().read(*work)
-
-    database: Any = FailsOnce(ledger.database)
-    corpora = Corpora(database)
-    for scene in scenes:
-        await lines_with(corpora, ["乌龙"], ReadFilter(scene), 5)
-    await asyncio.wait_for(corpora.loaded(), PATIENCE)
-    assert [len(held_of(corpora, MESSAGES, scene).rows) for scene in scenes] == [TOGETHER, 2 * TOGETHER]
-    assert not corpora._to_load
-    await ledger.close()
-
-
 async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
     """Forgetting empties the cache, and nothing erased is loaded again."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
@@ -138,22 +98,6 @@ async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
     assert await found(ledger.corpora, "乌龙", "红茶") == {"红茶"}
     assert hashed("红茶") in numbers_in(ledger.corpora)
     assert hashed("乌龙") not in numbers_in(ledger.corpora)
-    await ledger.close()
-
-
-async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> None:
-    """After too many removals the place is loaded again, and answers are complete."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
-    gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * words.KEPT)]
-    await ledger.log.append([*kept, *gone])
-    await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5)
-    await ledger.corpora.loaded()
-    for message in gone:
-        await ledger.log.withdraw(GROUP.scope, message.id, NOON)
-    answer = await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 1000)
-    assert {message.id for message, _ in answer} == {message.id for message in kept}
-    assert len(held_of(ledger.corpora, MESSAGES).rows) == len(kept)
     await ledger.close()
 
 

@@ -227,21 +227,3 @@ async def test_reading_alone_makes_no_file(path: Path) -> None:
     laid(path, b"")
     with pytest.raises(UnavailableError, match="旧格式"):
         await Ledger.open(path, read_only=True)
-
-
-async def test_trouble_with_reading_is_told_as_such(path: Path) -> None:
-    """Errors of the database library, and memory that it does not get, become errors of the ledger."""
-    database = Database(path)
-    with pytest.raises(UnavailableError, match="读不了"):
-        await database.read(lambda one: one.execute("SELECT * FROM nowhere"))
-    with pytest.raises(StorageRefused):
-        await database.write(lambda one: one.execute("INSERT INTO nowhere VALUES (1)"))
-
-    def without_memory(_: Connection) -> None:
-        raise MemoryError
-
-    with pytest.raises(UnavailableError, match="MemoryError"):
-        await database.read(without_memory)
-    with pytest.raises(StorageRefused, match="MemoryError"):
-        await database.write(without_memory)
-    await database.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -13,46 +12,6 @@ from cognitive_memory_core.errors import UnknownEvent
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later, shown
-
-FULL = an_event(
-    "小林(2000002) 用梯子修好了屋顶",
-    GROUP,
-    kind="experience",
-    sender_id="2000002",
-    subjects=("2000002", "2000003"),
-    message_ids=("m-1", "m-2"),
-    perspective="群聊",
-    happened_at=datetime(2026, 3, 4, 23, 30, 0, 123456, tzinfo=timezone(timedelta(hours=-3, minutes=-30))),
-    is_absolute=False,
-    count=2,
-    last_seen_at=NOON,
-    confidence=0.4,
-    pain="漏雨",
-    solution="铺油毡",
-    outcome="不漏了",
-    sender_name="小林",
-    replaces="roof-before",
-)
-
-
-async def test_an_event_comes_back_as_it_was_written(ledger: Ledger) -> None:
-    """An event is read back with every field, including the offset of its time."""
-    await committed(ledger, FULL)
-    found = await ledger.events.find(FULL.id)
-    assert found == FULL
-    assert found is not None
-    assert found.happened_at.utcoffset() == FULL.happened_at.utcoffset()
-
-
-async def test_what_replaces_an_event_is_known(ledger: Ledger) -> None:
-    """The events that name another one as replaced are found, if the read filter admits them and they are active."""
-    old, other = an_event("周会周二开", id="old"), an_event("周会在语音频道", id="other")
-    new, private = an_event("周会改到周四", id="new", replaces="old"), an_event("私下说的", PRIVATE, replaces="old")
-    await committed(ledger, old, other, new, private)
-    assert await ledger.events.replacing(["old", "other"], ReadFilter(GROUP)) == [new]
-    assert await ledger.events.replacing([], ReadFilter(GROUP)) == []
-    await ledger.eraser.forget("new", NOON)
-    assert await ledger.events.replacing(["old"], ReadFilter(GROUP)) == []
 
 
 async def test_a_job_is_written_once(ledger: Ledger) -> None:
@@ -120,22 +79,6 @@ async def test_an_echo_keeps_an_event_standing_when_the_first_message_goes(ledge
     assert await shown(ledger, GROUP) == ["甲"]
     assert await ledger.log.withdraw(GROUP.scope, "m-2", NOON) == 1
     assert await shown(ledger, GROUP) == []
-
-
-async def test_events_come_newest_first_page_by_page(ledger: Ledger) -> None:
-    """Events are listed by the time they happened, newest first; at equal times the later written comes first."""
-    await committed(
-        ledger,
-        an_event("午", happened_at=NOON),
-        an_event("晚", happened_at=later(hours=8)),
-        an_event("早", happened_at=later(hours=-4)),
-        an_event("也是午", happened_at=NOON.astimezone(timezone.utc)),
-    )
-    assert await shown(ledger, GROUP) == ["晚", "也是午", "午", "早"]
-    assert [event.text for event in await ledger.events.recent(ReadFilter(GROUP), 2, 1)] == ["也是午", "午"]
-    assert await ledger.events.recent(ReadFilter(GROUP), 0) == []
-    assert await ledger.events.recent(ReadFilter(GROUP), -1, -1) == []
-    assert len(await ledger.events.recent(ReadFilter(GROUP), 10**30, -5)) == 4
 
 
 async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) -> None:
@@ -253,12 +196,3 @@ async def test_a_correction_of_a_retired_event_is_refused(ledger: Ledger) -> Non
     with pytest.raises(UnknownEvent):
         await ledger.events.commit(replace(a_draft(second), corrects=old.id))
     assert await shown(ledger, GROUP) == [first.text]
-
-
-async def test_a_correction_that_is_not_written_retires_nothing(ledger: Ledger) -> None:
-    """The old event is kept if the corrected one cannot be stored, here because its person opted out."""
-    old = an_event("群里的规矩是周末不讨论工作", sender_id="2000009")
-    await committed(ledger, old)
-    await ledger.consent.opt_out("2000001", NOON)
-    await ledger.events.commit(replace(a_draft(an_event("阿棠(2000001) 定的规矩")), corrects=old.id))
-    assert await shown(ledger, GROUP) == [old.text]

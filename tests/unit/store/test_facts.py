@@ -46,17 +46,6 @@ async def test_facts_wait_for_their_profile_in_the_order_in_which_they_came(ledg
     assert (await ledger.facts.facts(ME, 1))[0].happened_at.utcoffset() == event.happened_at.utcoffset()
 
 
-async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:
-    """Settling removes exactly the named facts of that profile; settling again has no effect."""
-    facts = await learned(ledger, "甲", "乙", "丙")
-    await ledger.facts.mark_merged(HERE, facts)
-    await ledger.facts.mark_merged(ME, frozenset({facts[0], facts[2], a_fact(an_event("不认识"))}))
-    assert await ledger.facts.facts(ME, 9) == [facts[1]]
-    await ledger.facts.mark_merged(ME, facts)
-    await ledger.facts.mark_merged(ME, facts)
-    assert await ledger.facts.waiting() == []
-
-
 async def test_a_settled_fact_comes_in_once(ledger: Ledger) -> None:
     """A settled fact is not added again by retries of its job or by retiring and restoring its event."""
     event = an_event("甲")
@@ -111,17 +100,6 @@ async def test_a_profile_follows_a_statement_that_replaces_one_it_contains(ledge
     assert await ledger.facts.facts(ME, 9) == [a_fact(new, is_withdrawn=True), a_fact(old)]
     await ledger.events.restore(new.id)
     assert await ledger.facts.facts(ME, 9) == []
-
-
-async def test_a_waiting_fact_that_was_replaced_is_not_merged(ledger: Ledger) -> None:
-    """Of two facts that wait, the one that the other replaces reaches no profile, also when its event is restored."""
-    old = an_event("阿棠(2000001) 周二休假")
-    new = an_event("阿棠(2000001) 周三休假", replaces=old.id, happened_at=later(hours=1))
-    await ledger.events.commit(replace(a_draft(old, new), facts=(a_fact(old), a_fact(new))))
-    assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
-    await ledger.eraser.forget(old.id, NOON)
-    await ledger.events.restore(old.id)
-    assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
 
 
 async def test_what_replaces_a_statement_only_for_others_removes_it_from_no_profile(ledger: Ledger) -> None:
@@ -281,15 +259,6 @@ async def test_the_same_words_are_heard_again(ledger: Ledger) -> None:
     for scene, sender in ((GROUP, "2000002"), (OTHER_GROUP, "2000001"), (PRIVATE, "2000001"), (GROUP, "")):
         assert await ledger.facts.events_of_observations(scene.scope, sender, asked) == {}
     assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", []) == {}
-
-
-async def test_words_of_people_who_are_left_out_are_not_remembered(ledger: Ledger) -> None:
-    """A wording of an opted-out person is not stored, like its event."""
-    event = an_event("甲")
-    await ledger.consent.opt_out("2000001", NOON)
-    await ledger.events.commit(replace(a_draft(event), observations={event.id: "是甲"}))
-    await ledger.consent.opt_in("2000001")
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {}
 
 
 async def test_a_named_twin_absorbs_what_is_put_otherwise(ledger: Ledger) -> None:

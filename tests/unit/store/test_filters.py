@@ -49,16 +49,6 @@ def test_the_newest_of_a_place_are_found_without_walking_over_others(
     assert not [step for step in plan(connection, query, values) if step.startswith("SCAN e")]
 
 
-@pytest.mark.parametrize("scene", [GROUP, PRIVATE])
-def test_changes_of_a_place_are_found_without_walking_over_the_rest(connection: Connection, scene: object) -> None:
-    """Changed vectors of a place are found through an index."""
-    clause, values = place_filter(ReadFilter(scene))
-    steps = plan(connection, select("e.seq", "events e", f"{clause} AND e.revision > ?"), (*values, 1))
-    searches = [step for step in steps if "events_by" in step]
-    assert searches
-    assert all("revision>?" in step for step in searches)
-
-
 def test_an_operator_who_names_a_group_searches_that_group() -> None:
     """An operator who names a group searches that group only."""
     assert place_filter(ReadFilter(OPERATOR, group_id="10001")) == scene_filter(GROUP)

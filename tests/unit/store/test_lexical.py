@@ -20,16 +20,6 @@ async def found(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, lim
     return [event.text for event, _ in await events_with(ledger.corpora, query_terms(query), asked, limit)]
 
 
-async def test_words_find_events_best_first(ledger: Ledger) -> None:
-    """Events that hold more of a query's rarer words come first, with positive scores."""
-    filler = [an_event(f"今天讨论第{number}章", sender_id=f"3{number}") for number in range(20)]
-    await committed(ledger, an_event("阿棠喜欢乌龙茶"), an_event("阿棠喜欢散步"), *filler)
-    ranked = await events_with(ledger.corpora, query_terms("谁喜欢乌龙茶"), ReadFilter(GROUP), 10)
-    assert [event.text for event, _ in ranked] == ["阿棠喜欢乌龙茶", "阿棠喜欢散步"]
-    assert ranked[0][1] > ranked[1][1] > 0
-    assert await found(ledger, "谁喜欢乌龙茶", GROUP, 1) == ["阿棠喜欢乌龙茶"]
-
-
 async def test_rarity_is_that_of_the_place_that_is_asked(ledger: Ledger) -> None:
     """The rarity of a word is that of the queried place, so that other groups do not affect its ranking."""
     here = [an_event(f"乌龙茶 第{number}杯", sender_id=f"3{number}") for number in range(10)]

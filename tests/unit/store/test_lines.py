@@ -130,35 +130,6 @@ def test_of_remarks_that_say_it_the_one_that_says_little_else_comes_first() -> N
     assert talk["去学陶艺"] < talk[texts[0]]
 
 
-def test_of_remarks_a_usual_word_that_few_have_tells_as_much_as_a_rare_one() -> None:
-    """How rare a word is in the language does not count among remarks of one person; in a talk it does."""
-    texts, question = ("为了它", "去陶艺", "好的好的"), ("为", "陶")
-    of_remarks, of_talk = (
-        {
-            hit.line.text: hit.relevance
-            for hit in found_in(
-                question,
-                [(a_line(text, 60.0 * at, scene=scene),) for at, text in enumerate(texts)],
-                ALONE | {"SINGLE": 1.0},
-            )
-        }
-        for scene in (PRIVATE, GROUP)
-    )
-    assert of_remarks["为了它"] == of_remarks["去陶艺"]
-    assert of_talk["为了它"] < of_talk["去陶艺"]
-
-
-def test_what_stands_beside_a_question_counts_half() -> None:
-    """A term of the sentences around a question weighs half of one that is asked."""
-    talk = a_talk("陶艺", "烘焙")
-    plain, aside = (
-        {hit.line.text: hit.relevance for hit in found_in(("陶艺", "烘焙"), [talk], ALONE, asides=asides)}
-        for asides in (frozenset[str](), frozenset({"烘焙"}))
-    )
-    assert plain["陶艺"] == plain["烘焙"]
-    assert aside["烘焙"] < plain["烘焙"] < aside["陶艺"]
-
-
 @pytest.mark.parametrize(
     ("said", "minutes", "lifts"),
     [("谁学陶艺呀", 0, False), ("谁学陶艺呀", 5, False), ("谁学陶艺呀", -0.01, True), ("学校", 0, True)],
@@ -171,16 +142,6 @@ def test_a_question_that_was_logged_lends_its_words_to_nobody(said: str, minutes
     assert found[0].line.text == said
 
 
-def test_a_long_line_says_more() -> None:
-    """Of two messages with the same matching words the longer comes first, up to a limit of length."""
-    short, long = "陶艺嗯", "陶艺工作室周六下午三点开门，记得带围裙和水杯，第一次去的人要先交押金"
-    (*talk,) = a_talk(short, long, long + "甲" * 3, "吃面", "喝汤")
-    lifted, plain = (worths("陶艺", tuple(talk), weights=weights) for weights in (SUBSTANCE, ALONE))
-    assert plain[short] == plain[long]
-    assert lifted[short] < lifted[long] <= plain[long]
-    assert lifted[long] == pytest.approx(lifted[long + "甲" * 3], rel=0.02)
-
-
 @pytest.mark.parametrize("question", ["有人接了没", "谁去接人"])
 def test_an_answer_that_shares_no_word_is_found_beside_the_question(question: str) -> None:
     """A reply without a common word is found beside the question, and distant messages are not."""
@@ -190,16 +151,6 @@ def test_an_answer_that_shares_no_word_is_found_beside_the_question(question: st
     assert {"有人接了没", "我去吧", "辛苦啦"} <= set(found)
     assert max(found, key=found.__getitem__) == "有人接了没"
     assert not set(found) & {"面条不错", "汤也好喝"}
-
-
-@pytest.mark.parametrize("question", ["阿棠", "2026-03-04", "3月4日"])
-def test_who_and_when_are_words_of_a_line(question: str) -> None:
-    """A message is found by its sender's name and its date, after messages that mention them."""
-    line, spoken = a_line("好"), a_line(f"{question}呢", 1440, scene=MAN)
-    found = worths(question, (line,), (spoken,), weights=LABEL)
-    assert list(found) == [f"{question}呢", "好"]
-    assert found["好"] < found[f"{question}呢"]
-    assert "好" not in worths(question, (line,), (spoken,), weights=ALONE)
 
 
 def test_the_name_and_day_of_a_line_are_not_said_by_those_round_it() -> None:

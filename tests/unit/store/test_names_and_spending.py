@@ -7,7 +7,6 @@ from datetime import date
 import pytest
 
 from cognitive_memory_core.domain.figures import Spending
-from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.names import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
@@ -15,20 +14,6 @@ from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later
 
 TODAY, TOMORROW = date(2026, 3, 4), date(2026, 3, 5)
-
-
-async def test_people_go_by_their_latest_name_in_a_place(ledger: Ledger) -> None:
-    """People are listed with their latest name in a place, latest seen first; blank names are ignored."""
-    scope = GROUP.scope
-    await ledger.names.note(scope, "1", "阿棠", NOON)
-    await ledger.names.note(scope, "1", "棠棠", later(hours=1))
-    await ledger.names.note(scope, "2", "小林", later(hours=2))
-    await ledger.names.note(scope, "2", "  ", later(hours=9))
-    await ledger.names.note(OTHER_GROUP.scope, "1", "别名", later(hours=9))
-    assert await ledger.names.people(scope) == [Person("2", "小林"), Person("1", "棠棠")]
-    await ledger.names.note(scope, "1", "阿棠", later(hours=3))
-    await ledger.names.note(scope, "1", "阿棠", later(hours=-3))
-    assert await ledger.names.people(scope) == [Person("1", "阿棠"), Person("2", "小林")]
 
 
 async def test_a_card_worn_for_a_day_is_not_the_usual_name(ledger: Ledger) -> None:

@@ -26,15 +26,6 @@ async def outcomes(ledger: Ledger, *messages: Message) -> list[str]:
     return await ledger.log.backfill(messages)
 
 
-async def test_past_lines_stand_in_the_log_in_the_order_of_their_times(ledger: Ledger) -> None:
-    """Past lines are taken with their own times, so that they stand before what was said since, in order."""
-    await ledger.log.append([a_message("今天", sent_at=later(days=3))])
-    past = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙")]
-    assert await outcomes(ledger, *reversed(past)) == ["taken"] * 3
-    assert await texts(ledger) == ["甲", "乙", "丙", "今天"]
-    assert [line.id for _, line in await ledger.log.unconsidered(10)] == [line.id for line in past]
-
-
 @pytest.mark.parametrize(
     ("known", "again"),
     [

@@ -40,17 +40,6 @@ async def indexed(ledger: Ledger, model: str = MODEL) -> list[IndexedProfile]:
     return await ledger.profiles.readable(OPERATOR, (), model)
 
 
-async def test_what_is_removed_is_found_no_more(ledger: Ledger) -> None:
-    """A removed profile is not found, removing a missing one has no effect, and a new one starts without a vector."""
-    profile = a_profile(ME)
-    await taken_in(ledger, profile, a_profile(MEMBER))
-    await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
-    await ledger.profiles.remove([ME, THERE])
-    assert await ledger.profiles.versions() == {MEMBER: ""}
-    await ledger.profiles.put(profile)
-    assert [one.key for one in await ledger.profiles.waiting(MODEL, 9)] == [MEMBER, ME]
-
-
 async def test_a_profile_waits_for_a_vector_of_the_model_asked_for(ledger: Ledger) -> None:
     """Profiles wait for a vector of the requested model, in order of arrival."""
     mine, ours = a_profile(ME), a_profile(HERE, "读书")

@@ -64,16 +64,6 @@ def test_any_history_scores_like_the_book(steps: list[tuple[int, list[str] | Non
     assert found == scored(rows_of(rows.items()), ASKED)
 
 
-def test_what_is_left_out_leaves_nothing_behind() -> None:
-    """Removing rows removes all their terms."""
-    rows = rows_of([(1, ["甲"])])
-    rows.add([2], [[hashed("乙"), hashed("丙")]])
-    rows.remove([2, 3])
-    assert terms_in(rows) == {hashed("甲")}
-    rows.remove([1])
-    assert (terms_in(rows), len(rows)) == (set(), 0)
-
-
 def test_of_many_terms_the_rarest_are_searched() -> None:
     """A rare term counts, however many commoner ones stand before it; a term of no row takes no place."""
     common = [f"w{number}" for number in range(SEARCHED + 3)]

@@ -68,21 +68,6 @@ async def test_a_failed_read_holds_no_later_read_back(database: Database) -> Non
     assert all(isinstance(failure, UnavailableError) for failure in kept)
 
 
-async def test_a_trip_leaves_no_snapshot_behind(path: Path, database: Database) -> None:
-    """After a trip, also one with a failed read, the log can be emptied."""
-
-    def fail(connection: Connection) -> int:
-        count(connection)
-        raise sqlite3.OperationalError("disk I/O error")
-
-    failed, read = await asyncio.gather(database.read(fail), database.read(count), return_exceptions=True)
-    assert isinstance(failed, UnavailableError)
-    assert read == 0
-    await database.write(lambda connection: connection.execute(ADD, ("job",)))
-    await database.empty_log()
-    assert not path.with_name("ledger.db-wal").stat().st_size
-
-
 async def test_a_row_shared_by_a_trip_is_still_checked_for_each_read(path: Path) -> None:
     """A row that one read of a trip was shown is withheld from another read that may not see it."""
     ledger = await Ledger.open(path)

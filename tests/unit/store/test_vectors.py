@@ -102,28 +102,6 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
     assert given == [event.id for event in events]
 
 
-async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None:
-    """Dimensions and ids concern active events with a vector of the given model."""
-    old, new, retired = an_event("甲"), an_event("乙"), an_event("丙")
-    await embedded(ledger, [(old, a_vector(1, 0, 0))], "old model")
-    await embedded(ledger, [(new, EAST), (retired, EAST)])
-    await committed(ledger, an_event("丁"))
-    await ledger.eraser.forget(retired.id, NOON)
-    assert await ledger.vectors.embedded_ids(MODEL) == {new.id}
-    assert await ledger.vectors.embedded_ids("") == frozenset()
-    found = [await ledger.vectors.dimensions(model) for model in (MODEL, "old model", "no model", "")]
-    assert found == [2, 3, 0, 0]
-
-
-async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None:
-    """The first vectors of a model decide its length; a later one of another length does not change it."""
-    first = an_event("甲")
-    await embedded(ledger, [(first, EAST), (an_event("乙"), NORTH), (an_event("丙"), a_vector(1, 0, 0))])
-    assert await ledger.vectors.dimensions(MODEL) == 2
-    await ledger.eraser.forget(first.id, NOON)
-    assert await ledger.vectors.dimensions(MODEL) == 2
-
-
 async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:
     """Each generation has its own checkpoint, and old ones can be removed."""
     assert await ledger.book.checkpoint("one") is None

@@ -54,16 +54,6 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("content", ["Traceback (most recent call last)", "7", "[1]", '{"number": 1}', "{]"])
-async def test_an_answer_that_is_none_ends_the_process(content: str) -> None:
-    """A line that is not the answer to the request counts as a death of the process, and the next one starts anew."""
-    async with running() as process:
-        first = await process.write("pid")
-        with pytest.raises(ProcessDied):
-            await process.write("nonsense", content=content)
-        assert await process.write("pid") != first
-
-
 @pytest.mark.parametrize("value", ["\ud800", 2**70, {1, 2}, float])
 async def test_what_no_line_can_hold_is_not_sent(value: object) -> None:
     """A lone surrogate, a number too large, and foreign types are the caller's mistake, and cost nothing."""
@@ -230,16 +220,6 @@ async def test_a_process_that_stays_off_says_why(why: str) -> None:
         with pytest.raises(UnavailableError) as again:
             await process.write("pid")
         assert (again.value.retry_after or 0) > BOUNDS.first_pause
-
-
-async def test_closing_in_the_middle_of_the_start_leaves_no_process() -> None:
-    """Closing ends a process that is still starting."""
-    async with running() as process:
-        starting = asyncio.create_task(process.write("pid"))
-        await until(lambda: process.pid is not None)
-        child = psutil.Process(process.pid)
-        starting.cancel()
-    assert not child.is_running()
 
 
 def test_the_token_is_not_shown() -> None:

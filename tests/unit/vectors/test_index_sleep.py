@@ -166,18 +166,6 @@ async def test_a_store_that_nobody_needs_ends() -> None:
         await world.follower.nearest(ASKED, EVERYTHING, 3)
 
 
-async def test_the_store_answers_only_with_all_rows() -> None:
-    """Rows added while the store was stopped are indexed before it answers."""
-    world = World()
-    await world.add(2)
-    await world.slept()
-    late = await world.add(1)
-    with pytest.raises(UnavailableError):
-        await world.follower.nearest(ASKED, EVERYTHING, 3)
-    await world.follower.round()
-    assert late[0].id in {found for found, _ in await world.follower.nearest(ASKED, EVERYTHING, 3)}
-
-
 async def test_whoever_drains_gets_a_whole_index() -> None:
     """A drain completes the index even for one missing row, and starts nothing if none is missing."""
     world = World()
@@ -212,18 +200,6 @@ async def test_an_erasure_is_behind_and_a_purge_builds_anew() -> None:
     assert new is not None
     assert new.number == old.number + 1
     assert await world.store.listed(new) == {event.id for event in events[1:]}
-    await world.lived(IDLE_SECONDS + 1)
-    assert not world.store.is_running
-
-
-async def test_a_purge_during_the_store_going_to_sleep_leaves_nothing_running() -> None:
-    """A rebuild during the stopping of the store starts it again, and it stops after the idle time."""
-    world = World()
-    await world.add(3)
-    await world.follower.follow()
-    world.clock.advance(seconds=IDLE_SECONDS + 1)
-    await asyncio.gather(world.follower.round(), world.follower.rebuild(afresh=True))
-    assert (await world.follower.state()).activity == "awake"
     await world.lived(IDLE_SECONDS + 1)
     assert not world.store.is_running
 

@@ -58,22 +58,6 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_an_operator_who_asks_during_a_build_gets_that_one() -> None:
-    """A rebuild requested during a build uses the running build."""
-    store, _, follower = await filled()
-    following = asyncio.create_task(follower.follow())
-    await turns()
-    store.gate.set()
-    store.waits.clear()
-    store.gate.clear()
-    await store.waits.wait()  # in the middle of the build
-    asked = [asyncio.create_task(follower.rebuild()) for _ in range(3)]
-    await turns()
-    store.gate.set()
-    assert await asyncio.gather(following, *asked) == [None, 3, 3, 3]
-    assert store.begun == 1
-
-
 async def test_a_purge_is_not_served_by_a_build_that_began_before_it() -> None:
     """A purge needs a build that started after it; two purges share one."""
     store, _, follower = await filled()

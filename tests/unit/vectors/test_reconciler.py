@@ -208,22 +208,6 @@ async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
     assert await found(follower) == {event.id for event in events}
 
 
-async def test_a_build_that_failed_is_begun_again() -> None:
-    """A generation with erased rows is replaced, however often building the next one fails."""
-    ledger, store = a_ledger(), TroubledStore()
-    follower = follower_of(ledger, store)
-    events = await some(ledger, 3)
-    await follower.follow()
-    store.is_away = True
-    await follower.remove_from_index([events[0].id])
-    for _ in range(2):
-        with pytest.raises(UnavailableError):
-            await follower.follow()
-    store.is_away = False
-    await follower.follow()
-    assert (store.begun, (await follower.state()).generation) == (2, 2)
-
-
 async def test_erased_events_leave_the_index_at_once() -> None:
     """Erased events are not found, and an unavailable store is not used until it is rebuilt."""
     ledger, store = a_ledger(), TroubledStore()

@@ -68,18 +68,6 @@ async def found(
     return [event_id for event_id, _ in await store.nearest(generation, EAST, asked, limit)]
 
 
-async def test_a_generation_begins_empty_and_says_what_it_is_for(store: VectorStore) -> None:
-    """A new generation has a unique birth, the given fingerprint and length, and no rows."""
-    first = await store.begin("some model", 3)
-    second = await store.begin("other model", 2)
-    assert (first.fingerprint, first.dimensions) == ("some model", 3)
-    assert (second.fingerprint, second.dimensions) == ("other model", 2)
-    assert first.build_id
-    assert first.build_id != second.build_id
-    assert await store.listed(second) == frozenset()
-    assert await store.nearest(second, EAST, EVERYTHING, 5) == []
-
-
 async def test_the_next_generation_grows_beside_the_one_in_use(store: VectorStore, generation: Generation) -> None:
     """The generation in use answers and accepts rows while the next one is built."""
     old, new, late = an_event("甲"), an_event("乙"), an_event("丙")
