@@ -130,7 +130,6 @@ class Learning:
         self.suggesting = Suggesting(
             ledger.events,
             ledger.beliefs,
-            opened.embedder,
             opened.access,
             live,
             clock,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, tzinfo
-from operator import mul
 
 from .. import sentences
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, Suggestion, SuggestionDecision, SuggestionKind, logged
@@ -15,9 +13,8 @@ from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
-from ..errors import UnavailableError, UnknownSuggestion
+from ..errors import UnknownSuggestion
 from ..ports.clock import Clock
-from ..ports.models import Embedder, Vector, is_hashing
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
@@ -126,7 +123,6 @@ def suggestion_of(scope: Scope, pattern: RecurringProblem) -> Suggestion:
 
 
 MOST_READ = 300  # experiences of a group that are compared; the newest
-NEAR = 0.85  # calibrated similarity from which a model's vectors say that two problems are the same
 EXPERIENCE = ("experience",)
 
 
@@ -139,7 +135,6 @@ class Suggesting:
 
     events: EventLedger
     beliefs: BeliefBook
-    embedder: Embedder
     access: ReadAccess
     settings: Live[Settings]
     clock: Clock
@@ -167,10 +162,14 @@ class Suggesting:
         known = [one for one in await self.events.fetch(decided) if read_filter.admits(one)]
         shown = self.access.shown(scene, await self.named(found))  # by present names, without people who opted out
         events = [one for one in shown if one.pain]
-        same = await self._comparison_of(list({one.id: one for one in (*events, *known)}.values()))
         zone = self.settings.current.zone
 
         def found_open() -> list[RecurringProblem]:
+            readings = {one.id: ProblemReading.of(one.pain, one.solution) for one in (*events, *known)}
+
+            def same(one: Event, other: Event) -> bool:
+                return readings[one.id].is_same(readings[other.id])
+
             return open_patterns(patterns_among(events, zone, same), decisions, known, same)
 
         return await asyncio.to_thread(found_open)
@@ -208,26 +207,3 @@ class Suggesting:
                 await self.beliefs.commit([BeliefEdit(belief, None, change)])  # nothing, if an equal one is active
                 self.on_stored()
             await self.beliefs.decide(decision)
-
-    async def _comparison_of(self, events: Sequence[Event]) -> Same:
-        """Return a function that compares two of these experiences by words, and by vectors if a model is set."""
-        readings = {one.id: ProblemReading.of(one.pain, one.solution) for one in events}
-        vectors = dict[str, Vector]()
-        if events and not is_hashing(self.embedder):
-            with suppress(UnavailableError):
-                found = await self.embedder.embed_documents([one.pain for one in events])
-                vectors = {one.id: vector for one, vector in zip(events, found, strict=True)}
-
-        calibration = self.embedder.calibration
-
-        def same(one: Event, other: Event) -> bool:
-            mine, theirs = readings[one.id], readings[other.id]
-            if mine.is_same(theirs):
-                return True
-            near, nearby = vectors.get(one.id), vectors.get(other.id)
-            if near is None or nearby is None or len(near) != len(nearby):
-                return False
-            is_near = calibration.similarity(sum(map(mul, near, nearby))) >= NEAR
-            return is_near and not mine.is_of_other_code(theirs)
-
-        return same

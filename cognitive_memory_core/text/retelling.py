@@ -52,13 +52,9 @@ class ProblemReading:
         codes = _CODE.findall(_ID_LABEL.sub("", folded(problem[:_READ])))
         return cls(_problem_terms(problem), _problem_terms(solution), frozenset(codes))
 
-    def is_of_other_code(self, other: ProblemReading) -> bool:
-        """Return whether both problems have numbers or codes, and none in common."""
-        return bool(self.codes and other.codes) and self.codes.isdisjoint(other.codes)
-
     def is_same(self, other: ProblemReading) -> bool:
         """Return whether two problems are the same by their words; similar solutions count a little."""
-        if self.is_of_other_code(other):
+        if self.codes and other.codes and self.codes.isdisjoint(other.codes):
             return False
         alike = _likeness(self.problem, other.problem)
         if alike >= SAME or alike < LEAST:

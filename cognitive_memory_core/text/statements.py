@@ -333,7 +333,6 @@ _ENDED = re.compile(
     "(?:我|俺)?(?:(?:[从打自].{1,8}[起开](?:始)?|现在|目前|如今|以后|已经|早就?|也|都|再也|其实|是)(?:我|俺)?){0,3}"
     "(?:不再?|没再?)(?P<matter>[^ ，。不没了吗呢吧?？]{2,12})了[啊呀哦哈啦]*"
 )
-_BARE = re.compile("(?:喜欢|讨厌|受不了|爱|怕|吃|喝|养|住|用|学|会)[的了着过啊呀哦]*$")
 
 
 @dataclass(frozen=True)
@@ -353,7 +352,7 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
     for clause in _clauses(said):
         read = folded(clause)
         topics: list[tuple[Field, EventKind]] = [(field, kind) for field, kind, words in _TOPICS if words.match(read)]
-        if not topics or len(clause) > LONGEST or _BARE.search(read) or _NOT_LASTING.search(read):
+        if not topics or len(clause) > LONGEST or _NOT_LASTING.search(read):
             continue
         if any(name in clause for name in others):
             continue

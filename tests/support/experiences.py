@@ -12,7 +12,6 @@ from cognitive_memory_core.domain.belief import Suggestion
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.evolution.suggesting import Suggesting
-from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import a_ledger
@@ -65,7 +64,7 @@ class SuggestingGroup:
             settings=settings,
             clock=FrozenClock(),
             named=named,
-            **{"embedder": HashingEmbedder(), **given},
+            **given,
         )
         return cls(ledger, consent, suggesting)
 

@@ -281,12 +281,11 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Cognitiv
 
 def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Suggesting:
     """Build suggestions over experiences that leak."""
-    embedder: Any = CountingEmbedder()
 
     async def named(events: Sequence[Event]) -> list[Event]:
         return list(events)
 
-    return Suggesting(LeakyExperiences(leaky.scenes, leaky.told), leaky, embedder, access, live, FrozenClock(), named)  # type: ignore[arg-type]  # leaks
+    return Suggesting(LeakyExperiences(leaky.scenes, leaky.told), leaky, access, live, FrozenClock(), named)  # type: ignore[arg-type]  # leaks
 
 
 READS: dict[str, Callable[[CognitiveMemory], Awaitable[Any]]] = {

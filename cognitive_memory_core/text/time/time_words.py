@@ -45,7 +45,6 @@ _HOUR_BESIDE = lazy(
     f",? ?(?:的|{_AT} )?(?:(?P<part>{_SAID_PART})?{_CHINESE}|{_COLON}|{_ENGLISH}|(?P<bare>{_SAID_PART}){_PLAIN})"
 )
 _CLOCKS = lazy(f"(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH}")
-_WHOLE = lazy("[^a-z0-9]{0,9}(?P<word>noon|midday|midnight)[^a-z0-9]{0,9}")
 _HABIT = lazy(
     "每|平时|平常|通常|一般|往往|总是|经常|常常|习惯|固定|几点"
     "|(?<![a-z])(?:every|each|usually|always|often|normally|typically|daily|mondays|weekdays)(?![a-z])"
@@ -60,8 +59,7 @@ def hours_in(text: str) -> Iterator[re.Match[str]]:
 
     Habits are left out; so is a part of a day without a clock time (中午吃什么) unless the clause is about the past.
     """
-    whole = _WHOLE.fullmatch(text)
-    for match in [whole] if whole else _ALONE.finditer(text):
+    for match in _ALONE.finditer(text):
         before = text[max(match.start() - _READ_BEFORE, 0) : match.start()]
         after = text[match.end() : match.end() + _READ_BEFORE]
         clause = f"{_CLAUSE_STOP.split(before)[-1]}\n{_CLAUSE_STOP.split(after)[0]}"
@@ -199,8 +197,6 @@ _AFTER_A_DAY = lazy("[之以]后|后(?![天年面来续悔端台])")
 _BEFORE = lazy("(?:before|until|till|prior to|up to) $")
 _AFTER = lazy("after $")
 _BESIDE = lazy("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
-_RECURS = lazy("[月年][初中底末](?:都|一般|通常|总是|照例|固定)")  # of every month or year: 月底都要结账
-_EVENT = lazy("[考赛婚产课会假试职学节展演行航播市工业期术店]$")  # 开考前两周 is counted from the exam
 _WEEKDAYS = lazy(  # a statement with 每周二, or with a list of three days, is about days that recur
     "[每逢](?:周|星期|礼拜)[一二三四五六日天]|(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]"
 )
@@ -366,14 +362,8 @@ def leaning(text: str) -> Iterator[Mention]:
     ]
     weekdays_recur = bool(_WEEKDAYS.search(text)) or any(one.kind == "open" and _is_habit(text, one) for one in found)
     for index, mention in enumerate(found):
-        if mention.kind in ("relative", "now"):
-            is_of_event = text.startswith("前", mention.start) and _EVENT.search(text[: mention.start][-1:])
-            depends = not (is_of_event or _RECURS.match(text, mention.start))
-        elif mention.kind == "open":
-            depends = not (weekdays_recur or _dated_beside(text, found, index))
-        else:
-            depends = mention.kind == "vague" and not _dated_beside(text, found, index)
-        if depends:
+        may_depend = mention.kind == "vague" or (mention.kind == "open" and not weekdays_recur)
+        if mention.kind in ("relative", "now") or (may_depend and not _dated_beside(text, found, index)):
             yield mention
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
-from cognitive_memory_core.errors import UnavailableError, UnknownSuggestion
-from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.errors import UnknownSuggestion
 from tests.support.builders import GROUP
 from tests.support.clock import NOON
 from tests.support.experiences import LIN, MO, TANG, SuggestingGroup, an_experience
-from tests.support.ledgers import a_vector, committed, later
+from tests.support.ledgers import committed, later
 
 JAM = an_experience("打印机卡纸", "先关机，再打开后盖取出纸，最后重启", TANG)
 JAM_AGAIN = an_experience("打印机又卡纸了", "关机，打开后盖取出纸，然后重启", LIN, 3)
@@ -106,30 +102,3 @@ async def test_a_decision_is_bound_to_what_was_shown() -> None:
     await committed(group.ledger, an_experience("打印机卡纸", "用镊子夹出来", MO, 6))
     with pytest.raises(UnknownSuggestion):
         await group.suggesting.decide(GROUP, shown.id, accept=True)
-
-
-class Meaning(HashingEmbedder):
-    """An embedder for which all texts about paper mean the same; ``is_away`` makes it unavailable."""
-
-    is_away = False
-
-    def __init__(self) -> None:
-        """Make it known as a model's."""
-        super().__init__()
-        self.fingerprint = "meaning-1"
-
-    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one direction for paper and another for everything else."""
-        if self.is_away:
-            raise UnavailableError("away")
-        return [a_vector(1.0, 0.0) if "纸" in text else a_vector(0.0, 1.0) for text in texts]
-
-
-async def test_vectors_of_a_model_join_what_words_do_not() -> None:
-    """With an embedding model, problems in other words are joined by meaning; without an answer, words decide."""
-    rows = (JAM, an_experience("纸堵在机器里出不来", "拔电源", LIN))
-    group = await SuggestingGroup.over(*rows, embedder=Meaning())
-    assert [{*one.event_ids} for one in await group.suggestions()] == [{row.id for row in rows}]
-    away = Meaning()
-    away.is_away = True
-    assert await (await SuggestingGroup.over(*rows, embedder=away)).suggestions() == []
