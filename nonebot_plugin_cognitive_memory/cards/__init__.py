@@ -3,15 +3,98 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .layout import Card, CardLayout, Theme
-from .painting import found_fonts
+import cognitive_memory_core as core
+
+from .. import replies
+from ..onebot import plain_lines
+from .layout import Card, CardLayout, Theme, Tone
 
 if TYPE_CHECKING:
     from .painting import Typefaces
+
+Block = Callable[[CardLayout], None]
+LABEL_LENGTH, LINE_LENGTH, LINES = 40, 400, 60  # characters and lines of a profile that are drawn
+
+
+def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
+    """Return the card of a profile, headed for the scene's person; ``at`` is the written time of its last change."""
+    words, is_group = replies.status, profile.key.entity_type == "group"
+    if is_group:
+        name, whose = profile.name or scene.group_name or words.THIS_GROUP, words.GROUP
+    else:
+        name = profile.name or scene.user_name or words.SOMEBODY
+        here = words.YOU_HERE.format(group=scene.group_name or words.THIS_GROUP)
+        whose = here if profile.key.group_id else words.YOU_IN_PRIVATE
+    tags = [tag[:LABEL_LENGTH] for tag in profile.tags]
+    return Card(
+        "group" if is_group else "person",
+        name.upper(),
+        name,
+        words.UPDATED.format(whose=whose, at=at),
+        [*([partial(CardLayout.labels, words=tags)] if tags else []), *_paragraphs(profile.summary)],
+        words.GROUP_FOOTER if is_group else words.PROFILE_FOOTER,
+    )
+
+
+def status_card(title: str, here: core.Activity, pins: int, remarks: Sequence[tuple[Tone, str]], at: str) -> Card:
+    """Return the card of the status: what is remembered here, and whether the memory works."""
+    words = replies.status
+    counts = ((here.events, words.EVENTS_HERE), (here.messages, words.LINES_HERE), (pins, words.PINS_HERE))
+    blocks = [_figures(counts), *_lines_chart(here.days), partial(CardLayout.remarks, lines=remarks)]
+    return Card("status", words.STATUS_SIGN, words.NAME, f"{title} · {at}", blocks, words.STATUS_FOOTER)
+
+
+def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tuple[Tone, str]], at: str) -> Card:
+    """Return the card of the figures of the whole memory, with a bar per day."""
+    words, totals = replies.status, now.totals
+    counts = (
+        *((totals.events, words.EVENTS), (totals.messages, words.LINES), (totals.pins, words.PINS)),
+        *((totals.memos, words.MEMOS), (now.calls_today, words.CALLS), (now.tokens_today, words.TOKENS)),
+    )
+    days, charts = activity.days, _lines_chart(activity.days)
+    if happened := sum(day.events for day in days):
+        caption = words.EVENTS_IN_DAYS.format(days=len(days), count=f"{happened:,}")
+        bars = [(_day(day), day.events) for day in days]
+        charts.append(partial(CardLayout.chart, heading=words.EVENTS_BY_DAY, caption=caption, counts=bars))
+    said = [*remarks, *([] if charts else [("plain", words.NO_DAYS.format(days=len(days)))])]
+    blocks = [_figures(counts), *charts, *([partial(CardLayout.remarks, lines=said)] if said else [])]
+    subtitle = words.STATS_SUBTITLE.format(at=at)
+    return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, blocks, words.STATS_FOOTER)
+
+
+def _lines_chart(days: Sequence[core.DayCount]) -> list[Block]:
+    """Return the chart of the lines of each day; none without lines."""
+    words, said = replies.status, sum(day.messages for day in days)
+    caption = words.LINES_IN_DAYS.format(days=len(days), count=f"{said:,}")
+    bars = [(_day(day), day.messages) for day in days]
+    return [partial(CardLayout.chart, heading=words.LINES_BY_DAY, caption=caption, counts=bars)] if said else []
+
+
+def _figures(counts: Sequence[tuple[int, str]]) -> Block:
+    return partial(CardLayout.figures, counted=[(f"{count:,}", label) for count, label in counts])
+
+
+def _day(count: core.DayCount) -> str:
+    return f"{count.day.month}-{count.day.day}"
+
+
+def _paragraphs(markdown: str) -> Iterator[Block]:
+    """Split a profile's text at its headings."""
+    heading, lines = "", list[tuple[str, bool]]()
+    for kind, text in [*list(plain_lines(markdown))[:LINES], ("heading", "")]:
+        if kind == "heading":
+            if lines:
+                yield partial(CardLayout.paragraphs, heading=heading, lines_of=lines)
+            heading, lines = text, []
+        else:
+            lines.append((text[:LINE_LENGTH], kind == "item"))
+
 
 MOST_WAITING = 8  # cards; further askers get text at once
 
@@ -40,7 +123,7 @@ class Studio:
             self._waiting -= 1
 
     def _draw(self, card: Card, theme: Theme) -> bytes | None:
-        from .painting import Typefaces, painted  # noqa: PLC0415  # the library is optional
+        from .painting import Typefaces, found_fonts, painted  # noqa: PLC0415  # the library is optional
 
         if self._typefaces is None:
             self._typefaces = Typefaces(found_fonts(self._own_fonts))

@@ -189,14 +189,15 @@ def studio() -> Studio:
 
 
 async def picture(bot: Bot, name: str, *given: Any) -> Any:
-    """Draw the card that a function of ``cards.contents`` makes, dark at night.
+    """Draw the card that a function of ``cards`` makes, dark at night.
 
     Return it as a segment of a message, None if it could not be drawn.
     """
-    from ..cards import contents, layout  # noqa: PLC0415  # cards load with the first one
+    from .. import cards  # noqa: PLC0415  # cards load with the first one
+    from ..cards.layout import DARK, LIGHT  # noqa: PLC0415  # the same
 
-    theme = layout.LIGHT if datetime.now(setup.settings.zone).hour in DAY else layout.DARK
-    png = await studio().drawn(getattr(contents, name)(*given), theme)
+    theme = LIGHT if datetime.now(setup.settings.zone).hour in DAY else DARK
+    png = await studio().drawn(getattr(cards, name)(*given), theme)
     if png is None or not isinstance(bot, v12.Bot):
         return png and v11.MessageSegment.image(png)
     uploaded = await bot.call_api("upload_file", type="data", name="memory.png", data=png)
@@ -236,7 +237,7 @@ def _parts_of(text: str) -> list[str]:
     return parts if len(parts) <= MOST_PARTS else [*parts[: MOST_PARTS - 1], replies.commands.CUT]
 
 
-Answer = str | tuple[str, tuple[Any, ...]]  # a text, or one with a function of cards/contents.py and its arguments
+Answer = str | tuple[str, tuple[Any, ...]]  # a text, or one with a function of ``cards`` and its arguments
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 PAGED = frozenset({"list", "beliefs"})
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded

@@ -85,6 +85,13 @@ def test_rooms_that_are_off_are_not_loaded(tmp_path: Path) -> None:
     assert not [name for name in imported(LOADED, tmp_path) if name.startswith(rooms)]
 
 
+def test_cards_are_imported_without_the_image_library(tmp_path: Path) -> None:
+    """The cards can be imported where Pillow is not installed; then answers are text."""
+    found = imported(f"{LOADED}import nonebot_plugin_cognitive_memory.cards; ", tmp_path)
+    assert "nonebot_plugin_cognitive_memory.cards.layout" in found
+    assert "PIL" not in found
+
+
 def test_the_core_has_never_heard_of_a_bot(tmp_path: Path) -> None:
     """The core can be imported without importing NoneBot."""
     assert "nonebot" not in imported("import cognitive_memory_core, cognitive_memory_core.memory; ", tmp_path)

@@ -51,7 +51,7 @@ def a_profile(summary: str = SUMMARY, name: str = "阿棠", tags: tuple[str, ...
 
 def a_card(profile: core.Profile | None = None) -> Any:
     """Return the card of a profile."""
-    from nonebot_plugin_cognitive_memory.cards.contents import profile_card
+    from nonebot_plugin_cognitive_memory.cards import profile_card
 
     return profile_card(profile or a_profile(), HERE, "2026-03-01 12:00")
 
@@ -231,12 +231,13 @@ async def test_text_without_font_or_library(
 ) -> None:
     """Without a Chinese font or without the library the answer is text, and nothing fails."""
     from nonebot_plugin_cognitive_memory import cards
-    from nonebot_plugin_cognitive_memory.cards.painting import found_fonts
+    from nonebot_plugin_cognitive_memory.cards import painting
     from nonebot_plugin_cognitive_memory.commands import entry
 
+    found_fonts = painting.found_fonts
     latin = a_font(tmp_path, "NotoSansSC-Regular.ttf", range(0x20, 0x7F)).parent
     (latin / "broken.ttf").write_bytes(b"\0" * 99)
-    monkeypatch.setattr(cards, "found_fonts", lambda _: found_fonts(latin, ()))
+    monkeypatch.setattr(painting, "found_fonts", lambda _: found_fonts(latin, ()))
     drawing = cards.Studio(latin, has_library=lacks != "library")
     monkeypatch.setattr(entry, "studio", lambda: drawing)
     for _ in range(2):
