@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 STORAGE_REFUSED = "写不进 {path}（{reason}）：请检查磁盘空间和目录权限，这一轮没有记下"
-COPY_REFUSED = "{path} 写不进去（{reason}），导出、备份或报告没有写成：请检查那个目录在不在、能不能写，磁盘有没有空间"
+COPY_REFUSED = "{path} 写不进去（{reason}），导出或备份没有写成：请检查那个目录在不在、能不能写，磁盘有没有空间"
 DIRECTORY_IN_USE = (
     "数据目录 {path} 正被另一个机器人使用；若是两个机器人，请在各自的 .env 里加上 LOCALSTORE_USE_CWD=true"
 )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
-_NAMED_GROUP = re.compile(r"\(\?P([<=])(\w+)")
 _REMEMBERED = 20_000  # more than a busy chat uses; bounds memory for text with very many distinct characters
 
 
@@ -61,15 +60,6 @@ class _Lazy:
         found: object = getattr(re.compile(self.pattern, self.flags), name)
         setattr(self, name, found)
         return found
-
-
-def any_of(patterns: Sequence[re.Pattern[str]]) -> re.Pattern[str]:
-    """Return a pattern that matches wherever one of the patterns does; their named groups are renamed.
-
-    The patterns must not refer to groups by number.
-    """
-    renamed = (_NAMED_GROUP.sub(rf"(?P\g<1>\g<2>_{number}", one.pattern) for number, one in enumerate(patterns))
-    return lazy("|".join(f"(?:{source})" for source in renamed))
 
 
 F = TypeVar("F")

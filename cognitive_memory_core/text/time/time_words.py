@@ -9,7 +9,7 @@ from datetime import datetime, time, timedelta
 from functools import lru_cache
 
 from ...domain.interval import EARLIEST, LATEST, Interval, checked_zoned
-from ..characters import any_of, cleared_on_erasure, folded, lazy
+from ..characters import cleared_on_erasure, folded, lazy
 from ..names import TextMask, named, quoted
 from .time_expressions import CHINESE, HOLIDAYS, WESTERN
 from .time_rules import DAY, WEEK, Kind, Lean, SpanReader, TimeFrame, TimeSpan, hours_of, said
@@ -185,11 +185,6 @@ def _past_the_hour(match: re.Match[str]) -> timedelta:
 
 READ = 2_000  # characters of a text that are read
 _RULES = CHINESE + HOLIDAYS + WESTERN
-_TOGETHER = 10  # rules that one expression tests: a text without a time costs a third of testing them one by one
-_GROUPS = [
-    (any_of([pattern for _, pattern, _ in _RULES[at : at + _TOGETHER]]), range(at, min(at + _TOGETHER, len(_RULES))))
-    for at in range(0, len(_RULES), _TOGETHER)
-]
 _JOINED = lazy(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
 _AS_WELL_AS = lazy(" ?(?:和|与|跟|同|、|and|&) ?(?:在|on |in )?", re.IGNORECASE)
 _BEFORE_A_DAY = lazy("[之以]前|前(?![后端台天年几两一二三四五])|为止")
@@ -260,15 +255,13 @@ class Mention:
 def mentions(text: str) -> tuple[Mention, ...]:
     """Return the time expressions of a text in order; if several begin at one position, only the longest."""
     read = folded(text[:READ])
-    orders = [order for group, numbers in _GROUPS if group.search(read) for order in numbers]
-    matches = [(match, order) for order in orders for match in _RULES[order][1].finditer(read)]
-    matches.sort(key=lambda it: (it[0].start(), -it[0].end(), it[1]))
+    matches = [(match, one) for one in _RULES for match in one[1].finditer(read)]
+    matches.sort(key=lambda it: (it[0].start(), -it[0].end()))  # of equal ones the first rule's
     found: list[Mention] = []
     at = 0
-    for match, order in matches:
+    for match, (kind, _, reading) in matches:
         if match.start() >= at:
             at = match.end()
-            kind, _, reading = _RULES[order]
             found.append(Mention(match.start(), at, kind, match, reading))
     return tuple(one for one in found if one.kind != "decoy")
 
