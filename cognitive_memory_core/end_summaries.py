@@ -28,7 +28,7 @@ from .errors import PermanentError, StorageRefused, UnavailableError
 from .ports.clock import Clock
 from .queue.erasure import rows_without, summaries_without
 from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
-from .store.notes import NoteBook
+from .store.messages import NoteBook
 from .tasks import WriteLoop
 from .text.names import writable_text
 

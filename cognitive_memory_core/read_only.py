@@ -27,8 +27,7 @@ from .recall.names import CurrentNames
 from .recall.one_pass import Sources
 from .recall.recall import Recall
 from .settings import Live, Settings
-from .store.housekeeping import ClockState
-from .store.ledger import Ledger
+from .store.ledger import ClockState, Ledger
 from .transfer import checked_target, exported
 
 

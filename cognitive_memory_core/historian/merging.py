@@ -20,7 +20,7 @@ from ..ports.clock import Clock
 from ..ports.models import MergeInput, Merger
 from ..profiles.files import FileProfiles, Overtaken
 from ..settings import Live, ProfileSettings, Settings
-from ..store.database.table import Snapshot
+from ..store.database.database import Snapshot
 from ..store.facts import FactBook, PendingFacts
 from ..store.ledger import Ledger
 from ..store.names import NameBook

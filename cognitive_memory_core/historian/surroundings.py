@@ -20,7 +20,7 @@ from ..domain.scope import Scene
 from ..domain.turn import Dialogue, Job, Turn
 from ..errors import UnavailableError
 from ..settings import Live, Settings
-from ..store.database.table import Snapshot
+from ..store.database.database import Snapshot
 from ..store.events import EventLedger
 from ..store.facts import FactBook
 from ..store.ledger import Ledger

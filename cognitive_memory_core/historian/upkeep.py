@@ -15,7 +15,7 @@ from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..settings import Live, Settings
 from ..store.database.integrity import LedgerExamination
-from ..store.housekeeping import ClockState, Housekeeping
+from ..store.ledger import ClockState, Housekeeping
 from ..store.messages import MessageLog
 from ..tasks import BackgroundLoop, ErrorState
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .. import sentences
 from ..ports.models import Calibration, Vector
 from ..settings import Live
-from ..store.housekeeping import Housekeeping
+from ..store.ledger import Housekeeping
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from .embedding_queue import EmbeddingQueue
 

@@ -15,7 +15,7 @@ from ..errors import BadAnswer, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Ask, Chat
 from ..settings import Live, Settings
-from ..store.housekeeping import Housekeeping
+from ..store.ledger import Housekeeping
 from ..tasks import WriteLoop
 from .breaker import Breaker
 

@@ -13,7 +13,7 @@ from ..domain.scope import Scope
 from ..ports.models import Embedder, Vector
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
-from ..store.database.table import Snapshot, at_once
+from ..store.database.database import Snapshot, at_once
 from ..text.names import clean_text
 from ..text.terms import query_terms
 from .deadlines import vector_of

@@ -18,7 +18,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..errors import UnavailableError
-from ..store.database.table import Snapshot, at_once
+from ..store.database.database import Snapshot, at_once
 from ..store.names import NameBook
 from ..text.characters import cleared_on_erasure, register_cache
 from ..text.names import clean_name

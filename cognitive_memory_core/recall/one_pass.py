@@ -28,7 +28,7 @@ from ..ports.models import Embedder, Reranker, Vector, is_hashing
 from ..ports.vectors import Nearest
 from ..read_access import ReadAccess
 from ..settings import Decay, Settings
-from ..store.database.table import Snapshot, at_once
+from ..store.database.database import Snapshot, at_once
 from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineSearch
 from ..text.statements import asks_for_number

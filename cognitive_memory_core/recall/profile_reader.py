@@ -18,7 +18,7 @@ from ..ports.models import Embedder, Vector
 from ..profiles.files import FileProfiles
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
-from ..store.database.table import Snapshot, at_once
+from ..store.database.database import Snapshot, at_once
 from ..store.facts import FactBook
 from ..store.profiles import IndexedProfile, ProfileIndex
 from ..text.names import clean_name, clean_text

@@ -17,7 +17,7 @@ from ..domain.scope import Scene, Scope
 from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports.models import Tally
 from ..settings import Live, Settings
-from ..store.database.table import Snapshot
+from ..store.database.database import Snapshot
 from ..tasks import is_out_of_threads, seen
 from .deadlines import AWAY, PATIENCE, with_timeout
 from .one_pass import Question, Sources, Steps, newest

@@ -21,9 +21,22 @@ from ..ports.vectors import EmbeddedEvent
 from . import beliefs, event_rows
 from .beliefs import DECISION, BeliefBook
 from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, OptOut, Shared, record_change, tombstones_of
-from .database.rows import BELIEF, CHANGE, EVENT, MEMO, MESSAGE, PIN, Columns, bound, micros, vector_of
-from .database.sql import LISTED, listed, next_revision
-from .database.table import Table, reads, writes
+from .database.database import Table, reads, writes
+from .database.rows import (
+    BELIEF,
+    CHANGE,
+    EVENT,
+    LISTED,
+    MEMO,
+    MESSAGE,
+    PIN,
+    Columns,
+    bound,
+    listed,
+    micros,
+    next_revision,
+    vector_of,
+)
 from .messages import MessageLog
 from .names import ALIAS, Alias, add_told, keep_name
 from .search.read_filter_sql import GONE

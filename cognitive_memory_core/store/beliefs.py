@@ -26,9 +26,20 @@ from ..domain.scope import Scope
 from ..ports.models import Vector
 from ..text.characters import cleared_on_erasure
 from .consent import tombstones_of
-from .database.rows import BELIEF, CHANGE, bound, columns_of, digest, instant_of, micros
-from .database.sql import LISTED, bounded, listed, new_seq
-from .database.table import Table, reads, writes
+from .database.database import Table, reads, writes
+from .database.rows import (
+    BELIEF,
+    CHANGE,
+    LISTED,
+    bound,
+    bounded,
+    columns_of,
+    digest,
+    instant_of,
+    listed,
+    micros,
+    new_seq,
+)
 from .numpy_on_use import Vectors, np
 from .vectors import check_direction
 

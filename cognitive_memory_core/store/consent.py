@@ -9,9 +9,8 @@ from sqlite3 import Connection
 
 from ..domain.erasure import Tombstones, covered_until
 from ..domain.scope import Incognito, PlaceSwitch, Scene, Scope
-from .database.rows import Row, bound, columns_of, instant_of, micros
-from .database.sql import always_kept
-from .database.table import Table, reads, writes
+from .database.database import Table, reads, writes
+from .database.rows import Row, always_kept, bound, columns_of, instant_of, micros
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from ..domain.erasure import Tombstones, texts_of
 from ..domain.event import Event, Quote, exchange, without_quotes
 from ..domain.ids import derived_id
 from . import facts
-from .database.rows import EVENT, Columns, bound, digest, instant_of, moment_of
-from .database.sql import LISTED, listed, new_seq, next_revision
+from .database.rows import EVENT, LISTED, Columns, bound, digest, instant_of, listed, moment_of, new_seq, next_revision
 from .search import words
 
 TOGETHER = 500  # rows read into memory at once

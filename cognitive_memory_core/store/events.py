@@ -16,10 +16,8 @@ from ..errors import UnknownEvent
 from ..ports.clock import Clock
 from . import event_rows, facts, hidden_lines
 from .consent import ConsentBook, tombstones_of
-from .database.database import Database
-from .database.rows import EVENT, bound, digest, micros
-from .database.sql import LISTED, bounded, listed, next_revision
-from .database.table import Table, reads, writes
+from .database.database import Database, Table, reads, writes
+from .database.rows import EVENT, LISTED, bound, bounded, digest, listed, micros, next_revision
 from .search.corpus import EVENTS
 
 

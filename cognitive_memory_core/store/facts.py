@@ -10,9 +10,8 @@ from sqlite3 import Connection
 from ..domain.event import Event, Fact
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
-from .database.rows import EVENT, bound, digest, instant_of, micros, moment_of
-from .database.sql import LISTED, bounded, listed
-from .database.table import Table, reads, writes
+from .database.database import Table, reads, writes
+from .database.rows import EVENT, LISTED, bound, bounded, digest, instant_of, listed, micros, moment_of
 from .profiles import KEY, key_values
 
 _KEY = ", ".join(f"f.{name}" for name in KEY)

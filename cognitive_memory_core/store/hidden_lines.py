@@ -14,8 +14,7 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from ..text.retelling import retells, statement_of
 from . import event_rows
-from .database.rows import EVENT, MESSAGE, bound, bytes_replaced
-from .database.sql import always_kept, listed
+from .database.rows import EVENT, MESSAGE, always_kept, bound, bytes_replaced, listed
 from .search import words
 from .search.read_filter_sql import NOT_HIDDEN, ON_REQUEST
 

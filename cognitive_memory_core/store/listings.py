@@ -18,9 +18,8 @@ from ..domain.listing import (
 )
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.scope import Scope
-from .database.rows import EVENT, bound, instant_of, micros, moment_of
-from .database.sql import LISTED, bounded, escaped, listed
-from .database.table import Table, reads
+from .database.database import Table, reads
+from .database.rows import EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of
 from .profiles import PROFILE, key_values
 from .search.read_filter_sql import listing_filter
 

@@ -12,9 +12,8 @@ from ..domain.erasure import is_covered
 from ..domain.people import Person
 from ..domain.scope import Scope
 from .consent import tombstones_of
-from .database.rows import bound, columns_of, micros
-from .database.sql import LISTED, listed
-from .database.table import Table, reads, writes
+from .database.database import Table, reads, writes
+from .database.rows import LISTED, bound, columns_of, listed, micros
 
 LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by the new one after two weeks
 MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more

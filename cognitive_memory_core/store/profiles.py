@@ -11,9 +11,8 @@ from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope
 from ..ports.models import Vector
-from .database.rows import Nested, bound, columns_of, vector_of
-from .database.sql import LISTED, bounded, listed
-from .database.table import Table, reads, writes
+from .database.database import Table, reads, writes
+from .database.rows import LISTED, Nested, bound, bounded, columns_of, listed, vector_of
 from .search.read_filter_sql import Filter
 from .vectors import check_direction
 

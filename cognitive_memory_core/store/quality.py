@@ -17,9 +17,8 @@ from ..domain.scope import Scope
 from ..ports.clock import Clock
 from ..ports.models import Tally
 from ..tasks import WriteLoop
-from .database.rows import bound, instant_of, micros, moment_of
-from .database.sql import bounded
-from .database.table import Table, reads, writes
+from .database.database import Table, reads, writes
+from .database.rows import bound, bounded, instant_of, micros, moment_of
 from .search.read_filter_sql import missed_filter
 
 _LEAST_EVENTS, _LEAST_PEOPLE = 10, 3  # of a group, from which those who taught most are compared

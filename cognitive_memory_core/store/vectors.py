@@ -11,10 +11,8 @@ from .. import sentences
 from ..errors import BadArgument
 from ..ports.models import Vector
 from ..ports.vectors import EmbeddedEvent
-from .database.database import Database
-from .database.rows import EVENT, bound, vector_of
-from .database.sql import bounded, next_revision, select
-from .database.table import Table, reads, writes
+from .database.database import Database, Table, reads, writes
+from .database.rows import EVENT, bound, bounded, next_revision, select, vector_of
 from .search.corpora import STANDING, Corpora, dimensions_of
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from cognitive_memory_core import CaptureSettings, CognitiveMemory, Message, ProfileKey, Scene, Settings, UnknownEvent
 from cognitive_memory_core.historian.upkeep import STEADY
-from cognitive_memory_core.store.housekeeping import ClockState
-from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.ledger import ClockState, Ledger
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet
 from tests.support.telling import EXACT, GAMES_DOUSHA, PRIVATE, READING, READING_MILI, a_memory, recalled, say, tell

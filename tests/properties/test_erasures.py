@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core import CognitiveMemory, Message, MistakeError, ProfileKey, Scene, Settings
 from cognitive_memory_core.historian.upkeep import STEADY
-from cognitive_memory_core.store.housekeeping import ClockState
-from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.ledger import ClockState, Ledger
 from tests.support.clock import FrozenClock
 from tests.support.sizes import sized
 from tests.support.telling import EXACT, GAMES, PRIVATE, PRIVATE_MILI, READING, READING_MILI, a_memory, recalled, tell

@@ -1,17 +1,20 @@
-"""Conversion between domain objects and rows."""
+"""Conversion between domain objects and rows, and the parts that statements are built of.
+
+Statements hold only this package's own constants and compiled filters; values are always parameters.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from array import array
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from functools import cached_property, lru_cache, partial
 from operator import attrgetter
-from sqlite3 import Connection
+from sqlite3 import Connection, Cursor, DataError
 from typing import Any, Generic, TypeVar, cast, get_type_hints
 
 from ...domain.belief import Belief, Change
@@ -27,6 +30,8 @@ from ...text.characters import cleared_on_erasure
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_COUNTED = 2**53
+MOST = 1_000_000  # maximum rows of one call
+LISTED = "(SELECT value FROM json_each(?))"  # any number of values as one parameter
 Row = Sequence[Any]
 T = TypeVar("T")
 
@@ -111,8 +116,7 @@ class Columns(Generic[T]):
     @cached_property
     def insert(self) -> str:
         """The statement that inserts ``values``."""
-        names = (*self.fields, *self.derived)
-        return f"INSERT INTO {self.table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+        return insert(self.table, (*self.fields, *self.derived))
 
     def added(self, connection: Connection, one: T) -> bool:
         """Insert the row of an object unless the table has it, by one of its unique keys; return whether it was new."""
@@ -293,3 +297,48 @@ def found_event(row: tuple[Any, ...]) -> Event:
 def found_message(row: tuple[Any, ...]) -> Message:
     """Convert a row of :data:`MESSAGE` that a search found."""
     return MESSAGE.read(row)
+
+
+def select(columns: str, source: str, where: str, rest: str = "") -> str:
+    """Build a SELECT."""
+    return f"SELECT {columns} FROM {source} WHERE {where} {rest}"
+
+
+def insert(table: str, columns: Iterable[str]) -> str:
+    """Build an INSERT with one parameter per column."""
+    names = tuple(columns)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+def listed(values: Iterable[str | int]) -> str:
+    """Return values as a JSON list, the single parameter of :data:`LISTED`."""
+    return json.dumps(list(values))
+
+
+def bounded(limit: int) -> int:
+    """Clamp a limit to the range of SQLite's LIMIT; a negative limit becomes 0."""
+    return min(max(limit, 0), MOST)
+
+
+def escaped(text: str) -> str:
+    r"""Return a text for LIKE with ESCAPE '\\', which then matches only itself."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def next_revision(connection: Connection) -> int:
+    """Increment the ledger's revision and return it; rows of one transaction may share it."""
+    connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'revision'")
+    return always_kept(connection, "revision")
+
+
+def always_kept(connection: Connection, key: str) -> Any:
+    """Return a value that every ledger keeps in ``meta``; raises sqlite3.DataError if the file was damaged there."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        raise DataError(f"meta: {key}")
+    return row[0]
+
+
+def new_seq(inserted: Cursor) -> int:
+    """Return the seq of the row that a statement has just inserted."""
+    return cast("int", inserted.lastrowid)

@@ -19,10 +19,8 @@ from ...errors import StorageRefused
 from ...text.people import hides_alone
 from .. import beliefs, consent, event_rows, hidden_lines
 from ..database import migrations
-from ..database.database import Database
-from ..database.rows import EVENT, MESSAGE, bound, instant_of, micros
-from ..database.sql import LISTED, listed
-from ..database.table import Table, reads, writes
+from ..database.database import Database, Table, reads, writes
+from ..database.rows import EVENT, LISTED, MESSAGE, bound, instant_of, listed, micros
 from ..facts import FactBook
 from ..messages import note_withdrawn
 from ..names import NameBook

@@ -11,8 +11,7 @@ from sqlite3 import Connection
 from ...domain.belief import Belief, Change, without_changer, without_supporter
 from ...domain.erasure import texts_of, without_person
 from .. import beliefs, event_rows, profiles
-from ..database.rows import BELIEF, CHANGE, EVENT, MESSAGE, bound
-from ..database.sql import LISTED, listed, next_revision
+from ..database.rows import BELIEF, CHANGE, EVENT, LISTED, MESSAGE, bound, listed, next_revision
 from ..event_rows import seqs_of
 from ..profiles import PROFILE
 from ..search import words

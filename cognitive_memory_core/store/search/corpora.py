@@ -25,8 +25,7 @@ from ...errors import UnavailableError
 from ...ports.models import Vector
 from ..database.connections import catch_up, rows_read
 from ..database.database import Database
-from ..database.rows import Row, bound, micros
-from ..database.sql import LISTED, always_kept, bounded, listed, select
+from ..database.rows import LISTED, Row, always_kept, bound, bounded, listed, micros, select
 from ..numpy_on_use import Array, np
 from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surround
 from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines

@@ -12,8 +12,7 @@ from typing import Generic, TypeVar
 from ...domain.message import Message, Passage
 from ...domain.read_filter import ReadFilter
 from ..database.connections import rows_read
-from ..database.rows import EVENT, MESSAGE, Row, bound, found_event, found_message
-from ..database.sql import LISTED, listed, select
+from ..database.rows import EVENT, LISTED, MESSAGE, Row, bound, found_event, found_message, listed, select
 from .lines import PAUSE, PAUSE_US, FoundLine, LineRows
 from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, sql_filter
 from .rows import EventRows

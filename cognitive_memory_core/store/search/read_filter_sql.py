@@ -8,8 +8,7 @@ from ...domain.interval import Interval
 from ...domain.listing import EventListing, EventState, LineListing
 from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scene
-from ..database.rows import bound, micros
-from ..database.sql import LISTED, listed, select
+from ..database.rows import LISTED, bound, listed, micros, select
 
 Values = tuple[str | int, ...]
 Filter = tuple[str, Values]

@@ -23,8 +23,7 @@ from ...domain.message import Message
 from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scope
 from ...text.terms import SEARCHED, TERMS_VERSION, forms_version, index_terms, indexed_text, telling
-from ..database.rows import EVENT, MESSAGE, Row, bytes_replaced
-from ..database.sql import always_kept, insert, listed, select
+from ..database.rows import EVENT, MESSAGE, Row, always_kept, bytes_replaced, insert, listed, select
 
 EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"

@@ -16,8 +16,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.cli.doctor.findings import Finding
-from cognitive_memory_core.store.housekeeping import ClockState
-from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.ledger import ClockState, Ledger
 from tests.support.bot_homes import ENV, BotHome
 from tests.support.model_server import Reply, status, well
 from tests.support.served_models import MISSING, model, script, served

@@ -19,7 +19,7 @@ from cognitive_memory_core.models.caller_models import CallerChat
 from cognitive_memory_core.models.spending import MERGE, Budget, BudgetedChat, NoModel, SpendingMeter
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
-from cognitive_memory_core.store.housekeeping import Housekeeping
+from cognitive_memory_core.store.ledger import Housekeeping
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_ledger

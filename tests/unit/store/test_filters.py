@@ -13,7 +13,7 @@ import pytest
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.store.database import migrations
-from cognitive_memory_core.store.database.sql import select
+from cognitive_memory_core.store.database.rows import select
 from cognitive_memory_core.store.search.read_filter_sql import place_filter, scene_filter, sql_filter
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
