@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from ..domain.people import JobContext, Person
 from ..prompts.answers import Proposal
 from ..text.names import clean_name, one_line, plain
 from ..text.people import foreign_ids, ids_by_name, is_hearsay, members_named
-from ..text.statements import Line, is_talk, offences, strange_figures
+from ..text.statements import ID_LABEL, Line, is_talk, offences, strange_figures
 from ..text.terms import FUNCTION_WORDS, index_terms, telling
 from ..text.time.time_words import mentions
 
@@ -39,7 +38,6 @@ def confirmed(belief: Belief, people: int, now: datetime) -> Belief:
 SHARED = 0.2  # least share of a statement's words in a line on its topic
 NEAR = 4  # lines after one, within which 好的 answers it
 LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
-_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ class NumberedChat:
         return any(len(term) > 1 for term in (self._terms(line.text) - echoed) & self._terms(statement))
 
     def _terms(self, text: str) -> frozenset[str]:
-        text = _LABEL.sub(" ", text)
+        text = ID_LABEL.sub(" ", text)
         for name in self._names:
             text = text.replace(name, " ")
         return frozenset(index_terms(text)) - FUNCTION_WORDS

@@ -25,7 +25,7 @@ from ..domain.profile import Profile
 from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.names import clean_text, one_line, tidy, writable_text
-from ..text.people import LONG_ID
+from ..text.people import BARE_ID
 from .paths import ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file
@@ -151,7 +151,7 @@ def _is_plain(data: bytes) -> bool:
 
 def _mentions(data: bytes, user_id: str, hide: Hide) -> bool:
     """Return whether bytes hold an id or text to be hidden, in any plausible encoding."""
-    number = user_id if len(user_id) >= LONG_ID else None
+    number = user_id if len(user_id) >= BARE_ID else None
     return any((number and number in text) or hide(text) != text for text in decodings(data))
 
 

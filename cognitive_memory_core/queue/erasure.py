@@ -19,7 +19,7 @@ from ..disk import decodings
 from ..domain.scope import Scope
 from ..errors import PermanentError
 from ..text.names import is_said_by_hidden, writable_text
-from ..text.people import LONG_ID
+from ..text.people import BARE_ID
 from . import format as codec
 from .format import Body, moment
 
@@ -171,7 +171,7 @@ class _JobErasure:
     def of(self, value: object, key: str) -> object:
         """Return the value under a key with the person removed."""
         is_id = key.endswith("id") and value == self.user_id
-        is_number = isinstance(value, int) and str(value) == self.user_id and len(self.user_id) >= LONG_ID
+        is_number = isinstance(value, int) and str(value) == self.user_id and len(self.user_id) >= BARE_ID
         if is_id or is_number:
             return sentences.context.SOMEBODY
         if isinstance(value, str):
@@ -226,7 +226,7 @@ def _plausible_texts(data: bytes) -> Iterator[str]:
 def _without_id(identifier: str, text: str) -> str:
     """Remove an id from a text; a short id is kept, because it could be a count."""
     found = rf"(?<![0-9A-Za-z]){re.escape(identifier)}(?![0-9A-Za-z])"
-    return re.sub(found, "", text) if len(identifier) >= LONG_ID else text
+    return re.sub(found, "", text) if len(identifier) >= BARE_ID else text
 
 
 def _names_in(value: object, user_id: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from .statements import is_leaning_word, numbers_in
 from .terms import FUNCTION_WORDS, telling
 from .time.time_words import mentions
 
-BARE_ID = 5  # characters; an id of at least this length is recognised without a name
+BARE_ID = 5  # characters; a shorter id is recognised, and hidden, only in brackets: it may be a day or a count
 _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")
 _LABEL = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
 _NUMBER = re.compile("[0-9]+(?:[ ,][0-9]{3,4}(?![0-9]))*")  # 138 0013 8000 and 12,000 are one number
@@ -83,7 +83,7 @@ def foreign_ids(text: str, source: str, ids_by_name: Mapping[str, Collection[str
 
 
 MYSELF = frozenset(("我", "俺", "本人", "i", "me", "my", "mine", "myself"))
-_SHORTEST = 2
+SHORTEST_NAME = 2  # characters; a shorter name calls nobody, and is hidden only before its id
 _SHORTEST_NUMBER = 5  # digits; a shorter number is a year, an amount or a time
 _CHINESE = (
     "今天 明天 昨天 后天 前天 今晚 明晚 昨晚 早上 上午 中午 下午 晚上 凌晨 周末 早安 晚安 午安 你好 您好 哈喽 "
@@ -145,7 +145,7 @@ def parts(name: str) -> tuple[str, ...]:
     if begun is None:
         return ()
     han = begun.group()
-    found = [han[:length] for length in range(min(len(han) - 1, _LONGEST_PART), _SHORTEST - 1, -1)]
+    found = [han[:length] for length in range(min(len(han) - 1, _LONGEST_PART), SHORTEST_NAME - 1, -1)]
     found += [han[1:]] if len(han) == _FULL and han[0] in _FAMILY_NAMES else []
     return tuple(part for part in found if _calls(part) and any(telling(char) == 1.0 for char in part))
 
@@ -165,7 +165,7 @@ def titled(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _calls(name: str) -> bool:
-    if len(name) < _SHORTEST or (name.isdecimal() and len(name) < _SHORTEST_NUMBER):
+    if len(name) < SHORTEST_NAME or (name.isdecimal() and len(name) < _SHORTEST_NUMBER):
         return False
     return not (name in FUNCTION_WORDS or name in MYSELF or name in _COMMON)
 
@@ -292,8 +292,6 @@ def with_current_names(text: str, people: Mapping[str, Person]) -> str:
     return "".join((*pieces, text[at:]))
 
 
-LONG_ID = 5  # characters; a shorter id is hidden only in brackets, where it cannot be a day or a count
-SHORTEST_NAME = 2  # characters; a shorter name is hidden only before its id
 FEW = 64  # up to this many words are searched one by one
 _LETTERS = "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # of scripts that put blanks between words
 _ANY_ID = r"(?=[A-Za-z_.:@-]{0,64}[0-9])[0-9A-Za-z_.:@-]{1,64}"
@@ -379,7 +377,7 @@ def _ordered(words: Iterable[str]) -> tuple[str, ...]:
 def _pattern(ids: tuple[str, ...], alone: tuple[str, ...], names: tuple[str, ...]) -> re.Pattern[str]:
     """Compile a pattern that finds ids and names; a name before another person's id matches as the group ``other``."""
     theirs = rf"[(（](?:{_any_of(ids)})[)）]"
-    numbers = _any_of(one for one in ids if len(one) >= LONG_ID)
+    numbers = _any_of(one for one in ids if len(one) >= BARE_ID)
     words = "|".join(map(_whole, alone)) or "(?!)"
     return re.compile(
         rf"(?:{_any_of(names)}){theirs}|(?P<other>(?:{words})(?!{theirs})[(（]{_ANY_ID}[)）])|(?:{words})(?:{theirs})?"

@@ -14,14 +14,13 @@ from ..domain.event import Event
 from ..domain.message import Message
 from ..domain.profile import Profile
 from .characters import cleared_on_erasure, folded
-from .statements import values_of
+from .statements import ID_LABEL, values_of
 from .terms import FUNCTION_WORDS, index_terms, query_terms, telling
 from .time.time_words import mentions
 
 _READ = 500  # characters of a text that are read
 SAME, LEAST = 0.58, 0.42  # measured on 28 pairs of problems: 13 of 15 equal ones are joined, no two different ones
 BY_SOLUTION = 0.3  # how much an equal solution adds
-_ID_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 _AGAIN = re.compile(r"又|了|老是|总是?|一直|经常|有时候?|的|以后|之后|突然|今天|刚才?")
 _CODE = re.compile(r"[a-z]*[0-9]+[a-z0-9]*")
 _STEPS = re.compile(
@@ -49,7 +48,7 @@ class ProblemReading:
     @classmethod
     def of(cls, problem: str, solution: str = "") -> ProblemReading:
         """Extract the terms of both texts, and the numbers and codes of the problem."""
-        codes = _CODE.findall(_ID_LABEL.sub("", folded(problem[:_READ])))
+        codes = _CODE.findall(ID_LABEL.sub("", folded(problem[:_READ])))
         return cls(_problem_terms(problem), _problem_terms(solution), frozenset(codes))
 
     def is_same(self, other: ProblemReading) -> bool:
@@ -67,7 +66,7 @@ def shared(text: str, told: str) -> float:
     terms = _problem_terms(text)
     whole = _problem_weight(terms)
     return (
-        _problem_weight(terms & frozenset(query_terms(_AGAIN.sub("", _ID_LABEL.sub("", told))))) / whole
+        _problem_weight(terms & frozenset(query_terms(_AGAIN.sub("", ID_LABEL.sub("", told))))) / whole
         if whole
         else 0.0
     )
@@ -95,7 +94,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _problem_terms(text: str) -> frozenset[str]:
-    return frozenset(query_terms(_AGAIN.sub("", _ID_LABEL.sub("", text[:_READ]))))
+    return frozenset(query_terms(_AGAIN.sub("", ID_LABEL.sub("", text[:_READ]))))
 
 
 def _problem_weight(terms: Iterable[str]) -> float:

@@ -130,7 +130,7 @@ _LONGEST_DAY = timedelta(days=1, hours=12)  # an evening extends into the night
 _LEAP = datetime(2024, 2, 29)  # noqa: DTZ001  # wall-clock times throughout; a year with a 29 February
 _LEANS: tuple[Lean, ...] = ("back", "past", "ahead")
 FORTNIGHT = 14  # days around a line within which a weekday that it names may be meant
-_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
+ID_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 _NUMBER = re.compile(
     "(?:(?P<digits>[0-9]+(?:[.,][0-9]+)*)(?:块(?P<dimes>[0-9]{1,2})(?![0-9]))?"
     "(?:[ ]?(?P<scale>[千万亿]|[kw](?![a-z]))(?P<rest>[1-9一二三四五六七八九](?![0-9]))?)?"
@@ -205,7 +205,7 @@ class _Figures:
 @lru_cache(maxsize=512)  # the lines of a job and the facts of a profile are compared with each statement made of them
 def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figures:
     rest = plain(text)
-    rest = _blanked(rest, (*(one.span() for one in _LABEL.finditer(rest)), *named(rest, names, is_time)))
+    rest = _blanked(rest, (*(one.span() for one in ID_LABEL.finditer(rest)), *named(rest, names, is_time)))
     found = [one for one in mentions(rest) if one.kind not in ("now", "vague")]
     dated = [one for one in found if one.kind not in ("open", "habit") or not _WEEKDAY.search(one.text)]
     days: list[tuple[str, tuple[TimeSpan, ...]]] = []
