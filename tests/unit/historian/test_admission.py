@@ -15,12 +15,6 @@ from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import FrozenClock
 
 
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that advances only on request."""
-    return FrozenClock()
-
-
 def admission(clock: FrozenClock, **bounds: Any) -> Admission:
     """Return the admission with these limits."""
     return Admission(Live(Settings(queue=QueueSettings(**bounds))), clock.elapsed)

@@ -22,21 +22,16 @@ from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
 from cognitive_memory_core.errors import BadArgument, LimitReached, StorageRefused, UnavailableError
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import JobName, parsed
-from cognitive_memory_core.queue.job_queue import Claim, FileQueue
+from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed
+from tests.support.queues import taken
 
 FOLDERS = ("pending", "processing", "failed")
 Open = Callable[..., Awaitable[FileQueue]]
-
-
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock fixed at noon."""
-    return FrozenClock()
 
 
 @pytest.fixture
@@ -63,13 +58,6 @@ async def reopen(root: Path, clock: FrozenClock) -> AsyncIterator[Open]:
 async def queue(reopen: Open) -> FileQueue:
     """Open the queue for the first time."""
     return await reopen()
-
-
-async def taken(queue: FileQueue) -> Claim:
-    """Claim a job, which must exist."""
-    claim = await queue.claim()
-    assert claim is not None
-    return claim
 
 
 def files(root: Path) -> list[str]:

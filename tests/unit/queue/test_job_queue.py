@@ -19,14 +19,9 @@ from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
+from tests.support.queues import taken
 
 Make = Callable[..., Awaitable[FileQueue]]
-
-
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that stands at noon."""
-    return FrozenClock()
 
 
 @pytest.fixture
@@ -48,13 +43,6 @@ async def make(tmp_path: Path, clock: FrozenClock) -> AsyncIterator[Make]:
 async def queue(make: Make) -> FileQueue:
     """Open a queue with the default limits."""
     return await make()
-
-
-async def taken(queue: FileQueue) -> Claim:
-    """Claim a job that must exist."""
-    claim = await queue.claim()
-    assert claim is not None
-    return claim
 
 
 async def buried(queue: FileQueue, job: Job, error: str = "坏了") -> None:

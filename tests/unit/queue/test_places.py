@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from cognitive_memory_core.queue import format as codec
-from cognitive_memory_core.queue.job_queue import WRITERS, Claim, FileQueue
+from cognitive_memory_core.queue.job_queue import WRITERS, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import FaultyDisk
+from tests.support.queues import taken
 
 PATIENCE = 30  # seconds, far more than any test here needs
 
@@ -46,13 +47,6 @@ async def opened(root: Path, disk: FaultyDisk) -> FileQueue:
     """Open a queue on a disk."""
     clock = FrozenClock()
     return await FileQueue.open(root, QueueSettings(), clock, disk=disk, elapsed=clock.elapsed)
-
-
-async def taken(queue: FileQueue) -> Claim:
-    """Claim a job, which must exist."""
-    claim = await queue.claim()
-    assert claim is not None
-    return claim
 
 
 async def in_time(step: Awaitable[Any]) -> Any:

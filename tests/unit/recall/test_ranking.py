@@ -9,6 +9,7 @@ import pytest
 from cognitive_memory_core.recall.ranking import (
     Candidate,
     above,
+    collapsed,
     diversified,
     followed,
     fused,
@@ -146,3 +147,11 @@ def test_an_event_whose_line_was_found_too_is_raised():
     above_all = {line_key(told.event.scope.key, "1"): 3.0}
     assert [hit.score for hit in weighed([told], (), NOBODY, lines=above_all)] == pytest.approx([1.0])
     assert weighed([alone, told], (), NOBODY) == [alone, told]
+
+
+def test_equal_words_from_two_mouths_are_two():
+    """我喜欢茶 from two people are two statements, and from one person one."""
+    own = [a_hit(0.9, "我喜欢茶", sender_id=who, is_absolute=False) for who in ("1", "2", "1")]
+    assert [hit.event.sender_id for hit in collapsed(own)] == ["1", "2"]
+    lines = [a_hit(0.9, "我喜欢茶", sender_id=who, kind="message") for who in ("1", "2", "1")]
+    assert [hit.event.sender_id for hit in collapsed(lines)] == ["1", "2"]
