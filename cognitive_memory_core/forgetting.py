@@ -29,7 +29,7 @@ from .ports.clock import Clock
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
 from .settings import Settings
-from .store.erasure.eraser import ErasedRows, Eraser
+from .store.erasure import ErasedRows, Eraser
 from .store.events import EventLedger
 from .store.ledger import Ledger
 from .store.names import MOST_NAMES, Alias

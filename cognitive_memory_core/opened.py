@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 from .consent import Consent
@@ -35,7 +36,6 @@ from .recall.recall import Recall
 from .settings import Live, Settings
 from .store.database.migrations import is_blank
 from .store.ledger import Ledger
-from .store.malloc_tuning import return_large_blocks
 from .store.quality import QualityTally
 from .tasks import BackgroundLoop, completed
 from .vectors.chroma.place import clear_generations
@@ -43,6 +43,9 @@ from .vectors.chroma.store import ChromaStore
 from .vectors.reconciler import IndexReconciler
 
 GRACE = 5.0  # seconds beyond shutdown_seconds that the former owner gets to release the directory
+LARGE = 1024 * 1024  # bytes; glibc's own bound rises to 32 MB with the first large block that is freed
+HEAPS = 2  # for all threads together: each heap keeps what any thread ever freed in it
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # mallopt's numbers in malloc.h
 
 
 class Opened:
@@ -241,3 +244,15 @@ class Opened:
         async with self.resources:
             await asyncio.gather(*(loop.stop() for loop in self.loops))
             await self.buffer.flush()
+
+
+def return_large_blocks() -> None:
+    """From now on, allocate each block of a megabyte or more in its own memory mapping; no effect without glibc.
+
+    Vectors and postings are copied as they grow: without this the process would keep the memory of the largest copies.
+    """
+    with suppress(OSError, AttributeError):
+        libc = ctypes.CDLL(None)
+        libc.gnu_get_libc_version  # noqa: B018  # other libraries number their options otherwise
+        libc.mallopt(_MMAP_THRESHOLD, LARGE)
+        libc.mallopt(_ARENA_MAX, HEAPS)

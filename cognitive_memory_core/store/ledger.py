@@ -26,7 +26,7 @@ from .consent import ConsentBook
 from .database.database import Check, Database, Snapshot, Table, reads, writes
 from .database.integrity import LedgerExamination, examined
 from .database.rows import bound, instant_of, micros
-from .erasure.eraser import Eraser
+from .erasure import Eraser
 from .events import EventLedger
 from .facts import FactBook
 from .listings import OperatorLists

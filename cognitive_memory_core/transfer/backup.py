@@ -18,7 +18,7 @@ from ..disk import Disk, Vanished
 from ..end_summaries import EndSummaries
 from ..errors import BadArgument, StorageRefused
 from ..queue.job_queue import FileQueue
-from ..store.erasure.eraser import Eraser
+from ..store.erasure import Eraser
 from ..tasks import completed
 
 WAITING = ("end_summaries.takeover.json",)  # copied before the ledger, since it is removed once the ledger has it all

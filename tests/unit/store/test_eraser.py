@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.consent import OptOut, Shared
-from cognitive_memory_core.store.erasure.eraser import ErasedRows
+from cognitive_memory_core.store.erasure import ErasedRows
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction

@@ -26,7 +26,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.database import schema
-from cognitive_memory_core.store.erasure.eraser import purge
+from cognitive_memory_core.store.erasure import purge
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.vectors import VectorRow
@@ -206,8 +206,8 @@ from pathlib import Path
 
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.database import schema
-from cognitive_memory_core.store.erasure.rewording import search_of
-from cognitive_memory_core.store.erasure.eraser import purge
+from cognitive_memory_core.store.erasure import search_of
+from cognitive_memory_core.store.erasure import purge
 
 seen = []
 

@@ -1,1 +1,0 @@
-"""Erasure of persons, places and events, and the purge of their bytes."""
