@@ -28,10 +28,9 @@ from .ports.models import Embedder, Reranker
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
 from .read_access import ReadAccess
-from .recall.belief_search import BeliefSearch
-from .recall.names import CurrentNames
+from .recall.beliefs_and_profiles import BeliefSearch, ProfileReader
 from .recall.one_pass import Sources
-from .recall.profile_reader import ProfileReader
+from .recall.query import CurrentNames
 from .recall.recall import Recall
 from .settings import Live, Settings
 from .store.database.migrations import is_blank

@@ -23,8 +23,8 @@ from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
 from .queue.folder import JobFolder
 from .read_access import ReadAccess
-from .recall.names import CurrentNames
 from .recall.one_pass import Sources
+from .recall.query import CurrentNames
 from .recall.recall import Recall
 from .settings import Live, Settings
 from .store.ledger import ClockState, Ledger

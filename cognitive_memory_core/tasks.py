@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from . import sentences
 from .domain.scope import log_fields
-from .errors import BadAnswer, TransientError, UnavailableError
+from .errors import BadAnswer, PermanentError, TransientError, UnavailableError
 from .text.names import described
 
 log = logging.getLogger(__name__)
@@ -23,6 +23,8 @@ restarts: Counter[str] = Counter()
 """How often this process has restarted loops that somebody else cancelled, by their names."""
 _order = itertools.count(1)
 NO_THREAD = "can't start new thread"  # of RuntimeError, where memory or a limit of the system refuses one
+PATIENCE = 5.0  # seconds that a read waits for a model or for another process
+AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)  # a part of an answer is missing
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -269,3 +271,21 @@ def seen(task: asyncio.Future[Any]) -> None:
     """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()
+
+
+async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
+    """Return the result, or raise asyncio.TimeoutError after ``seconds``.
+
+    A late awaitable is cancelled without waiting for its cancellation to finish.
+    """
+    task = asyncio.ensure_future(awaitable)
+    if task.done():
+        return task.result()
+    task.add_done_callback(seen)
+    try:
+        done, _ = await asyncio.wait((task,), timeout=max(seconds, 0.0))
+    finally:
+        task.cancel()  # no effect on a finished task
+    if not done:
+        raise asyncio.TimeoutError
+    return task.result()

@@ -18,10 +18,10 @@ from ..errors import BadAnswer, BadArgument
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
+from ..tasks import AWAY, with_timeout
 from ..text.names import clean_name, defused, described, plain
 from ..text.people import foreign_ids, ids_by_name
 from ..text.terms import sentences_of, token_count
-from .deadlines import AWAY, with_timeout
 
 log = logging.getLogger(__name__)
 PATIENCE = 60.0  # seconds for all model calls of one compression

@@ -31,13 +31,11 @@ from ..settings import Decay, Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineSearch
+from ..tasks import AWAY
 from ..text.statements import asks_for_number
 from ..text.terms import token_count
-from .belief_search import BeliefSearch
-from .deadlines import AWAY
-from .names import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownPlaces
-from .profile_reader import ProfileReader, TurnProfiles
-from .query import Query, embedded_text, with_names
+from .beliefs_and_profiles import BeliefSearch, ProfileReader, TurnProfiles
+from .query import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownPlaces, Query, embedded_text, with_names
 from .ranking import (
     LEAST,
     MAX_CANDIDATES,

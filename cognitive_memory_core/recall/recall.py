@@ -18,8 +18,7 @@ from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports.models import Tally
 from ..settings import Live, Settings
 from ..store.database.database import Snapshot
-from ..tasks import is_out_of_threads, seen
-from .deadlines import AWAY, PATIENCE, with_timeout
+from ..tasks import AWAY, PATIENCE, is_out_of_threads, seen, with_timeout
 from .one_pass import Question, Sources, Steps, newest
 from .query import Query, embedded_text, query_of
 from .ranking import Explanation

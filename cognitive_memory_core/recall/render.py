@@ -23,7 +23,7 @@ from ..text.characters import cleared_on_erasure
 from ..text.names import clean_name, clean_text, full_width, one_line
 from ..text.people import callname, name_and_id, spoken
 from ..text.terms import sentences_of, token_count
-from .names import Names
+from .query import Names
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file

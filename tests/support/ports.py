@@ -19,8 +19,8 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Calibration, Vector
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.one_pass import Sources
+from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.ledger import Ledger

@@ -14,7 +14,7 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
-from cognitive_memory_core.recall.names import CurrentNames
+from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.text import people as ids
 from cognitive_memory_core.text.people import callnames
 from tests.support.clock import NOON, FrozenClock

@@ -24,10 +24,9 @@ from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.models import Tally
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
-from cognitive_memory_core.recall.belief_search import BeliefSearch
-from cognitive_memory_core.recall.names import CurrentNames
+from cognitive_memory_core.recall.beliefs_and_profiles import BeliefSearch, TurnProfiles
 from cognitive_memory_core.recall.one_pass import Sources
-from cognitive_memory_core.recall.profile_reader import TurnProfiles
+from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines

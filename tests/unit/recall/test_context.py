@@ -15,8 +15,8 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.names import CurrentNames
-from cognitive_memory_core.recall.profile_reader import ProfileReader
+from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
+from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import token_count
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event

@@ -18,8 +18,8 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.names import CurrentNames
-from cognitive_memory_core.recall.profile_reader import ProfileReader
+from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
+from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.render import CLOSED, OPENED
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines

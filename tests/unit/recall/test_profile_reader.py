@@ -19,8 +19,8 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.names import CurrentNames
-from cognitive_memory_core.recall.profile_reader import ProfileReader, TurnProfiles
+from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader, TurnProfiles
+from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE

@@ -8,8 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.names import Names
-from cognitive_memory_core.recall.query import LINES, QUERY_LENGTH, query_of
+from cognitive_memory_core.recall.query import LINES, QUERY_LENGTH, Names, query_of
 from cognitive_memory_core.text.terms import ASKED, query_terms
 from cognitive_memory_core.text.time.time_words import time_window
 from tests.support.builders import GROUP, OPERATOR, PRIVATE

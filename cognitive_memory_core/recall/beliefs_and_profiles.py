@@ -1,4 +1,4 @@
-"""Reads profiles as a scene may see them: one by its key, those that match a query, and those of a turn."""
+"""Beliefs and profiles: which of them a turn is shown, one profile by its key, and those that match a query."""
 
 from __future__ import annotations
 
@@ -11,22 +11,80 @@ from functools import partial
 from operator import mul
 
 from .. import sentences
+from ..domain.belief import Belief, BeliefHit
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
-from ..domain.scope import Scene
+from ..domain.scope import Scene, Scope
 from ..errors import NotPermitted
 from ..ports.models import Embedder, Vector
 from ..profiles.files import FileProfiles
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
+from ..store.beliefs import BeliefBook
 from ..store.database.database import Snapshot, at_once
 from ..store.facts import FactBook
 from ..store.profiles import IndexedProfile, ProfileIndex
+from ..tasks import AWAY, PATIENCE, with_timeout
 from ..text.names import clean_name, clean_text
 from ..text.terms import index_terms, query_terms
-from .deadlines import AWAY, PATIENCE, vector_of, with_timeout
-from .names import CurrentNames
-from .query import QUERY_LENGTH
-from .ranking import MAX_RESULTS, covered
+from .query import QUERY_LENGTH, CurrentNames
+from .ranking import MAX_RESULTS, covered, terms_of
+
+BELIEF_QUERY = 1_000  # characters
+INLINE_BELIEFS = 100  # beliefs that are ranked on the event loop
+MOST_SHOWN = 10  # of a turn
+STRENGTH_SHARE = 0.3  # of the order in which a turn is shown beliefs; the rest is relevance
+Worded = Callable[[Belief], Belief | None]
+
+
+@dataclass(frozen=True)
+class BeliefSearch:
+    """Finds beliefs by meaning and by words; without an embedder by words alone."""
+
+    vectors: BeliefBook
+    embedder: Embedder
+    settings: Live[Settings]
+
+    async def find(self, scope: Scope, query: str, *, limit: int, threshold: float, worded: Worded) -> list[BeliefHit]:
+        """Return active beliefs with a score of at least ``threshold``, best first, also those too weak to be shown.
+
+        ``worded`` returns a belief with hidden words redacted, or None if it must not be shown; such words never match.
+        """
+        said = clean_text(query[:BELIEF_QUERY]).strip()
+        rows = await self.vectors.near(scope, self.embedder.fingerprint, None)
+        if rows and said and (vector := await vector_of(self.embedder, said)) is not None:
+            rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
+        rank = partial(self._ranked, rows, said, worded)
+        hits = await asyncio.to_thread(rank) if len(rows) > INLINE_BELIEFS else rank()
+        return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
+
+    def of_turn(
+        self, connection: Snapshot, scope: Scope, query: str, vector: Vector | None, worded: Worded
+    ) -> list[Belief]:
+        """Return the beliefs to show, by relevance and strength.
+
+        Beliefs that are asleep (too weak) are left out.
+        """
+        said = clean_text(query[:BELIEF_QUERY]).strip()
+        rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
+        if not rows:  # as in most places
+            return []
+        hits = [hit for hit in self._ranked(rows, said, worded) if not hit.belief.is_asleep]
+        hits.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
+        return [hit.belief for hit in hits[:MOST_SHOWN]]
+
+    def _ranked(self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded) -> list[BeliefHit]:
+        shown = [(belief, cosine) for row, cosine in rows if (belief := worded(row))]
+        terms, similarity = tuple(query_terms(said)), self.embedder.calibration.similarity
+        texts = [terms_of(belief.statement, *belief.tags) for belief, _ in shown]
+        words = covered(terms, texts, len(rows)) if terms else [0.0] * len(shown)
+        weight, hits = self.settings.current.query.lexical_weight, list[BeliefHit]()
+        for (belief, cosine), lexical in zip(shown, words, strict=True):
+            score = lexical
+            if cosine is not None and math.isfinite(cosine):
+                score = (1.0 - weight) * similarity(cosine) + weight * lexical
+            hits.append(BeliefHit(belief, score))
+        return sorted(hits, key=lambda hit: (-hit.score, -hit.belief.strength))
+
 
 INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
 LEAST = 0.15  # least relevance of a profile: a long text shares some words with most questions
@@ -236,3 +294,11 @@ def ranked(
         hits.append((is_named, ProfileHit(profile, 1.0 if is_named else score)))
     relevant = (one for one in hits if one[1].score > 0.0 and one[1].score >= floor)
     return [hit for _, hit in sorted(relevant, key=lambda one: (-one[1].score, not one[0]))]
+
+
+async def vector_of(embedder: Embedder, said: str) -> Vector | None:
+    """Return the vector of a query; None if the embedder is unavailable or late."""
+    try:
+        return await with_timeout(PATIENCE, embedder.embed_query(said))
+    except AWAY:
+        return None
