@@ -32,11 +32,17 @@ async def _listed(visit: Visit, wanted: core.LineListing) -> Found:
     said = {line.id: line for line in found}
     return {
         "days": sorted(days.items(), key=lambda one: one[1][-1].sent_at, reverse=True),
-        "answered": {one.id: said[one.reply_to].text[:QUOTED] for one in found if one.reply_to in said},
+        "answered": {one.id: quoted(said[one.reply_to]) for one in found if one.reply_to in said},
         "learned": await listings.learned_from(scene, list(said)),
         "names": await visit.names_of(scope for _, scope in days),
         "has_more": len(found) > LINES,
     }
+
+
+def quoted(line: core.Message) -> str:
+    """Return the beginning of a line that is answered, with who said it."""
+    said_by = line.scene.user_name or line.scene.user_id
+    return f"{said_by}：{line.text[:QUOTED]}" if not line.is_bot and said_by else line.text[:QUOTED]
 
 
 PAGES = (("GET", "/lines", lines),)

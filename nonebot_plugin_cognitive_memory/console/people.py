@@ -248,7 +248,7 @@ def _replaced_at(revision: core.Revision) -> datetime | None:
 def changed_lines(old: core.Profile, new: core.Profile) -> list[tuple[str, str]]:
     """Return the lines of both versions in order, each as ("same", "gone" or "new", line)."""
     marks = {"  ": "same", "- ": "gone", "+ ": "new"}
-    before, after = ([" · ".join(one.tags), *one.summary.splitlines()] for one in (old, new))
+    before, after = ([" · ".join(one.tags), *(line for _, line in plain_lines(one.summary))] for one in (old, new))
     told = difflib.ndiff(before, after)
     return [(marks[line[:2]], line[2:]) for line in told if line[:2] in marks]
 

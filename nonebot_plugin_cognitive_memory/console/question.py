@@ -38,10 +38,10 @@ class Slider:
 
 
 SLIDERS = (
-    Slider("lexical_weight", 0.0, 1.0, 0.05),
-    Slider("diversity", 0.0, 1.0, 0.05),
+    Slider("lexical_weight", 0.0, 1.0, 0.01),
+    Slider("diversity", 0.0, 1.0, 0.01),
     Slider("min_relevance", 0.0, 0.5, 0.01),
-    Slider("time_decay_boost", 0.0, 1.0, 0.05),
+    Slider("time_decay_boost", 0.0, 1.0, 0.01),
     Slider("time_decay_half_life_days_auto", 1.0, 90.0, 1.0),
     Slider("auto_top_k", 0.0, 30.0, 1.0),
     Slider("context_token_budget", 200.0, 8000.0, 100.0),

@@ -213,6 +213,11 @@ WORDS: Mapping[str, str] = {
     "question.was_found": "It was recalled",
     "question.is_retired": "Not recalled: it is forgotten",
     "question.is_elsewhere": "Not recalled: it was learned elsewhere and cannot be read here:",
+    "question.floor": "(relevance {value}, at least {least})",
+    "question.nearer": "Lower the least relevance and try again, or ask in other words.",
+    "question.nearer_by_hash": (
+        "Meaning is judged by letters now; set an embedding model under Health, and other wordings are recalled, too."
+    ),
     "question.was_no_candidate": "Not recalled: neither its words nor its meaning are near enough to be a candidate",
     "score.similarity": "Meaning",
     "score.lexical": "Words",
@@ -437,6 +442,7 @@ WORDS: Mapping[str, str] = {
     "report.calls": "Calls",
     "report.costs": "Model usage",
     "report.price": "Cost",
+    "report.no_price": "no price set",
     "flaw.pronoun": "pronoun",
     "flaw.time": "relative time",
     "flaw.place": "relative place",
