@@ -13,6 +13,7 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..onebot import plain_lines
+from . import fonts
 from .layout import Card, CardLayout, Theme, Tone
 
 if TYPE_CHECKING:
@@ -123,10 +124,10 @@ class Studio:
             self._waiting -= 1
 
     def _draw(self, card: Card, theme: Theme) -> bytes | None:
-        from .painting import Typefaces, found_fonts, painted  # noqa: PLC0415  # the library is optional
+        from .painting import Typefaces, painted  # noqa: PLC0415  # the library is optional
 
         if self._typefaces is None:
-            self._typefaces = Typefaces(found_fonts(self._own_fonts))
+            self._typefaces = Typefaces(fonts.found_fonts(self._own_fonts))
         if not self._typefaces.has_chinese:
             self.missing = "font"
             return None

@@ -137,8 +137,9 @@ async def test_any_name_is_drawn(app: object, fonts: Path, name: str) -> None:
 
 def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> None:
     """A sign without a glyph takes no room and is not drawn: a card shows no crossed boxes."""
+    from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
     from nonebot_plugin_cognitive_memory.cards.layout import Drawing, Words
-    from nonebot_plugin_cognitive_memory.cards.painting import Typefaces, found_fonts, painted
+    from nonebot_plugin_cognitive_memory.cards.painting import Typefaces, painted
 
     typefaces = Typefaces(found_fonts(a_font(tmp_path / "one").parent, folders=[]))
     missing = "\u0e01"
@@ -231,13 +232,13 @@ async def test_text_without_font_or_library(
 ) -> None:
     """Without a Chinese font or without the library the answer is text, and nothing fails."""
     from nonebot_plugin_cognitive_memory import cards
-    from nonebot_plugin_cognitive_memory.cards import painting
+    from nonebot_plugin_cognitive_memory.cards import fonts
     from nonebot_plugin_cognitive_memory.commands import entry
 
-    found_fonts = painting.found_fonts
+    found_fonts = fonts.found_fonts
     latin = a_font(tmp_path, "NotoSansSC-Regular.ttf", range(0x20, 0x7F)).parent
     (latin / "broken.ttf").write_bytes(b"\0" * 99)
-    monkeypatch.setattr(painting, "found_fonts", lambda _: found_fonts(latin, ()))
+    monkeypatch.setattr(fonts, "found_fonts", lambda _: found_fonts(latin, ()))
     drawing = cards.Studio(latin, has_library=lacks != "library")
     monkeypatch.setattr(entry, "studio", lambda: drawing)
     for _ in range(2):
@@ -287,7 +288,7 @@ async def test_drawing_is_off_the_event_loop_and_bounded(
 
 def test_the_operators_font_comes_first(app: object, tmp_path: Path) -> None:
     """A font in the plugin's own folder is preferred to the system's, and a regular cut to a bold one."""
-    from nonebot_plugin_cognitive_memory.cards.painting import found_fonts
+    from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
 
     own, system = tmp_path / "own", tmp_path / "system"
     for folder, names in (
