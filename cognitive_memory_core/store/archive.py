@@ -39,7 +39,7 @@ from .database.rows import (
 )
 from .messages import MessageLog
 from .names import ALIAS, Alias, add_told, keep_name
-from .search.read_filter_sql import GONE
+from .search.corpus import GONE
 from .vectors import dimensions_of, has_direction, put
 
 PAGE = 500  # rows read at a time

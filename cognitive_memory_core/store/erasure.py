@@ -31,7 +31,7 @@ from .names import NameBook
 from .profiles import OF_KEY, PROFILE, key_values, keys_in
 from .search import words
 from .search.corpora import Corpora
-from .search.read_filter_sql import GONE, RESTS_ON_NOTHING, Filter
+from .search.corpus import GONE, RESTS_ON_NOTHING, Filter
 
 _FUNCTION = "names_somebody"
 P = ParamSpec("P")

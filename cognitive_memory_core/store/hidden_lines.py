@@ -16,7 +16,7 @@ from ..text.retelling import retells, statement_of
 from . import event_rows
 from .database.rows import EVENT, MESSAGE, always_kept, bound, bytes_replaced, listed
 from .search import words
-from .search.read_filter_sql import NOT_HIDDEN, ON_REQUEST
+from .search.corpus import NOT_HIDDEN, ON_REQUEST
 
 Cause = Literal["author", "other", "correction"]  # of an event's being forgotten, see schema.py
 FORM = 1  # version of the rule that finds hidden lines; another one is applied to all lines at the next start

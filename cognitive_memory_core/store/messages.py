@@ -30,8 +30,7 @@ from .database.rows import (
     new_seq,
 )
 from .search import words
-from .search.corpus import passages_around
-from .search.read_filter_sql import NOT_HIDDEN, line_filter
+from .search.corpus import NOT_HIDDEN, line_filter, passages_around
 
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds

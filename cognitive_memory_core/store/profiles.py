@@ -13,7 +13,7 @@ from ..domain.scope import Scene, Scope
 from ..ports.models import Vector
 from .database.database import Table, reads, writes
 from .database.rows import LISTED, Nested, bound, bounded, columns_of, listed, vector_of
-from .search.read_filter_sql import Filter
+from .search.corpus import Filter
 from .vectors import check_direction
 
 KEY = ("agent", "entity_type", "group_id", "user_id")

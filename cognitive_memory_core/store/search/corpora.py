@@ -27,9 +27,8 @@ from ..database.connections import catch_up, rows_read
 from ..database.database import Database
 from ..database.rows import LISTED, Row, always_kept, bound, bounded, listed, micros, select
 from ..numpy_on_use import Array, np
-from .corpus import EVENTS, MESSAGES, Corpus, passages_around, surround
+from .corpus import EVENTS, MESSAGES, Corpus, Filter, passages_around, place_filter, surround
 from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines
-from .read_filter_sql import Filter, place_filter
 from .rows import FLOAT_BYTES, EventRows, best, cosines, unit_vectors
 from .words import latest_removal, match, removed_between
 

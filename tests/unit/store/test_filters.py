@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.database.rows import select
-from cognitive_memory_core.store.search.read_filter_sql import place_filter, scene_filter, sql_filter
+from cognitive_memory_core.store.search.corpus import place_filter, scene_filter, sql_filter
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import later
