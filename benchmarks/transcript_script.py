@@ -218,7 +218,7 @@ ASKED: Sequence[Asked] = (
     Asked(SUPERUSERS, "owner", "/记忆 启"),
     Asked(SUPERUSERS, "owner", "/记忆 重建索引"),
     Asked(SUPERUSERS, "owner", "/记忆 补课 100", note="这个协议端没有历史消息："),
-    Asked(SUPERUSERS, "owner", "/记忆 日报", is_private=True),
+    Asked(SUPERUSERS, "owner", "/记忆 日报", "daily", is_private=True),
     Asked(SUPERUSERS, "owner", "/记忆 控制台", is_private=True),
     Asked(PRIVATE, "member", "/记忆 列表", is_private=True),
     Asked(PRIVATE, "member", "/记忆 群侧写", is_private=True),

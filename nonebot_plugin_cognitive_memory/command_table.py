@@ -71,7 +71,7 @@ COMMANDS: Mapping[str, Command] = {
         Command("clear", ("清空",), "places.clear", who="admins"),
         Command("backfill", ("补课",), "backfill.take_in", rf"{_NUMBER}|(?P<text>\S*)", "owners"),
         Command("stats", ("统计",), "operating.show_stats", AS_TEXT, "superusers"),
-        Command("daily", ("日报",), "scheduled.show_daily", "", "superusers", "private"),
+        Command("daily", ("日报",), "scheduled.show_daily", AS_TEXT, "superusers", "private"),
         Command("queue", ("队列",), "operating.show_queue", who="superusers"),
         Command("failed", ("失败",), "operating.show_failed", who="superusers"),
         Command("retry", ("重试",), "operating.retry", r"(?P<text>\S*)", "superusers"),

@@ -136,7 +136,7 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     ),
     "capture.announce": ("第一次在群里说话时告知会记忆，off 关掉", "tell a group once that there is a memory"),
     "capture.daily_report": (
-        "每天几点给机器人管理员私聊发日报，例如 8:00；空着不发",
+        "每天几点给机器人管理员私聊发一张日报，例如 8:00；空着不发",
         'when the superusers get the daily report in private, as "8:00"; blank: never',
     ),
     "capture.forget_left_days": (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,6 +67,19 @@ def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tupl
     blocks = [_figures(counts), *charts, *([partial(CardLayout.remarks, lines=said)] if said else [])]
     subtitle = words.STATS_SUBTITLE.format(at=at)
     return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, blocks, words.STATS_FOOTER)
+
+
+def daily_card(
+    day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[tuple[Tone, str]], since: str, at: str
+) -> Card:
+    """Return the card of a day: its figures, what was learned last, and what the operator has to do."""
+    words = replies.status
+    lines = [(one[:LINE_LENGTH], True) for one in newest]
+    learned = [partial(CardLayout.paragraphs, heading=words.NEWEST, lines_of=lines)]
+    blocks = [_figures([(count, label) for label, count in day.items()]), *(learned if newest else [])]
+    subtitle = words.DAILY_SUBTITLE.format(since=since, at=at)
+    remarked = partial(CardLayout.remarks, lines=remarks)
+    return Card("status", words.DAILY_SIGN, words.DAILY_TITLE, subtitle, [*blocks, remarked], words.DAILY_FOOTER)
 
 
 def _lines_chart(days: Sequence[core.DayCount]) -> list[Block]:

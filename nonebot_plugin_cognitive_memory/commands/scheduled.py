@@ -29,7 +29,7 @@ from ..lifecycle import get_memory, run_with_bot
 from ..limits import complain
 from ..onebot import spoken, v11, v12
 from ..scene import agent_of
-from .entry import Call
+from .entry import Answer, Call, picture
 
 SCHEDULER = "nonebot_plugin_apscheduler"
 FILE = "evolution_schedule.json"
@@ -102,13 +102,13 @@ EVERY = 30.0  # seconds between two looks at the clock
 LATE = timedelta(hours=4)  # after the hour, in which a bot that was off still sends the report
 
 
-async def show_daily(call: Call) -> str:
+async def show_daily(call: Call) -> Answer:
     """Show the last 24 hours of the whole memory."""
     return await report(datetime.now(setup.settings.zone), call.here.agent)
 
 
-async def report(at: datetime, agent: str) -> str:
-    """Return the last 24 hours of an agent's memory before an instant."""
+async def report(at: datetime, agent: str) -> tuple[str, tuple[Any, ...]]:
+    """Return the last 24 hours of an agent's memory before an instant, as a text and as a card."""
     memory, operator, words = get_memory(), core.Scene.operator(agent), replies.status
     since = at - timedelta(days=1)
     status, window = await memory.status(), core.Interval(since, at)
@@ -118,7 +118,9 @@ async def report(at: datetime, agent: str) -> str:
     forgotten = sum(one.retired_at is not None and one.retired_at >= since for one in retired)
     day = {words.LEARNED: len(newest), words.SAID: len(lines), words.FORGOTTEN: forgotten}
     day |= {words.SPENT: status.calls_today, words.TOKENS: status.tokens_today, words.WAITING: status.jobs.failed}
-    return words.daily(day, [one.text for one in newest[:SHOWN]], words.daily_remarks(status))
+    texts, remarks = [one.text for one in newest[:SHOWN]], replies.status.daily_remarks(status)
+    shown = day, texts, remarks
+    return replies.status.daily(*shown), ("daily_card", *shown, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
 
 
 async def send_due(file: Path, at: datetime) -> bool:
@@ -134,10 +136,10 @@ async def send_due(file: Path, at: datetime) -> bool:
     if not due <= at < due + LATE or (await asyncio.to_thread(read_json, file, dict)).get("last") == today:
         return False
     await asyncio.to_thread(replace_json, file, {"last": today})  # first: a crash must not repeat it
-    text = await report(at, agent_of(bots[0]))
+    text, card = await report(at, agent_of(bots[0]))
     for superuser in sorted(bots[0].config.superusers):
         for bot in bots:
-            if await _is_sent(bot, superuser, text):
+            if await _is_sent(bot, superuser, text, card):
                 break
     return True
 
@@ -146,20 +148,24 @@ def _bots() -> list[Bot]:
     return [bot for bot in get_bots().values() if isinstance(bot, v11.Bot | v12.Bot)]
 
 
-async def _is_sent(bot: Bot, superuser: str, text: str) -> bool:
-    """Send a text to a person in private; return whether the platform took it."""
+async def _is_sent(bot: Bot, superuser: str, text: str, card: tuple[Any, ...]) -> bool:
+    """Send a card to a person in private, or its text if that fails; return whether the platform took one."""
     user_id = superuser.removeprefix(f"{bot.adapter.get_name().split(maxsplit=1)[0].lower()}:")
-    try:
-        with unrecorded():
-            if isinstance(bot, v12.Bot):
-                said = [spoken(bot, text)]
-                await bot.call_api("send_message", detail_type="private", user_id=user_id, message=said)
-            else:
-                await bot.call_api("send_private_msg", user_id=int(user_id), message=spoken(bot, text))
-    except (AdapterException, ValueError) as refused:
-        complain(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
-        return False
-    return True
+    for is_picture in (True, False):
+        try:
+            said = await picture(bot, *card) if is_picture else spoken(bot, text)
+            if said is None:
+                continue
+            with unrecorded():
+                if isinstance(bot, v12.Bot):
+                    await bot.call_api("send_message", detail_type="private", user_id=user_id, message=[said])
+                else:
+                    await bot.call_api("send_private_msg", user_id=int(user_id), message=said)
+        except (AdapterException, ValueError) as refused:
+            complain(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
+        else:
+            return True
+    return False
 
 
 async def _round() -> float:

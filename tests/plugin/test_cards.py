@@ -162,25 +162,27 @@ async def seen(stage: Stage, text: str, user: int, group: int | None = None) -> 
     return [data["message"] for api, data in stage.calls[before:] if api == "send_msg"]
 
 
-async def test_the_day_is_for_superusers_in_private(stage: Stage) -> None:
-    """The daily report is told to superusers in their private chat alone."""
+async def test_the_day_is_a_card_for_superusers_in_private(stage: Stage, studio: Any) -> None:
+    """The daily report is one picture, with -t its text, to superusers in their private chat alone."""
     await said(core.Scene.group("10077", "2000077"), "我喜欢喝普洱茶")
-    [told] = await seen(stage, "/记忆 日报", SUPERUSER)
+    [sent] = await seen(stage, "/记忆 日报", SUPERUSER)
+    assert [part.type for part in sent] == ["image"]
+    [told] = await seen(stage, "/记忆 日报 -t", SUPERUSER)
     assert "新记住的" in told.extract_plain_text()
     assert "普洱茶" in told.extract_plain_text()
-    assert "最近一天" not in (await seen(stage, "/记忆 日报", new_id()))[0].extract_plain_text()
-    assert "最近一天" not in (await seen(stage, "/记忆 日报", SUPERUSER, 10077))[0].extract_plain_text()
+    assert "最近一天" not in (await seen(stage, "/记忆 日报 -t", new_id()))[0].extract_plain_text()
+    assert "最近一天" not in (await seen(stage, "/记忆 日报 -t", SUPERUSER, 10077))[0].extract_plain_text()
 
 
 @pytest.mark.parametrize("protocol", ["v11", "v12"])
 async def test_the_day_comes_by_itself_once(
-    app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+    app: object, studio: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
-    """If it is switched on, each superuser gets the report once a day, within hours of the time; else nobody."""
+    """If it is switched on, each superuser gets one picture in private a day, within hours of the time; else nobody."""
     from nonebot_plugin_cognitive_memory import config
     from nonebot_plugin_cognitive_memory.commands import scheduled
 
-    stage, file = Stage(protocol), tmp_path / "daily.json"
+    stage, file = Stage(protocol, answers={"upload_file": {"file_id": "drawn"}}), tmp_path / "daily.json"
     eight = datetime(2026, 3, 1, 8, 1, tzinfo=timezone.utc)
     monkeypatch.setattr(scheduled, "get_bots", lambda: {"1": stage.bot})
     assert not await scheduled.send_due(file, eight)
@@ -193,7 +195,10 @@ async def test_the_day_comes_by_itself_once(
     api = "send_private_msg" if protocol == "v11" else "send_message"
     [sent] = [data for name, data in stage.calls if name == api]
     assert str(sent["user_id"]) == str(SUPERUSER)
-    assert "最近一天" in str(sent["message"])
+    assert [part.type for part in ([sent["message"]] if protocol == "v11" else sent["message"])] == ["image"]
+    stage.refused_texts.append("image")
+    assert await scheduled.send_due(file, eight.replace(day=2))
+    assert "最近一天" in str([data for name, data in stage.calls if name == api][-1]["message"])
 
 
 async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) -> None:
@@ -217,7 +222,7 @@ async def test_a_client_that_takes_only_text_gets_all_of_it(stage: Stage, group:
         stage.answers[api] = v11.ActionFailed()
     event = message("/记忆 群侧写", new_id(), group if place == "group" else None)
     text = "\n".join(f"第 {number} 件事" + "字" * 60 for number in range(40))
-    await say(stage.bot, event, (text, ("status_card", "", core.Activity(0, 0, ()), 0, [], "03-04 09:00")))
+    await say(stage.bot, event, (text, ("daily_card", {}, [], [], "03-03 09:00", "03-04 09:00")))
     picture, *told = [data["message"] for api, data in stage.calls if api == "send_msg"]
     assert [part.type for part in picture] == ["image"]
     assert f"send_{place}_forward_msg" in [api for api, _ in stage.calls]
