@@ -155,3 +155,10 @@ def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch, log: list[str], app: A
     assert not log
     assert not mount_agents(site, settings)
     assert "[mcp]" in log[0]
+
+
+def test_tokens_of_agents_are_not_shown() -> None:
+    """The setting is shown as hidden wherever settings are shown."""
+    state = core.Configuration(SETTINGS, None).state("http.agents")
+    assert AGENT not in state.value
+    assert state.value

@@ -363,3 +363,13 @@ async def test_too_many_requests(app: App, monkeypatch: pytest.MonkeyPatch) -> N
             if answer.status_code == 429:
                 break
         assert (answer.status_code, int(answer.headers["retry-after"]) >= 1) == (429, True)
+
+
+async def test_what_was_forgotten_is_not_restored_after_its_time(app: App, tmp_path: Path) -> None:
+    """An event forgotten over 30 days ago is unknown to the route that restores."""
+    clock = FrozenClock()
+    async with a_world(tmp_path, clock=clock) as world:
+        await plant(world.memory, tmp_path)
+        await world.told("DELETE", f"/events/{EVENT}")
+        clock.advance(days=31)
+        assert (await world.refused("PUT", f"/events/{EVENT}/restore"))[0] == 404

@@ -210,3 +210,13 @@ async def test_a_stretch_of_somebody_forgotten_ends_before_it_is_erased() -> Non
     await consent.go_incognito(GROUP, NOON + timedelta(hours=2), NOON + timedelta(hours=3))
     await consent.erase_ended(NOON + timedelta(hours=4))
     assert len(await ledger.consent.incognito()) == 2
+
+
+async def test_a_namesake_is_not_hidden() -> None:
+    """A name that another person has in the same group is hidden only before the id."""
+    ledger = a_ledger()
+    for person in ("2000001", "2000009"):
+        await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
+    consent = Consent(ledger)
+    await consent.opt_out("2000001", NOON)
+    assert consent.hidden("阿棠(2000001)和阿棠(2000009)，阿棠") == "某位成员和阿棠(2000009)，阿棠"

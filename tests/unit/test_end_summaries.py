@@ -263,3 +263,14 @@ async def test_an_erasure_that_the_disk_refuses_can_be_repeated(
     await mirror.flush()
     assert told_of(path) == set()
     assert [row["summary"] for row in rows_of(path)] == ["某位成员来过", "茶", "某位成员来过"]
+
+
+async def test_an_erased_group_leaves_the_file(mirror: EndSummaries, path: Path):
+    """Entries of an erased group are removed, and those of a private chat with the same id are kept."""
+    other = {"summary": "书", "location": {"type": "private", "name": "10001"}, "id": "p"}
+    lay(path, json.dumps([{"summary": "茶", "location": {"type": "group", "name": "10001"}}, other]))
+    await mirror.copy(a_memo(1))
+    await mirror.copy(a_memo(2, scope=PRIVATE.scope))
+    assert await mirror.erase((), GROUP.scope, str) == 1
+    await mirror.flush()
+    assert [row["id"] for row in rows_of(path)] == ["p", "memo2"]

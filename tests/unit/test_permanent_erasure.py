@@ -384,3 +384,18 @@ async def test_a_profile_written_during_an_erasure_is_cleaned_too(world: World) 
     world.ledger.eraser.forget_person = and_write  # type: ignore[method-assign]
     assert (await world.forgetting.forget_person(GROUP, "2000001")).reworded == 7
     assert await world.told() == set()
+
+
+async def test_a_purge_that_must_wait_runs_when_its_hour_comes(world: World) -> None:
+    """A delayed purge runs by itself an hour after the first one."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.purge.run_if_due()
+    world.clock.advance(minutes=59, seconds=59.9)
+    await world.purge.close()
+    await world.forgetting.forget_person(MILI, "2000002")
+    waiting = world.purge._task
+    assert waiting is not None
+    world.clock.advance(seconds=1)
+    assert world.rebuilt == 1
+    assert await waiting
+    assert world.rebuilt == 2

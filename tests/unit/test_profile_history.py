@@ -57,3 +57,12 @@ async def test_who_is_left_out_has_no_past_and_stands_in_none(tmp_path: Path) ->
         shown = await memory.profile_revisions(OPERATOR, AHE)
         assert shown
         assert not [one for one in shown if mili in one.profile.summary or "米粒" in one.profile.summary]
+
+
+async def test_a_place_that_is_switched_off_shows_no_past(tmp_path: Path) -> None:
+    """In a scope without recall, earlier versions of profiles are not shown."""
+    async with a_memory(tmp_path) as memory:
+        for drink in ("乌龙茶", "咖啡"):
+            await say(memory, READING, f"我喜欢喝{drink}")
+        await memory.set_switch(READING, "off")
+        assert await memory.profile_revisions(READING, AHE) == []

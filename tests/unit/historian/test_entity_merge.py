@@ -16,6 +16,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
 from cognitive_memory_core.ports.models import MergedLine, MergedLines
+from cognitive_memory_core.prompts.rendering import MOST_FACTS
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
 from tests.support.merging import ScriptedMerger, World
@@ -283,3 +284,14 @@ async def _killed_at(world: World, method: str) -> None:
         entity = replace(entity, store=Failing(world.profiles, method))
     with contextlib.suppress(StorageRefused):
         await entity.merge(TANG)
+
+
+async def test_no_fact_is_settled_unseen() -> None:
+    """However large the setting, only facts that the prompt shows are settled."""
+    world = World(settings=Live(Settings(profile=ProfileSettings(merge_max_facts=500))))
+    for number in range(60):
+        await world.tell(TANG_THERE, f"第 {number} 件事")
+    await world.entity.merge(TANG_THERE)
+    (_, _, shown), *_ = world.merger.merged
+    assert len(shown) < MOST_FACTS
+    assert await world.waiting() == 60 - len(shown)

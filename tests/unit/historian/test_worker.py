@@ -292,3 +292,30 @@ async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
         await until(lambda: worker.is_idle)
         assert await ledger.events.done(job.id)
         await until(lambda: latest(worker.error_states) == "")
+
+
+async def test_an_unforeseen_error_ends_neither_worker_nor_bot() -> None:
+    """An unexpected error sets the job aside, and the worker continues."""
+    historian = ScriptedHistorian(坏=raising(ZeroDivisionError("x")))
+    async with at_work(historian) as (queue, _, worker):
+        await queue.enqueue(a_job("坏"))
+        await queue.enqueue(a_job("好"))
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert (await queue.failed())[0].error == "ZeroDivisionError: x"
+        assert historian.seen[-1] == "好"
+
+
+async def test_a_paused_worker_claims_nothing() -> None:
+    """A paused worker takes no jobs, and does them after it is resumed."""
+    historian = ScriptedHistorian()
+    async with at_work(historian) as (queue, _, worker):
+        worker.paused = True
+        await queue.enqueue(a_job("甲"))
+        worker.nudge()
+        await asyncio.sleep(0.15)
+        assert historian.seen == []
+        worker.paused = False
+        worker.nudge()
+        await until(lambda: worker.is_idle)
+        assert historian.seen == ["甲"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import UnavailableError
@@ -204,3 +205,13 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
     assert [(await backed.rewrite(Turn(OTHER_GROUP), other))[0].text for _ in range(4)] == ["model"] * 4
     assert (await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text == "rules"
     assert (await backed.rewrite(Turn(OTHER_GROUP), other))[0].text == "model"
+
+
+async def test_a_restart_does_not_begin_a_new_day() -> None:
+    """Calls made today before a restart count."""
+    _, _, accounts = metered(0)
+    await accounts.spend(NOON.date(), Spending("merge", 3, 10))
+    await accounts.spend(NOON.date(), Spending("embedding", 50, 10))
+    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
+    await meter.load()
+    assert meter.calls_today() == 3

@@ -410,3 +410,12 @@ async def test_a_cancelled_caller_leaves_nothing_half_done(tmp_path: Path):
         done = await all_done(world)
         assert {FIRST.id, SECOND.id} <= set(done) <= {FIRST.id, SECOND.id, THIRD.id}
         check_order(done, world)
+
+
+async def test_attempts_are_durable_before_work_starts(tmp_path: Path):
+    """The folder is fsynced before a claim is returned."""
+    world = await a_world(tmp_path, "claim")
+    await world.take()
+    assert ("fsync", str(tmp_path / "processing")) in world.disk.performed
+    [path] = (tmp_path / "processing").iterdir()
+    assert path.name.endswith(".1.json")

@@ -14,6 +14,7 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.store.database.connections import opened_for_reading, snapshot
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpora import TOGETHER, Corpora, HeldCorpus
@@ -23,6 +24,7 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_mess
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with
 from tests.support.lines import lines_with
+from tests.support.waiting import PATIENCE
 from tests.unit.store.test_rows import terms_in
 
 
@@ -210,4 +212,41 @@ async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
         corpora.limit = limit
         places = [ReadFilter(scene) for scene in (GROUP, OTHER_GROUP, OPERATOR)]
         assert [await ledger.database.read(corpora.is_wide, one) for one in places] == expected
+    await ledger.close()
+
+
+class Counted:
+    """A database that counts its reads."""
+
+    def __init__(self, database: Any) -> None:
+        """Wrap a database."""
+        self.database = database
+        self.reads = 0
+
+    async def read(self, *work: Any) -> Any:
+        """Count and forward."""
+        self.reads += 1
+        return await self.database.read(*work)
+
+
+async def test_a_place_that_cannot_be_loaded_holds_up_no_other(tmp_path: Path) -> None:
+    """After a read that failed while a place was loaded, the other places are loaded all the same."""
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    scenes = [Scene.group(str(number), "1") for number in (10_001, 10_002)]
+    await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(2 * TOGETHER)])
+
+    class FailsOnce(Counted):
+        async def read(self, *work: Any) -> Any:
+            if self.reads == len(scenes):
+                self.reads += 1
+                raise UnavailableError("away")
+            return await super().read(*work)
+
+    database: Any = FailsOnce(ledger.database)
+    corpora = Corpora(database)
+    for scene in scenes:
+        await lines_with(corpora, ["乌龙"], ReadFilter(scene), 5)
+    await asyncio.wait_for(corpora.loaded(), PATIENCE)
+    assert [len(held_of(corpora, MESSAGES, scene).rows) for scene in scenes] == [TOGETHER, 2 * TOGETHER]
+    assert not corpora._to_load
     await ledger.close()

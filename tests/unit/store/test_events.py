@@ -196,3 +196,21 @@ async def test_a_correction_of_a_retired_event_is_refused(ledger: Ledger) -> Non
     with pytest.raises(UnknownEvent):
         await ledger.events.commit(replace(a_draft(second), corrects=old.id))
     assert await shown(ledger, GROUP) == [first.text]
+
+
+async def test_a_correction_that_is_not_written_retires_nothing(ledger: Ledger) -> None:
+    """The old event is kept if the corrected one cannot be stored, here because its person opted out."""
+    old = an_event("群里的规矩是周末不讨论工作", sender_id="2000009")
+    await committed(ledger, old)
+    await ledger.consent.opt_out("2000001", NOON)
+    await ledger.events.commit(replace(a_draft(an_event("阿棠(2000001) 定的规矩")), corrects=old.id))
+    assert await shown(ledger, GROUP) == [old.text]
+
+
+async def test_an_event_that_came_in_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
+    """An event stored as withdrawn cannot be restored and does not replace an equal active one."""
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    late, other = an_event("甲", message_ids=("m-1",)), an_event("甲", message_ids=("m-2",))
+    await committed(ledger, late, other)
+    assert await ledger.events.restore(late.id) is None
+    assert await shown(ledger, GROUP) == ["甲"]
