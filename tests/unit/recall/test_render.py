@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
+
+import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.context import Section
@@ -15,6 +17,7 @@ from cognitive_memory_core.recall.render import (
     CLOSED,
     OPENED,
     SHORT_PROFILE,
+    belief_lines,
     block,
     event_lines,
     minute,
@@ -24,7 +27,9 @@ from cognitive_memory_core.recall.render import (
     quoted,
 )
 from cognitive_memory_core.store.search.lines import FoundLine
+from tests.support.beliefs import a_belief
 from tests.support.builders import GROUP, a_message, an_event
+from tests.support.clock import NOON
 from tests.support.costs import LINEAR, growth
 from tests.support.listed_profiles import a_listed
 
@@ -197,3 +202,12 @@ def test_a_profile_of_any_size_is_shown_at_once():
 
     assert growth(shown, 300_000) < LINEAR
     assert sum(map(len, shown(300_000))) < 30_000
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_only_what_came_after_a_belief_stands_beside_it(days: int) -> None:
+    """What replaced an event of a belief is shown beside it only if it happened after the last confirmation."""
+    belief = a_belief(event_ids=("old",))
+    change = an_event("改到每周六晚上", replaces="old", happened_at=NOON + timedelta(days=days))
+    (line,) = belief_lines([belief], ZONE, [change], {})
+    assert ("每周六" in line) is (days > 0)
