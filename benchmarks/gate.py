@@ -17,8 +17,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
 from cognitive_memory_core.text.statements import offences
 

@@ -24,7 +24,7 @@ from typing import Any
 import orjson
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.context import Hit
+from cognitive_memory_core.domain.message import Hit
 from cognitive_memory_core.errors import TransientError
 from cognitive_memory_core.ports.models import Calibration, Chat, Embedder
 

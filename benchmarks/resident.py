@@ -22,7 +22,7 @@ import numpy as np
 import psutil
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.vectors.chroma.read_filter_where import chroma_filter, event_metadata
 
 from .family import children_resident, resident

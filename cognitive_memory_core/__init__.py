@@ -20,40 +20,40 @@ if TYPE_CHECKING:
     from .domain.belief import Change as Change
     from .domain.belief import Evolution as Evolution
     from .domain.belief import Suggestion as Suggestion
-    from .domain.catch_up import CatchUp as CatchUp
-    from .domain.catch_up import Talk as Talk
-    from .domain.context import Context as Context
-    from .domain.context import Hit as Hit
-    from .domain.context import Section as Section
     from .domain.erasure import Erasure as Erasure
     from .domain.event import Event as Event
     from .domain.event import Quote as Quote
     from .domain.figures import Activity as Activity
     from .domain.figures import DayCount as DayCount
     from .domain.figures import Spending as Spending
-    from .domain.interval import Interval as Interval
-    from .domain.listing import Answering as Answering
-    from .domain.listing import EventListing as EventListing
-    from .domain.listing import LineListing as LineListing
-    from .domain.listing import PersonEntry as PersonEntry
-    from .domain.listing import PlaceEntry as PlaceEntry
-    from .domain.listing import PlaceListing as PlaceListing
-    from .domain.listing import ProfileSource as ProfileSource
-    from .domain.listing import SeenName as SeenName
     from .domain.message import Backfill as Backfill
+    from .domain.message import Context as Context
+    from .domain.message import Hit as Hit
     from .domain.message import Message as Message
-    from .domain.note import Memo as Memo
-    from .domain.note import Pin as Pin
+    from .domain.message import Section as Section
     from .domain.profile import Profile as Profile
     from .domain.profile import ProfileHit as ProfileHit
     from .domain.profile import ProfileKey as ProfileKey
     from .domain.profile import Revision as Revision
     from .domain.quality import QualityReport as QualityReport
+    from .domain.reading import Answering as Answering
+    from .domain.reading import CatchUp as CatchUp
+    from .domain.reading import EventListing as EventListing
+    from .domain.reading import LineListing as LineListing
+    from .domain.reading import PersonEntry as PersonEntry
+    from .domain.reading import PlaceEntry as PlaceEntry
+    from .domain.reading import PlaceListing as PlaceListing
+    from .domain.reading import ProfileSource as ProfileSource
+    from .domain.reading import SeenName as SeenName
+    from .domain.reading import Talk as Talk
+    from .domain.scope import Interval as Interval
     from .domain.scope import PlaceKind as PlaceKind
     from .domain.scope import PlaceSwitch as PlaceSwitch
     from .domain.scope import Scene as Scene
     from .domain.scope import Scope as Scope
     from .domain.turn import FailedJob as FailedJob
+    from .domain.turn import Memo as Memo
+    from .domain.turn import Pin as Pin
     from .domain.turn import Turn as Turn
     from .env_variables import merged_settings as merged_settings
     from .env_variables import nested_settings as nested_settings
@@ -110,21 +110,17 @@ else:
         {
             "tasks": "BackgroundLoop",
             "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
-            "domain.catch_up": "CatchUp Talk",
             "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
-            "domain.context": "Context Hit Section",
             "domain.erasure": "Erasure",
             "domain.event": "Event Quote",
-            "domain.interval": "Interval",
-            "domain.listing": (
-                "Answering EventListing LineListing PersonEntry PlaceEntry PlaceListing ProfileSource SeenName"
+            "domain.reading": (
+                "Answering CatchUp EventListing LineListing PersonEntry PlaceEntry PlaceListing "
+                "ProfileSource SeenName Talk"
             ),
-            "domain.message": "Backfill Message",
-            "domain.note": "Memo Pin",
+            "domain.message": "Backfill Context Hit Message Section",
             "domain.profile": "Profile ProfileHit ProfileKey Revision",
-            "domain.quality": "QualityReport",
-            "domain.scope": "PlaceKind PlaceSwitch Scene Scope",
-            "domain.turn": "FailedJob Turn",
+            "domain.scope": "Interval PlaceKind PlaceSwitch Scene Scope",
+            "domain.turn": "FailedJob Memo Pin Turn",
             "errors": (
                 "AlreadyEvolving BadArgument CognitiveMemoryError DirectoryInUse LimitReached MistakeError "
                 "NotPermitted PermanentError QueueFull StorageRefused TransientError UnavailableError "
@@ -133,6 +129,7 @@ else:
             "memory": "CognitiveMemory",
             "models.lent": "LentModel",
             "domain.figures": "Activity DayCount Spending",
+            "domain.quality": "QualityReport",
             "prompts.library": "PromptPreview",
             "quality.rendering": "report_figures report_markdown",
             "recall.ranking": "Candidate Explanation LineCandidate",

@@ -12,10 +12,9 @@ from . import sentences
 from .domain.erasure import Tombstones, is_covered, reworded
 from .domain.event import Event, without_quotes
 from .domain.message import Message
-from .domain.note import Memo, Pin
 from .domain.profile import Profile
 from .domain.scope import Incognito, PlaceSwitch, Scene, Scope, Switch
-from .domain.turn import Dialogue, Turn
+from .domain.turn import Dialogue, Memo, Pin, Turn
 from .store.ledger import Ledger
 from .text.people import Redaction
 

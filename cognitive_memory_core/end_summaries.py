@@ -20,10 +20,9 @@ import orjson
 
 from . import sentences
 from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
-from .domain.interval import datetime_of
 from .domain.message import Message
-from .domain.note import Memo
-from .domain.scope import Scope
+from .domain.scope import Scope, datetime_of
+from .domain.turn import Memo
 from .errors import PermanentError, StorageRefused, UnavailableError
 from .ports.clock import Clock
 from .queue.erasure import rows_without, summaries_without

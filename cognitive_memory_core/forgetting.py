@@ -14,11 +14,9 @@ from .consent import Consent
 from .domain.erasure import RESTORABLE, Erasure, keys_of
 from .domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
 from .domain.figures import PurgeState
-from .domain.ids import derived_id
-from .domain.interval import Interval
 from .domain.profile import Profile, ProfileKey
-from .domain.read_filter import ReadFilter
-from .domain.scope import DEFAULT_AGENT, Scene, Scope
+from .domain.reading import ReadFilter
+from .domain.scope import DEFAULT_AGENT, Interval, Scene, Scope, derived_id
 from .domain.turn import TurnLimits, shortened
 from .end_summaries import EndSummaries
 from .errors import CognitiveMemoryError, NotPermitted, UnknownEvent

@@ -9,8 +9,9 @@ from datetime import date, datetime
 from . import sentences
 from .domain.event import Event, MissedEvent, corrected_id
 from .domain.figures import Spending
-from .domain.ids import checked_id, derived_id
-from .domain.listing import (
+from .domain.message import Message
+from .domain.profile import EntityType, Profile, ProfileKey
+from .domain.reading import (
     Answering,
     EventListing,
     LineListing,
@@ -18,12 +19,10 @@ from .domain.listing import (
     PlaceEntry,
     PlaceListing,
     ProfileSource,
+    ReadFilter,
     SeenName,
 )
-from .domain.message import Message
-from .domain.profile import EntityType, Profile, ProfileKey
-from .domain.read_filter import ReadFilter
-from .domain.scope import Scene, Scope
+from .domain.scope import Scene, Scope, checked_id, derived_id
 from .errors import NotPermitted, UnknownEvent
 from .opened import Opened
 from .recall.recall import SearchResult

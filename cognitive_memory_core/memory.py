@@ -14,9 +14,7 @@ from . import sentences
 from .arguments import checks_arguments
 from .configuration import with_hot
 from .domain.event import Event
-from .domain.ids import checked_id, checked_text
-from .domain.interval import checked_instant
-from .domain.scope import Scene, Scope
+from .domain.scope import Scene, Scope, checked_id, checked_instant, checked_text
 from .errors import BadArgument, NotPermitted
 from .pins_and_revisions import PinsAndRevisions
 from .reads import MOST_DAYS, checked_ids, reading

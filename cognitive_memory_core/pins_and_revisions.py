@@ -9,10 +9,9 @@ from dataclasses import replace
 from . import sentences
 from .arguments import checks_arguments
 from .domain.event import shortened
-from .domain.ids import checked_id
-from .domain.note import Pin
 from .domain.profile import Profile, ProfileKey, Revision, said_in
-from .domain.scope import Scene
+from .domain.scope import Scene, checked_id
+from .domain.turn import Pin
 from .errors import BadArgument, LimitReached, NotPermitted, UnknownPin
 from .reads import Reads, reading
 from .text.names import clean_text, one_line

@@ -11,15 +11,12 @@ from dataclasses import replace
 from . import sentences
 from .consent import Consent, Redactable
 from .domain.belief import Belief, Change
-from .domain.context import Hit
 from .domain.event import MEMORY_KINDS, Event
-from .domain.ids import checked_id
-from .domain.interval import Interval
-from .domain.message import Message
-from .domain.note import Memo, Pin
+from .domain.message import Hit, Message
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
-from .domain.read_filter import ReadFilter
-from .domain.scope import Scene, Scope
+from .domain.reading import ReadFilter
+from .domain.scope import Interval, Scene, Scope, checked_id
+from .domain.turn import Memo, Pin
 from .errors import BadArgument
 from .settings import Live, Settings
 

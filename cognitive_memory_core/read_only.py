@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .consent import Consent
-from .domain.context import Hit
 from .domain.figures import Spending, Totals
+from .domain.message import Hit
 from .domain.quality import QualityReport
-from .domain.read_filter import ReadFilter
+from .domain.reading import ReadFilter
 from .domain.scope import PlaceSwitch
 from .domain.turn import FailedJob, QueueCounts
 from .forgetting import without_forgotten

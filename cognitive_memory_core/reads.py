@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import sentences
 from .arguments import checks_arguments
-from .domain.context import NOTHING, Context, Hit
 from .domain.event import Event
-from .domain.ids import checked_id
+from .domain.message import NOTHING, Context, Hit
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey
-from .domain.scope import Scene
+from .domain.scope import Scene, checked_id
 from .errors import NotPermitted, UnavailableError, UnknownEvent
 from .settings import Live, Settings
 from .stopwatches import Stopwatches
 
 if TYPE_CHECKING:
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
-    from .domain.catch_up import CatchUp
     from .domain.message import Message
-    from .domain.note import Memo
+    from .domain.reading import CatchUp
     from .domain.scope import Scope
+    from .domain.turn import Memo
     from .opened import Opened
     from .recall.ranking import Explanation
 
@@ -205,7 +204,7 @@ class Reads:
         ten minutes do not count as the last one. At most 2,000 lines are counted. Empty while the place is switched
         off or not read. Raises UnavailableError.
         """
-        from .domain.catch_up import CatchUp, talks_of  # noqa: PLC0415  # few ask
+        from .domain.reading import CatchUp, talks_of  # noqa: PLC0415  # few ask
         from .text.time.time_limits import instant_of  # noqa: PLC0415  # as above
 
         start = None if since is None else instant_of(since, self._settings.current.zone, "since")

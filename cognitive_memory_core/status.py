@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .domain.figures import LEDGER_ROWS, Activity, IndexState, MergeState, PurgeState, Spending, Totals
-from .domain.interval import Interval
-from .domain.scope import Scene
+from .domain.scope import Interval, Scene
 from .domain.turn import QueueCounts
 from .errors import UnavailableError
 from .ports.models import is_hashing

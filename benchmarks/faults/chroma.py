@@ -26,7 +26,7 @@ import numpy as np
 import psutil
 
 from cognitive_memory_core.domain.event import Draft
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import duplicate_key
-from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.statements import GivenLines, judge
 from cognitive_memory_core.models.answer_text import LONGEST, object_in

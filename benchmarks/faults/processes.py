@@ -21,7 +21,7 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.disk import TRIES, Disk
 from cognitive_memory_core.domain.event import Statement
-from cognitive_memory_core.domain.people import JobContext
+from cognitive_memory_core.domain.turn import JobContext
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.queue import format as codec
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.ids import checked_id
+from cognitive_memory_core.domain.scope import checked_id
 
 from ..fault_row import Counts
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import cast
 
 from .. import sentences
-from ..domain.ids import checked_id
 from ..domain.message import Backfill, Message
-from ..domain.scope import Scene
+from ..domain.scope import Scene, checked_id
 from ..env_variables import decoded
 from ..errors import BadArgument
 from ..memory import CognitiveMemory

@@ -15,8 +15,7 @@ from urllib.parse import urlunsplit
 
 from .. import mcp_server, sentences
 from ..disk import is_owned
-from ..domain.ids import checked_id
-from ..domain.scope import Scene
+from ..domain.scope import Scene, checked_id
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
 from ..mcp_server.bot_client import bot_exchange
 from ..memory import CognitiveMemory

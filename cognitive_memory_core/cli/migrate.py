@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from .. import sentences
-from ..domain.ids import checked_id
+from ..domain.scope import checked_id
 from ..errors import BadArgument
 from ..migration.conversion import Conversion, Destination
 from ..migration.layout import Layout

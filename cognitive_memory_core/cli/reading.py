@@ -12,9 +12,8 @@ from pathlib import Path
 from .. import sentences
 from ..disk import DirectoryOwner
 from ..domain.event import MEMORY_KINDS
-from ..domain.ids import checked_id
-from ..domain.read_filter import ReadFilter
-from ..domain.scope import Scene
+from ..domain.reading import ReadFilter
+from ..domain.scope import Scene, checked_id
 from ..errors import CognitiveMemoryError
 from ..lost_ledger import LEDGER
 from ..quality.rendering import report_figures, report_markdown

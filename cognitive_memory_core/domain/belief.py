@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from .event import duplicate_key
-from .ids import derived_id
-from .scope import Scope
+from .scope import Scope, derived_id
 
 BeliefStatus = Literal["active", "deprecated"]
 Listing = Literal["active", "deprecated", "all"]

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from .belief import Belief, Change
 from .event import Event, without_quotes
 from .message import Message
-from .note import Memo, Pin
 from .profile import Profile, ProfileKey
 from .scope import Scope
+from .turn import Memo, Pin
 
 RESTORABLE = timedelta(days=30)  # how long a forgotten event can be restored
 _WRONG = timedelta(days=1)  # a tombstone further ahead of now than this was dated by a wrong clock

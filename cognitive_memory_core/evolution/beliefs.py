@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from .. import sentences
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, ChangeAction, logged
-from ..domain.ids import derived_id
-from ..domain.scope import Scene, Scope
+from ..domain.scope import Scene, Scope, derived_id
 from ..errors import BadArgument, MistakeError, UnknownBelief
 from ..ports.clock import Clock
 from ..store.beliefs import BeliefBook

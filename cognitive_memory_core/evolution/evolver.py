@@ -15,10 +15,9 @@ from .. import sentences
 from ..consent import Consent
 from ..domain.belief import Belief, BeliefEdit, Evolution
 from ..domain.message import Message
-from ..domain.people import JobContext, Person
-from ..domain.read_filter import ReadFilter
+from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope, log_fields
-from ..domain.turn import Dialogue
+from ..domain.turn import Dialogue, JobContext, Person
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
 from ..models.spending import NothingLent
 from ..ports.clock import Clock

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged, newest
 from ..domain.event import duplicate_key
-from ..domain.ids import derived_id
 from ..domain.message import Message
-from ..domain.people import JobContext, Person
+from ..domain.scope import derived_id
+from ..domain.turn import JobContext, Person
 from ..prompts.answers import Proposal
 from ..text.names import clean_name, one_line, plain
 from ..text.people import foreign_ids, ids_by_name, is_hearsay, members_named

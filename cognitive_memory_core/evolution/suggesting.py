@@ -10,9 +10,8 @@ from datetime import date, tzinfo
 from .. import sentences
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, Suggestion, SuggestionDecision, SuggestionKind, logged
 from ..domain.event import Event
-from ..domain.ids import derived_id
-from ..domain.read_filter import ReadFilter
-from ..domain.scope import Scene, Scope
+from ..domain.reading import ReadFilter
+from ..domain.scope import Scene, Scope, derived_id
 from ..errors import UnknownSuggestion
 from ..ports.clock import Clock
 from ..read_access import ReadAccess

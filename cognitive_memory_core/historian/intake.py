@@ -17,9 +17,8 @@ from weakref import WeakValueDictionary
 
 from .. import sentences
 from ..consent import Consent
-from ..domain.ids import derived_id
 from ..domain.message import Backfill, Message
-from ..domain.scope import Scene, Scope
+from ..domain.scope import Scene, Scope, derived_id
 from ..domain.turn import Dialogue, Job, Turn, TurnLimits, shortened, with_fields
 from ..end_summaries import MemoWriter
 from ..errors import BadArgument, QueueFull

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 
 from ..domain.event import Fact
 from ..domain.figures import MergeState
-from ..domain.people import Person
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scope, log_fields
+from ..domain.turn import Person
 from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import MergeInput, Merger

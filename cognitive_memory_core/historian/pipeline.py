@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 from .. import sentences
 from ..consent import Consent
 from ..domain.event import Draft, Event, Fact, Statement, exchange, label_of
-from ..domain.ids import derived_id
-from ..domain.people import JobContext
 from ..domain.profile import ProfileKey
-from ..domain.scope import Scene
-from ..domain.turn import Dialogue, Job, Turn, with_fields
+from ..domain.scope import Scene, derived_id
+from ..domain.turn import Dialogue, Job, JobContext, Turn, with_fields
 from ..end_summaries import MemoWriter
 from ..ports.models import Historian
 from ..settings import Live, Settings

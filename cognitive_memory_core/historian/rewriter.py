@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from .. import sentences
 from ..domain.event import Statement, duplicate_key, exchange
 from ..domain.message import Message
-from ..domain.people import JobContext
 from ..domain.scope import log_fields
-from ..domain.turn import Dialogue, Turn
+from ..domain.turn import Dialogue, JobContext, Turn
 from ..errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from ..models.spending import Budget, NoModel
 from ..ports.models import REFUSED, RETRIED, Chat, Historian, Tally

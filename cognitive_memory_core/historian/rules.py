@@ -10,8 +10,7 @@ from datetime import datetime
 
 from .. import sentences
 from ..domain.event import EventKind, Fact, Statement, nested
-from ..domain.people import JobContext
-from ..domain.turn import Dialogue, Turn
+from ..domain.turn import Dialogue, JobContext, Turn
 from ..ports.models import MergedLine, MergedLines, MergeInput
 from ..text.characters import folded
 from ..text.names import one_line

@@ -19,8 +19,7 @@ from typing import Literal
 from .. import sentences
 from ..domain.event import Event, EventKind, Quote, Statement, duplicate_key, exchange
 from ..domain.message import Message
-from ..domain.people import JobContext, Person
-from ..domain.turn import Turn
+from ..domain.turn import JobContext, Person, Turn
 from ..prompts.answers import StatementAnswer
 from ..text.characters import cleared_on_erasure
 from ..text.names import TextMask, clean_name, named, one_line, plain, short_form

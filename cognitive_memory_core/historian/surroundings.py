@@ -14,10 +14,9 @@ from functools import lru_cache
 from ..consent import Consent
 from ..domain.event import Event, Statement, shortened
 from ..domain.message import Message
-from ..domain.people import JobContext, Person
-from ..domain.read_filter import ReadFilter
+from ..domain.reading import ReadFilter
 from ..domain.scope import Scene
-from ..domain.turn import Dialogue, Job, Turn
+from ..domain.turn import Dialogue, Job, JobContext, Person, Turn
 from ..errors import UnavailableError
 from ..settings import Live, Settings
 from ..store.database.database import Snapshot

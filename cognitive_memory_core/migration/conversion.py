@@ -20,10 +20,8 @@ from pydantic import ValidationError
 
 from .. import sentences
 from ..disk import MAX_BYTES, Disk
-from ..domain.ids import derived_id
-from ..domain.interval import datetime_of
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
-from ..domain.scope import DEFAULT_AGENT, Scope
+from ..domain.scope import DEFAULT_AGENT, Scope, datetime_of, derived_id
 from ..domain.turn import Turn
 from ..errors import BadArgument, CognitiveMemoryError
 from ..ports.vectors import EmbeddedEvent

@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..domain.event import Fact, Statement
-from ..domain.people import JobContext, Person
-from ..domain.turn import Dialogue, Turn
+from ..domain.turn import Dialogue, JobContext, Person, Turn
 
 if TYPE_CHECKING:
     Vector = array[float]

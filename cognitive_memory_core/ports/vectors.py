@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from ..domain.event import Event
-from ..domain.read_filter import ReadFilter
+from ..domain.reading import ReadFilter
 from .models import Vector
 
 Nearest = Callable[[Vector, ReadFilter, int], Awaitable[list[tuple[str, float]]]]

@@ -20,9 +20,8 @@ from frontmatter.default_handlers import BaseHandler
 
 from .. import sentences
 from ..disk import decodings
-from ..domain.interval import checked_instant, datetime_of
 from ..domain.profile import Profile
-from ..domain.scope import DEFAULT_AGENT
+from ..domain.scope import DEFAULT_AGENT, checked_instant, datetime_of
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.names import clean_text, one_line, tidy, writable_text
 from ..text.people import BARE_ID

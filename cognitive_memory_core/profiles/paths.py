@@ -10,9 +10,8 @@ from pathlib import Path
 
 from .. import sentences
 from ..disk import Disk
-from ..domain.ids import path_component
 from ..domain.profile import EntityType, ProfileKey
-from ..domain.scope import DEFAULT_AGENT
+from ..domain.scope import DEFAULT_AGENT, path_component
 from ..errors import BadArgument, PermanentError
 
 PROFILES, AGENTS, HISTORY = "profiles", "agents", "history"

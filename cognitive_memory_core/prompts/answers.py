@@ -14,7 +14,7 @@ from json_repair import repair_json
 
 from .. import sentences
 from ..domain.event import MEMORY_KINDS, EventKind
-from ..domain.ids import ID_LENGTH
+from ..domain.scope import ID_LENGTH
 from ..errors import BadAnswer
 from ..sentences.context import GROUP_HEADINGS, PROFILE_HEADINGS
 from ..text.names import one_line

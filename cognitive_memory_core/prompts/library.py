@@ -18,9 +18,9 @@ from ..disk import Disk, Vanished
 from ..domain.belief import Belief
 from ..domain.event import Fact
 from ..domain.message import Message
-from ..domain.people import JobContext, Person
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scene
+from ..domain.turn import JobContext, Person
 from ..errors import PermanentError, StorageRefused
 from ..ports.models import Ask, MergeInput
 from ..text.names import clean_name, defused

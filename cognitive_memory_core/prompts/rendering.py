@@ -15,8 +15,7 @@ from itertools import chain
 from ..domain.belief import Belief
 from ..domain.event import Event, Fact, nested
 from ..domain.message import Message
-from ..domain.people import JobContext, Person
-from ..domain.turn import shortened
+from ..domain.turn import JobContext, Person, shortened
 from ..text.names import clean_name, clean_text, defused
 from ..text.people import BARE_ID, callname, callnames, finder, spoken
 from ..text.time.time_rules import written

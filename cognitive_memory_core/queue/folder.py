@@ -25,10 +25,8 @@ from pathlib import Path
 
 from .. import sentences
 from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
-from ..domain.ids import derived_id
-from ..domain.note import Memo
-from ..domain.scope import Scope
-from ..domain.turn import FailedJob, Job, QueueCounts
+from ..domain.scope import Scope, derived_id
+from ..domain.turn import FailedJob, Job, Memo, QueueCounts
 from ..errors import PermanentError, StorageRefused
 from . import erasure
 from . import format as codec

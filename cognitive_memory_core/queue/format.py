@@ -15,11 +15,9 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Type
 
 from .. import sentences
 from ..disk import MAX_BYTES
-from ..domain.interval import datetime_of
 from ..domain.message import Message
-from ..domain.note import Memo
-from ..domain.scope import DEFAULT_AGENT, Scene, Scope
-from ..domain.turn import Dialogue, FailedJob, Job, Turn, TurnLimits
+from ..domain.scope import DEFAULT_AGENT, Scene, Scope, datetime_of
+from ..domain.turn import Dialogue, FailedJob, Job, Memo, Turn, TurnLimits
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.names import one_line, writable_text
 

@@ -17,9 +17,8 @@ from weakref import WeakValueDictionary
 
 from .. import sentences
 from ..disk import Cleaning, Disk
-from ..domain.note import Memo
 from ..domain.scope import Scope, log_fields
-from ..domain.turn import FailedJob, Job, QueueCounts
+from ..domain.turn import FailedJob, Job, Memo, QueueCounts
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ..ports.clock import Clock
 from ..settings import QueueSettings

@@ -11,9 +11,8 @@ from typing import cast
 
 from .. import sentences
 from ..domain.message import Message
-from ..domain.people import JobContext, Person
 from ..domain.scope import Scope
-from ..domain.turn import Dialogue, Turn
+from ..domain.turn import Dialogue, JobContext, Person, Turn
 from ..errors import BadAnswer, BadArgument
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary

@@ -16,12 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.context import Context, Hit, Section
 from ..domain.event import Event, LineKey
-from ..domain.message import Message
-from ..domain.note import Memo, Pin
-from ..domain.people import Person
-from ..domain.read_filter import NARROWED, ReadFilter
+from ..domain.message import Context, Hit, Message, Section
+from ..domain.reading import NARROWED, ReadFilter
+from ..domain.turn import Memo, Person, Pin
 from ..errors import BadArgument, UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Embedder, Reranker, Vector, is_hashing

@@ -16,11 +16,10 @@ from typing import TypeVar
 from .. import sentences
 from ..domain.belief import Belief
 from ..domain.event import Event
-from ..domain.interval import Interval
 from ..domain.message import Message
-from ..domain.people import Person
 from ..domain.profile import Profile
-from ..domain.scope import Scene, Scope
+from ..domain.scope import Interval, Scene, Scope
+from ..domain.turn import Person
 from ..errors import UnavailableError
 from ..settings import Settings
 from ..store.database.database import Snapshot, at_once

@@ -15,10 +15,9 @@ from functools import lru_cache
 from itertools import chain, islice
 from types import MappingProxyType
 
-from ..domain.context import Context, Hit
 from ..domain.event import Event, duplicate_key
-from ..domain.interval import Interval
-from ..domain.scope import Scope
+from ..domain.message import Context, Hit
+from ..domain.scope import Interval, Scope
 from ..settings import Decay
 from ..store.search.lines import line_key
 from ..text.characters import cleared_on_erasure

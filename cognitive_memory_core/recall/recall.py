@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 from .. import sentences
-from ..domain.context import Context, Hit
-from ..domain.note import Memo
-from ..domain.read_filter import ReadFilter
+from ..domain.message import Context, Hit
+from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope
+from ..domain.turn import Memo
 from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports.models import Tally
 from ..settings import Live, Settings

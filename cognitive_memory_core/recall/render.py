@@ -12,12 +12,10 @@ from typing import Literal
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.context import Section
 from ..domain.event import Event, label_of, shortened
-from ..domain.message import Message
-from ..domain.note import Memo, Pin
-from ..domain.people import Person
+from ..domain.message import Message, Section
 from ..domain.profile import Profile, said_in
+from ..domain.turn import Memo, Person, Pin
 from ..store.search.lines import FoundLine
 from ..text.characters import cleared_on_erasure
 from ..text.names import clean_name, clean_text, full_width, one_line

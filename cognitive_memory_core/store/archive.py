@@ -13,10 +13,9 @@ from ..domain.belief import Belief, Change, SuggestionDecision
 from ..domain.erasure import Tombstones, is_covered, names_erased, stays_out
 from ..domain.event import without_quotes
 from ..domain.figures import Activity, DayCount, Totals
-from ..domain.interval import EARLIEST, Interval
 from ..domain.message import Message
-from ..domain.note import Memo, Pin
-from ..domain.scope import PlaceSwitch, Scope
+from ..domain.scope import EARLIEST, Interval, PlaceSwitch, Scope
+from ..domain.turn import Memo, Pin
 from ..ports.vectors import EmbeddedEvent
 from . import beliefs, event_rows
 from .beliefs import DECISION, BeliefBook

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..domain.erasure import Tombstones, texts_of
 from ..domain.event import Event, Quote, exchange, without_quotes
-from ..domain.ids import derived_id
+from ..domain.scope import derived_id
 from . import facts
 from .database.rows import EVENT, LISTED, Columns, bound, digest, instant_of, listed, moment_of, new_seq, next_revision
 from .search import words

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from .. import sentences
 from ..domain.erasure import stays_out
 from ..domain.event import Draft, Event, with_absolute_text
-from ..domain.read_filter import ReadFilter
+from ..domain.reading import ReadFilter
 from ..domain.scope import Scope
 from ..errors import UnknownEvent
 from ..ports.clock import Clock

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from typing import Literal
 
 from ..domain.message import Message
-from ..domain.read_filter import ReadFilter
+from ..domain.reading import ReadFilter
 from ..domain.scope import Scene
 from ..text.retelling import retells, statement_of
 from . import event_rows

@@ -7,7 +7,8 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.event import Event
-from ..domain.listing import (
+from ..domain.profile import EntityType, Profile, ProfileKey
+from ..domain.reading import (
     Answering,
     EventListing,
     PersonEntry,
@@ -16,7 +17,6 @@ from ..domain.listing import (
     ProfileSource,
     SeenName,
 )
-from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.scope import Scope
 from .database.database import Table, reads
 from .database.rows import EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of

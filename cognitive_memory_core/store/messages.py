@@ -7,12 +7,10 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import names_erased, stays_out
-from ..domain.interval import EARLIEST, Interval
-from ..domain.listing import LineListing
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT, Message, Passage
-from ..domain.note import Memo, Pin
-from ..domain.read_filter import ReadFilter
-from ..domain.scope import Scope
+from ..domain.reading import LineListing, ReadFilter
+from ..domain.scope import EARLIEST, Interval, Scope
+from ..domain.turn import Memo, Pin
 from . import beliefs, event_rows, hidden_lines
 from .consent import ConsentBook, keyed_digest, known_since, record_change, record_purge_due, tombstones_of
 from .database.database import Table, reads, writes

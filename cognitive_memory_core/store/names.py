@@ -9,8 +9,8 @@ from sqlite3 import Connection
 from typing import Literal
 
 from ..domain.erasure import is_covered
-from ..domain.people import Person
 from ..domain.scope import Scope
+from ..domain.turn import Person
 from .consent import tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import LISTED, bound, columns_of, listed, micros

@@ -7,9 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
-from ..domain.scope import Scene, Scope
+from ..domain.scope import Scene, Scope, derived_id
 from ..ports.models import Vector
 from .database.database import Table, reads, writes
 from .database.rows import LISTED, Nested, bound, bounded, columns_of, listed, vector_of

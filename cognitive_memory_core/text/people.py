@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from .. import sentences
 from ..domain.event import Event, Label, exchange, label_of
-from ..domain.people import Person
+from ..domain.turn import Person
 from .characters import cleared_on_erasure
 from .names import NAME_LENGTH, TextMask, clean_name, defused, is_whole, plain, short_form
 from .statements import is_leaning_word, numbers_in

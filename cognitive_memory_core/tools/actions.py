@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from .. import sentences
-from ..domain.context import Hit
 from ..domain.event import Event
-from ..domain.note import Pin
+from ..domain.message import Hit
 from ..domain.profile import EntityType, Profile
 from ..domain.scope import Scene
+from ..domain.turn import Pin
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from .. import sentences
-from ..domain.ids import checked_id, derived_id
 from ..domain.message import Message
-from ..domain.scope import Scene
+from ..domain.scope import Scene, checked_id, derived_id
 from ..errors import BadArgument, MistakeError
 from ..text.names import clean_name
 from .export_format import is_head

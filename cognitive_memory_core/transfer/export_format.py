@@ -19,12 +19,19 @@ from pydantic_core import from_json, to_json
 from .. import sentences
 from ..domain.belief import SUGGESTION_KINDS, Belief, Change, SuggestionDecision
 from ..domain.event import MEMORY_KINDS, Event
-from ..domain.ids import checked_id, checked_text
-from ..domain.interval import checked_instant
 from ..domain.message import Message
-from ..domain.note import Memo, Pin
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
-from ..domain.scope import DEFAULT_AGENT, PlaceSwitch, Scene, Scope, checked_scene
+from ..domain.scope import (
+    DEFAULT_AGENT,
+    PlaceSwitch,
+    Scene,
+    Scope,
+    checked_id,
+    checked_instant,
+    checked_scene,
+    checked_text,
+)
+from ..domain.turn import Memo, Pin
 from ..errors import BadArgument
 from ..ports.models import HASHING
 from ..ports.vectors import EmbeddedEvent

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from .. import sentences
 from ..domain.figures import IndexActivity, IndexState
-from ..domain.read_filter import ReadFilter
+from ..domain.reading import ReadFilter
 from ..errors import UnavailableError
 from ..ports.models import Vector
 from ..ports.vectors import Generation

@@ -21,8 +21,8 @@ OFF = (  # rooms of the plugin that a bot needs only after it has switched them 
 )
 OFF_OF_THE_CORE = (
     *("tools", "mcp_server", "cli", "quality", "evolution", "transfer", "status", "listings", "context", "recall"),
-    *("ports", "domain.quality", "domain.belief", "domain.listing", "text.terms", "text.time.time_words"),
-    *("domain.read_filter", "text.time.time_limits"),
+    *("ports", "domain.quality", "domain.belief", "domain.reading", "text.terms", "text.time.time_words"),
+    "text.time.time_limits",
     *("sentences.command_line", "sentences.report"),
 )
 LEARNING = ("learning", "prompts", "transfer", "quality.reporting", "historian.pipeline", "evolution.evolver")

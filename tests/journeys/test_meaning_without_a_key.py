@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Settings
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import Busy, UnavailableError
 from cognitive_memory_core.models import embedding, local
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.context import Section
+from cognitive_memory_core.domain.message import Section
 from cognitive_memory_core.recall.render import SHARES, Part, block, fenced, fitted
 from cognitive_memory_core.text.terms import sentences_of, token_count
 

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpora import Corpora

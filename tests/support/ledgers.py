@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event, Fact
-from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.archive import ArchiveRow

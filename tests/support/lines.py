@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.search import lines as ranker
 from cognitive_memory_core.store.search.corpora import row_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.turn import Memo
 
 
 class NoMirror:

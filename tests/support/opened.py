@@ -11,7 +11,7 @@ from typing import Any, Literal
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.opened import Opened
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.settings import Live, VectorStoreSettings

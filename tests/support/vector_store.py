@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import BadArgument, UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation

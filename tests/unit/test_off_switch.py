@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.note import Memo
+from cognitive_memory_core.domain.turn import Memo
 from cognitive_memory_core.end_summaries import KEPT, EndSummaries
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock

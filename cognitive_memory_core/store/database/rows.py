@@ -19,11 +19,9 @@ from typing import Any, Generic, TypeVar, cast, get_type_hints
 
 from ...domain.belief import Belief, Change
 from ...domain.event import Event, Quote, duplicate_key
-from ...domain.ids import derived_id
-from ...domain.interval import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST
 from ...domain.message import Message
-from ...domain.note import Memo, Pin
-from ...domain.scope import Scene, Scope
+from ...domain.scope import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST, Scene, Scope, derived_id
+from ...domain.turn import Memo, Pin
 from ...ports.models import Vector
 from ...text.characters import cleared_on_erasure
 

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from ...domain.event import Event
 from ...domain.message import Message
-from ...domain.read_filter import NARROWED, ReadFilter
+from ...domain.reading import NARROWED, ReadFilter
 from ...errors import UnavailableError
 from ...ports.models import Vector
 from ..database.connections import catch_up, rows_read

@@ -9,11 +9,9 @@ from itertools import chain
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
-from ...domain.interval import Interval
-from ...domain.listing import EventListing, EventState, LineListing
 from ...domain.message import Message, Passage
-from ...domain.read_filter import ReadFilter
-from ...domain.scope import Scene
+from ...domain.reading import EventListing, EventState, LineListing, ReadFilter
+from ...domain.scope import Interval, Scene
 from ..database.connections import rows_read
 from ..database.rows import EVENT, LISTED, MESSAGE, Row, bound, found_event, found_message, listed, micros, select
 from .lines import PAUSE, PAUSE_US, FoundLine, LineRows

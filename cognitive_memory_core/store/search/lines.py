@@ -16,10 +16,9 @@ from math import prod
 from typing import NamedTuple
 from zlib import crc32
 
-from ...domain.interval import Interval
 from ...domain.message import Message, Passage
-from ...domain.read_filter import NARROWED, ReadFilter
-from ...domain.scope import Scope
+from ...domain.reading import NARROWED, ReadFilter
+from ...domain.scope import Interval, Scope
 from ...settings import Decay
 from ...text.characters import cleared_on_erasure
 from ...text.statements import holds_number

@@ -20,7 +20,7 @@ from sqlite3 import Connection
 
 from ...domain.event import Event
 from ...domain.message import Message
-from ...domain.read_filter import ReadFilter
+from ...domain.reading import ReadFilter
 from ...domain.scope import Scope
 from ...text.terms import SEARCHED, TERMS_VERSION, forms_version, index_terms, indexed_text, telling
 from ..database.rows import EVENT, MESSAGE, Row, always_kept, bytes_replaced, insert, listed, select

@@ -10,7 +10,7 @@ from datetime import timezone
 from typing import Any
 
 from ...domain.event import Event
-from ...domain.read_filter import ReadFilter
+from ...domain.reading import ReadFilter
 
 SCHEMA_VERSION = "final_v1"
 Where = dict[str, Any]

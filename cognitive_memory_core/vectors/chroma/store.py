@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 from ... import sentences
-from ...domain.read_filter import ReadFilter
+from ...domain.reading import ReadFilter
 from ...errors import BadArgument, Busy, UnavailableError
 from ...ports.models import Vector
 from ...ports.vectors import EmbeddedEvent, Generation

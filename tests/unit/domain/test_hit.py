@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
+from cognitive_memory_core.domain.scope import Interval
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, an_event
 from tests.support.clock import NOON
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Job, JobContext, Person, Turn
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.historian.surroundings import EARLIER, MOST_NEAR, NEWEST, SurroundingsReader

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from cognitive_memory_core.domain.figures import MergeState
-from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.merging import ProfileMerging
 from cognitive_memory_core.settings import HistorianSettings, Live, Settings

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.turn import Dialogue, Job
 from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import StorageRefused

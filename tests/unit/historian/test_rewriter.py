@@ -10,9 +10,8 @@ import pytest
 
 from cognitive_memory_core.domain.event import Quote, Statement
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.domain.turn import Dialogue, JobContext, Person, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian

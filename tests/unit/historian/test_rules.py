@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.domain.event import Quote
-from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.domain.turn import Dialogue, JobContext, Person, Turn
 from cognitive_memory_core.historian.rules import RuleHistorian, is_worth_keeping, may_be_worth_remembering
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
 from cognitive_memory_core.text.statements import Offence
 from tests.support.clock import NOON

@@ -11,8 +11,7 @@ import pytest
 
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.figures import Spending
-from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.domain.turn import Dialogue, JobContext, Person, Turn
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.rewriter import BackedHistorian
 from cognitive_memory_core.models.breaker import Breaker

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.domain.note import Memo
+from cognitive_memory_core.domain.turn import Memo
 from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.queue.job_queue import FileQueue

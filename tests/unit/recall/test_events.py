@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
+from cognitive_memory_core.domain.scope import Interval
 from cognitive_memory_core.errors import BadArgument, PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.recall.one_pass import Question
 from cognitive_memory_core.recall.query import Query

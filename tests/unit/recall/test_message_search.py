@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.context import Hit
-from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.message import Hit, Message
+from cognitive_memory_core.domain.reading import ReadFilter
+from cognitive_memory_core.domain.scope import Interval, Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.recall import one_pass

@@ -11,7 +11,7 @@ import pytest
 
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.one_pass import TRACED

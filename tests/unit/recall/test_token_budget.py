@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cognitive_memory_core.domain.context import Section
+from cognitive_memory_core.domain.message import Section
 from cognitive_memory_core.recall.render import SHARES, Part, block, fenced, fitted
 from cognitive_memory_core.text.terms import token_count
 

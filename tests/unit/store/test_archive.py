@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cognitive_memory_core.domain.figures import Activity, DayCount
-from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.scope import PlaceSwitch, Scene
+from cognitive_memory_core.domain.scope import Interval, PlaceSwitch, Scene
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.consent import OptOut, Shared

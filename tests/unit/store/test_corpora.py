@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.store.database.connections import opened_for_reading, snapshot

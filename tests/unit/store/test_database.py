@@ -15,7 +15,7 @@ from sqlite3 import Connection
 import pytest
 
 from cognitive_memory_core.domain.figures import Totals
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.ledger import Ledger

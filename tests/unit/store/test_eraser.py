@@ -11,9 +11,9 @@ import pytest
 
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.figures import PurgeState, Totals
-from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.consent import OptOut, Shared

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.beliefs import a_belief, begun
 from tests.support.builders import GROUP, OPERATOR, a_message, an_event

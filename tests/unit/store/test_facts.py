@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.event import Draft, Fact
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.facts import PendingFacts
 from cognitive_memory_core.store.vectors import VectorRow

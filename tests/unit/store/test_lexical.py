@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, LineSearch
 from cognitive_memory_core.text.terms import query_terms

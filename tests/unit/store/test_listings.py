@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.listing import (
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.reading import (
     EventListing,
     LineListing,
     PersonEntry,
@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.listing import (
     ProfileSource,
     SeenName,
 )
-from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Interval
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_fact, later

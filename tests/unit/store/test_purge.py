@@ -21,7 +21,7 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.figures import PurgeState
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Vector

@@ -11,7 +11,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.store.database.connections import catch_up, opened_for_reading, snapshot

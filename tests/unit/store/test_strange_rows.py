@@ -8,7 +8,7 @@ from sqlite3 import connect
 
 import pytest
 
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.store.consent import OptOut
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.names import Alias

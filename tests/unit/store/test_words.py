@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.store import event_rows, messages
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.ledger import Ledger

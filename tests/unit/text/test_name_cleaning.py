@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.text import names as name_cleaning
 from cognitive_memory_core.text.names import NAME_LENGTH, clean_name, clean_text
 

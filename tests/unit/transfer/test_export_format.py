@@ -11,9 +11,9 @@ import pytest
 
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
+from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.names import Alias

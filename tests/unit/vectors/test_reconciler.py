@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.figures import IndexState
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation

@@ -1,0 +1,222 @@
+"""Which rows a read may return; lists, and what was said in a place while somebody was away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from .event import Event
+from .message import Message
+from .scope import Interval, PlaceKind, Scene, Scope
+from .turn import Person
+
+NARROWED = 40  # candidates of each filter of :meth:`ReadFilter.narrowed`, beside the others
+NAMED = 3  # named times, and people, that get a filter of their own
+
+
+@dataclass(frozen=True)
+class ReadFilter:
+    """Which rows a read may return. The scene sets the access bounds; all other fields only narrow it.
+
+    ``user_id`` keeps events whose sender, scene person or subject is that person; ``without`` holds the ids of people
+    (opted out) whose statements and mentions are excluded.
+    """
+
+    scene: Scene
+    user_id: str = ""
+    group_id: str = ""
+    kinds: tuple[str, ...] = ()
+    window: Interval | None = None
+    without: frozenset[str] = field(default=frozenset())
+
+    def admits(self, event: Event) -> bool:
+        """Return whether an event may be shown. Every row is checked, whichever store returned it."""
+        return (
+            event.scope.readable_by(self.scene, sender_id=event.own_voice if self.scene.kind == "private" else "")
+            and event.retired_at is None
+            and (not self.user_id or self.user_id in (event.sender_id, event.user_id, *event.subjects))
+            and (not self.group_id or self.group_id == event.group_id)
+            and (not self.kinds or event.kind in self.kinds)
+            and (self.window is None or event.happened_at in self.window)
+            and not (self.without and self.without.intersection((event.sender_id, *event.subjects)))
+        )
+
+    def admits_line(self, line: Message) -> bool:
+        """Return whether a line may be shown, as :meth:`admits` decides for :meth:`Message.as_event`, but faster."""
+        scene, sender_id = line.scene, line.sender_id
+        return (
+            scene.scope.readable_by(self.scene, sender_id=sender_id)
+            and (not self.user_id or self.user_id == scene.user_id)
+            and (not self.group_id or self.group_id == scene.group_id)
+            and (not self.kinds or "message" in self.kinds)
+            and (self.window is None or line.sent_at in self.window)
+            and not (
+                self.without and self.without.intersection((sender_id, scene.user_id if line.is_bot else sender_id))
+            )
+        )
+
+    def narrowed(self, windows: Sequence[Interval], people: Collection[str]) -> Iterator[ReadFilter]:
+        """Yield a filter for each time, and for each person, that a query names, unless this one has one already.
+
+        A search with it finds rows that the other rows of a large place would crowd out.
+        """
+        for window in windows[:NAMED] if self.window is None else ():
+            yield replace(self, window=window)
+        for person in sorted(people)[:NAMED] if not self.user_id else ():
+            yield replace(self, user_id=person)
+
+
+EventState = Literal["active", "retired", "relative"]
+
+
+@dataclass(frozen=True)
+class EventListing:
+    """Which events are listed; an empty field does not narrow.
+
+    ``user_id`` keeps events that a person said or that are about that person. ``state`` is "active", "retired", or
+    "relative": active events that do not stand on their own, because the instant or person that a word such as
+    "yesterday" or "I" means could not be written out.
+    """
+
+    place: Scope | None = None
+    user_id: str = ""
+    kind: str = ""
+    state: EventState = "active"
+    window: Interval | None = None
+
+
+@dataclass(frozen=True)
+class LineListing:
+    """Which lines of the log are listed; an empty field does not narrow. ``user_id`` keeps what a person said."""
+
+    place: Scope | None = None
+    user_id: str = ""
+    window: Interval | None = None
+
+
+@dataclass(frozen=True)
+class PlaceListing:
+    """Which places are listed; an empty field does not narrow.
+
+    ``text`` keeps places whose id equals it or whose latest name contains it, ignoring case; ``without`` leaves out the
+    private chats of these people. If ``is_counted`` is false, the entries' counts are 0.
+    """
+
+    place: Scope | None = None
+    kind: PlaceKind | None = None
+    text: str = ""
+    without: frozenset[str] = frozenset()
+    is_counted: bool = True
+
+
+@dataclass(frozen=True)
+class PlaceEntry:
+    """A place: its latest name, the counts of active events and logged lines, and the instant of the newest one.
+
+    A private chat has the name of its person.
+    """
+
+    scope: Scope
+    name: str = ""
+    events: int = 0
+    messages: int = 0
+    last_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class PersonEntry:
+    """A person with the name seen last anywhere, the number of their active statements, and when they were seen last.
+
+    For a person who opted out, only the id is set.
+    """
+
+    user_id: str
+    name: str = ""
+    events: int = 0
+    last_at: datetime | None = None
+    has_opted_out: bool = False
+    is_sharing: bool = False
+
+
+@dataclass(frozen=True)
+class SeenName:
+    """A name that a person had in a place, with the instants at which it was first and last seen."""
+
+    scope: Scope
+    name: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How often one person answered another in a place, with their names there; id and name of the bot are ""."""
+
+    user_id: str
+    answered_id: str
+    times: int
+    name: str = ""
+    answered_name: str = ""
+
+
+@dataclass(frozen=True)
+class ProfileSource:
+    """A fact of a profile: its text, the event that it came from, and whether it is merged into the profile yet.
+
+    ``is_withdrawn``: its event was retired; the fact is removed from the profile at the next merge, or was removed.
+    """
+
+    event_id: str
+    text: str
+    happened_at: datetime
+    is_merged: bool = False
+    is_withdrawn: bool = False
+
+
+PAUSE = timedelta(minutes=30)  # between two talks
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Lines of a place without a long pause: how many each person said, and the events made of them, oldest first."""
+
+    begun_at: datetime
+    ended_at: datetime
+    lines: int
+    speakers: tuple[tuple[Person, int], ...]
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True)
+class CatchUp:
+    """The talks of a place after ``since``, oldest first; ``is_cut``: there were more lines than are counted."""
+
+    since: datetime
+    talks: tuple[Talk, ...] = ()
+    is_cut: bool = False
+
+    @property
+    def lines(self) -> int:
+        """How many lines were said."""
+        return sum(talk.lines for talk in self.talks)
+
+
+def talks_of(lines: Sequence[Message], events: Sequence[Event]) -> tuple[Talk, ...]:
+    """Divide lines, oldest first, into talks; an event belongs to the talk of the first line that it is made of."""
+    parts: list[list[Message]] = []
+    for line in lines:
+        if not parts or line.sent_at - parts[-1][-1].sent_at > PAUSE:
+            parts.append([])
+        parts[-1].append(line)
+    return tuple(_talk(part, events) for part in parts)
+
+
+def _talk(lines: Sequence[Message], events: Sequence[Event]) -> Talk:
+    ids = {line.id for line in lines}
+    people = Counter(Person(line.sender_id, line.scene.user_name) for line in lines if not line.is_bot)
+    made = [event for event in events if event.message_ids and event.message_ids[0] in ids]
+    made.sort(key=lambda event: event.happened_at)
+    return Talk(lines[0].sent_at, lines[-1].sent_at, len(lines), tuple(people.most_common()), tuple(made))
