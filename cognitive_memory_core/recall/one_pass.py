@@ -1,18 +1,20 @@
-"""One question on its way through the memory: a plain function on a reading thread, from the words to the block.
+"""One question on its way through the memory, from the words to the block: plain functions on a reading thread.
 
-It yields where it needs what is outside the process (the vector, a wide vector index, a reranker's scores); see
-:class:`Recall`, which awaits that and resumes it. What is unavailable is left out and named in ``degraded``.
+They are called in this order: ``begin_context`` or ``begin_search`` reads what needs no vector, ``find`` the events by
+meaning, ``finish_context`` or ``finish_search`` what rests on the events found; ``rendered`` makes the block. What is
+outside the process (the vector, a wide vector index, a reranker's scores) :class:`Recall` awaits between them, and puts
+it here. What is unavailable is left out and named in ``degraded``.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from .. import sentences
 from ..domain.belief import Belief
@@ -20,7 +22,7 @@ from ..domain.event import Event, LineKey
 from ..domain.message import Context, Hit, Message, Section
 from ..domain.reading import NARROWED, ReadFilter
 from ..domain.turn import Memo, Person, Pin
-from ..errors import BadArgument, UnavailableError
+from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Embedder, Reranker, Vector, is_hashing
 from ..ports.vectors import Nearest
@@ -33,7 +35,7 @@ from ..tasks import AWAY
 from ..text.statements import asks_for_number
 from ..text.terms import token_count
 from .beliefs_and_profiles import BeliefSearch, ProfileReader, TurnProfiles
-from .query import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownPlaces, Query, embedded_text, with_names
+from .query import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownPlaces, Query, with_names
 from .ranking import (
     LEAST,
     MAX_CANDIDATES,
@@ -84,8 +86,6 @@ ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 LINE = 0.5  # factor of a log line's score beside events, which carry more information
 NEWEST_LAST = (sentences.context.TITLE_PINS, sentences.context.TITLE_MEMOS)  # cut from the oldest on
 TRACED = 0.8  # factor of an event's score that is found through a line that it was made of
-T = TypeVar("T")
-Steps = Generator[Callable[[], Awaitable[Any]], Any, T]
 
 
 class LineReach(NamedTuple):
@@ -123,7 +123,8 @@ class Question:
     """A question within a read filter, with what was found for it so far, which is shown as it is when time is over.
 
     ``embedding`` is the vector of the query, if it was begun. A question that ``explains`` keeps all candidates, also
-    those below the floor. ``missing`` are the parts that were not read, with their names in ``degraded``.
+    those below the floor. ``missing`` are the parts that were not read, with their names in ``degraded``. ``vector``,
+    ``wide`` (if ``is_wide``) and ``scores`` (of the candidates ``asked``) are set by who awaits them.
     """
 
     parts: Sources
@@ -140,7 +141,16 @@ class Question:
     lines: FoundLines = field(default_factory=FoundLines)
     candidates: list[Candidate] = field(default_factory=list[Candidate])
     line_candidates: list[LineCandidate] = field(default_factory=list[LineCandidate])  # if it explains
-    _vector: Vector | None = None
+    wanted: int = 0  # candidates; 0: no events are searched
+    vector: Vector | None = None
+    is_wide: bool = False
+    wide: Sequence[tuple[str, float]] = ()  # ids and cosines
+    asked: Sequence[Candidate] = ()
+    scores: Sequence[float] | None = None
+    _decay: Decay | None = None
+    _floor: float = 0.0  # least relevance of an event
+    _limit: int = 0  # of the events
+    _words: Sequence[Scored] | None = None
     _replaced: Collection[str] = ()
     _told: Collection[LineKey] = frozenset()  # lines that are shown by the caller, or as an event
     _pins: Sequence[Pin] = ()
@@ -159,51 +169,75 @@ class Question:
         """The names of what was unavailable."""
         return tuple(word for word in DEGRADED if word in self.missing.values())
 
-    def search(self, top_k: int) -> Steps[None]:
-        """Search the kinds of the read filter; log lines only for the kind "message".
+    @property
+    def is_reranked(self) -> bool:
+        """Whether a reranker decides relevance."""
+        asked = self.settings.query
+        is_choice = asked.rerank_candidate_multiplier >= RERANKED_FROM
+        return bool(self.parts.reranker and asked.enable_rerank and is_choice)
 
-        If the filter also has kinds of events, the scores of lines are lowered, and a line from which an event was made
-        is replaced by that event, whose score is then at least :data:`TRACED` times that of the line.
-        """
-        kinds, decay = self.read_filter.kinds, self.settings.query.tool_decay
-        lines_only, said = set(kinds) == {"message"}, list[Hit]()
+    @property
+    def waits(self) -> bool:
+        """Whether something outside the process is needed before :meth:`find`, or after it."""
+        return bool(self.wanted and (self.vector is None or self.is_wide or self.is_reranked))
+
+    def begin_search(self, top_k: int) -> None:
+        """Read what a search of the read filter's kinds needs before the vector; lines only for the kind "message"."""
+        kinds = self.read_filter.kinds
+        events = tuple(kind for kind in kinds if kind != "message") if set(kinds) != {"message"} else None
+        self._decay = self.settings.query.tool_decay
         self._name()
         if "message" in kinds:
             with self._part("lines"):
-                most = min(max(top_k if lines_only else 2 * top_k, 0), MAX_RESULTS)
+                most = min(max(top_k if events is None else 2 * top_k, 0), MAX_RESULTS)
                 reach = OF_SEARCH._replace(candidates=max(most, OF_SEARCH.candidates))
-                found = self._found_lines(replace(self.read_filter, kinds=()), most, decay, reach).lines
+                found = self._found_lines(replace(self.read_filter, kinds=()), most, self._decay, reach).lines
                 if found:
                     self.parts.ledger.corpora.surround(self.connection, found, self.read_filter)
-                said = [*map(_hit, found)]
-        self.hits = said
-        if not lines_only:
-            self.read_filter = replace(self.read_filter, kinds=tuple(kind for kind in kinds if kind != "message"))
-            self.hits = yield from self._events(top_k, decay, 0.0, {})
-        if said and not lines_only:  # lines from which a found event was made are left out
-            hits = self._traced(self.hits, said)
-            told = {key for hit in hits for key in hit.event.sources}
-            left = (replace(hit, score=hit.score * LINE) for hit in said if told.isdisjoint(hit.event.sources))
-            self.hits = sorted((*hits, *left), key=lambda hit: -hit.score)[:top_k]
+                self.hits = [*map(_hit, found)]
+        if events is not None:
+            self.read_filter = replace(self.read_filter, kinds=events)
+            self._find_words(top_k)
+
+    def finish_search(self, top_k: int) -> None:
+        """Join the events and the lines that were found.
+
+        If both were searched, the scores of lines are lowered, and a line from which an event was made is replaced by
+        that event, whose score is then at least :data:`TRACED` times that of the line.
+        """
+        said = self.hits
+        if set(self.read_filter.kinds) != {"message"}:
+            self.hits = self._ranked()
+            if said:  # lines from which a found event was made are left out
+                hits = self._traced(self.hits, said)
+                told = {key for hit in hits for key in hit.event.sources}
+                left = (replace(hit, score=hit.score * LINE) for hit in said if told.isdisjoint(hit.event.sources))
+                self.hits = sorted((*hits, *left), key=lambda hit: -hit.score)[:top_k]
         events = self.parts.names.present(self.connection, [hit.event for hit in self.hits])
         self.hits = [replace(hit, event=event) for hit, event in zip(self.hits, events, strict=True)]
 
-    def context(self, shown: Collection[str] | None, *, is_greeting: bool) -> Steps[None]:
-        """Read all that a context shows; ``shown`` are ids of messages of the place that are not quoted.
+    def begin_context(self, shown: Collection[str] | None, *, is_greeting: bool) -> None:
+        """Read what a context shows and needs no vector; ``shown`` are ids of messages of the place not to quote.
 
         A greeting asks for nothing, unless it names somebody who is known in the place.
         """
-        query, scene, decay = self.settings.query, self._scene, self.settings.query.auto_decay
+        self._decay = self.settings.query.auto_decay
         self._name()
         if is_greeting and self.query.says_little:
             self.query = replace(self.query, terms=())
         with self._part("lines"):
             self._find_quotable(shown)
-        if scene.has_place:
-            with self._part("notes"):
-                self._pins = at_once(self.parts.ledger.notes.pins, self.connection, scene.scope)
-                self._read_memos()
-        hits = yield from self._events(query.auto_top_k, decay, query.min_relevance, self.lines.scores)
+        if self._scene.has_place:
+            self.missing["pins"] = "ledger"
+            with self._part("pins"):
+                self._pins = at_once(self.parts.ledger.notes.pins, self.connection, self._scene.scope)
+            self.read_memos()
+        self._floor = self.settings.query.min_relevance
+        self._find_words(self.settings.query.auto_top_k)
+
+    def finish_context(self) -> None:
+        """Read what a context shows beside the events, and what rests on them."""
+        hits = self._ranked()
         with self._part("replaced"):
             self._show(hits)
         self.missing |= {"quotations": "lexical"} if self.lines.lines else {}
@@ -213,20 +247,16 @@ class Question:
             self._believe()
         with self._part("profiles"):
             reader, named = self.parts.profiles, [one.id for one in self._named()]
-            self._profiles = reader.of_turn(self.connection, scene, named) if reader else self._profiles
+            self._profiles = reader.of_turn(self.connection, self._scene, named) if reader else self._profiles
         if not self._profiles.is_whole:
             self.missing["profiles"] = "profiles"
 
-    def memos(self) -> Steps[None]:
-        """Read the recent memos alone."""
+    def read_memos(self) -> None:
+        """Read the recent memos."""
+        memos, most = self.parts.ledger.notes.memos, self.settings.query.recent_end_summaries_inject_k
         with self._part("notes"):
-            self._read_memos()
-        yield from ()
-
-    def _read_memos(self) -> None:
-        notes, most = self.parts.ledger.notes, self.settings.query.recent_end_summaries_inject_k
-        without = self.parts.access.hidden_people
-        self._memos = at_once(notes.memos, self.connection, self._scene.scope, most, without=without)
+            hidden = self.parts.access.hidden_people
+            self._memos = at_once(memos, self.connection, self._scene.scope, most, without=hidden)
 
     @contextmanager
     def _part(self, name: str) -> Generator[None, None, None]:
@@ -250,80 +280,58 @@ class Question:
 
     # events
 
-    def _events(self, top_k: int, decay: Decay | None, floor: float, said: Mapping[int, float]) -> Steps[list[Hit]]:
-        """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more, by words and by meaning.
-
-        An identity query ("who is ...") that finds little also returns the newest events of the people it asks about.
-        Events made of lines that were found (``said``, by score) rank higher.
-        """
-        query, read_filter, asked = self.query, self.read_filter, self.settings.query
-        limit = min(max(top_k, 0), MAX_RESULTS)
-        candidates = min(limit * asked.rerank_candidate_multiplier, MAX_CANDIDATES) if query.terms else 0
-        if not candidates:
+    def _find_words(self, top_k: int) -> None:
+        """Find by words the candidates for at most ``top_k`` (and 200) events."""
+        terms, corpora = self.query.terms, self.parts.ledger.corpora
+        self._limit = min(max(top_k, 0), MAX_RESULTS)
+        candidates = min(self._limit * self.settings.query.rerank_candidate_multiplier, MAX_CANDIDATES)
+        self.wanted = candidates if terms else 0
+        if not self.wanted:
             self.missing = {part: name for part, name in self.missing.items() if part not in ("words", "vectors")}
-            return []
-        more = min(candidates, NARROWED)
-        words = dense = None
-
-        def outnumbered(rows: Sequence[Scored]) -> list[ReadFilter]:  # by others, of the time and people named
-            narrow = read_filter.narrowed(query.windows, query.people) if len(rows) >= candidates else ()
-            return [one for one in narrow if sum(one.admits(event) for event, _ in rows) < min(limit, more)]
-
+            return
         with self._part("words"):
-            search = self.parts.ledger.corpora.found_events
-            words = search(self.connection, query.terms, read_filter, candidates)
-            for one in outnumbered(words):
-                words = _with(words, search(self.connection, query.terms, one, more))
-        begun, embedder = self.embedding, self.parts.embedder
-        try:
-            if begun is not None and begun.done():
-                self._vector = begun.result()
-            else:
-                text = embedded_text(query, self.settings)
-                self._vector = yield (lambda: embedder.embed_query(text)) if begun is None else (lambda: begun)
-        except AWAY:
-            self.missing["vectors"] = "embedding"
-        if self._vector is not None:
-            with self._part("vectors"):
-                dense = yield from self._nearest(self._vector, read_filter, candidates)
-                for one in outnumbered(dense):
-                    dense = _with(dense, (yield from self._nearest(self._vector, one, more)))
-        # an identity query ("who is ...") is about somebody
-        named = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
-        about = [replace(read_filter, user_id=person) for person in named] if query.asks_who else []
-        # candidates below the floor are kept for comparison only
-        least = 0.0 if self.explains or self.parts.reranker or about else floor
-        self.candidates = self._joined(dense, words, least)
-        hits = self.candidates
-        if self.parts.reranker and hits and asked.enable_rerank:
-            hits = yield from self._judged(self.parts.reranker, candidates)
-        enough = max(floor, asked.min_relevance, LEAST)
-        if about and sum(one.relevance >= enough for one in hits) < min(FEW, limit):
-            self.missing["newest"] = "ledger"
-            with self._part("newest"):
-                recent = self.parts.ledger.events.recent
-                read = [event for one in about for event in at_once(recent, self.connection, one, candidates)]
-                newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
-                hits = widened(hits, newest, enough)
-                self.candidates += (one for one in hits if one not in self.candidates)
-        ranked = weighed(above(hits, floor), query.windows, query.people, decay, self._now, said)
-        return [one.hit for one in diversified(collapsed(ranked), asked.diversity, limit)]
+            self._words = corpora.found_events(self.connection, terms, self.read_filter, candidates)
+            for one, more in self._outnumbered(self._words):
+                self._words = _with(self._words, corpora.found_events(self.connection, terms, one, more))
+        if self.parts.wide is not None:
+            with self._part("wide"):
+                self.is_wide = corpora.is_wide(self.connection, self.read_filter)
 
-    def _nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> Steps[list[Scored]]:
-        """Return the nearest events by exact search or, if there are too many vectors, by the wide index."""
-        exact, wide = self.parts.ledger.corpora, self.parts.wide
-        found: list[tuple[str, float]] = []
-        if wide is not None and exact.is_wide(self.connection, read_filter):
-            try:
-                found = yield lambda: wide(vector, read_filter, limit)
-            except (*AWAY, BadArgument):  # exact search is slower and finds the same
-                found = []
-        if len(found) >= limit > 0:  # with fewer, rows may be hidden behind many equal ones
-            ids = [event_id for event_id, _ in found]
+    def _outnumbered(self, rows: Sequence[Scored]) -> list[tuple[ReadFilter, int]]:
+        """Return filters for the time and people named, if the rows are mostly others, and how many to find of each."""
+        if len(rows) < self.wanted:
+            return []
+        narrowed, more = self.read_filter.narrowed(self.query.windows, self.query.people), min(self.wanted, NARROWED)
+        few = min(self._limit, more)
+        return [(one, more) for one in narrowed if sum(one.admits(event) for event, _ in rows) < few]
+
+    def find(self) -> None:
+        """Find events by meaning, join them to those found by words, and choose what a reranker is asked about."""
+        dense = None
+        if not self.wanted:
+            return
+        if self.vector is not None:
+            with self._part("vectors"):
+                dense = self._nearest(self.vector, self.read_filter, self.wanted, self.wide)
+                for one, more in self._outnumbered(dense):
+                    dense = _with(dense, self._nearest(self.vector, one, more))
+        # candidates below the floor are kept for comparison only
+        keeps_all = self.explains or self.is_reranked or self.query.asks_who
+        self.candidates = self._joined(dense, self._words, 0.0 if keeps_all else self._floor)
+        if self.is_reranked:
+            best = weighed(above(self.candidates, 0.0), self.query.windows, self.query.people)
+            self.asked = collapsed(best)[: self.wanted]
+
+    def _nearest(
+        self, vector: Vector, read_filter: ReadFilter, limit: int, wide: Sequence[tuple[str, float]] = ()
+    ) -> list[Scored]:
+        """Return the nearest events: those of the wide index, or by exact search."""
+        if len(wide) >= limit:  # with fewer, rows may be hidden behind many equal ones
+            ids = [event_id for event_id, _ in wide]
             events = {one.id: one for one in at_once(self.parts.ledger.events.fetch, self.connection, ids)}
-            near = [(events[event_id], cosine) for event_id, cosine in found if event_id in events]
+            near = [(events[event_id], cosine) for event_id, cosine in wide if event_id in events]
         else:
-            near = exact.found_nearest(self.connection, vector, read_filter, limit)
+            near = self.parts.ledger.corpora.found_nearest(self.connection, vector, read_filter, limit)
         similarity = self.parts.embedder.calibration.similarity
         return [(event, similarity(cosine)) for event, cosine in near]
 
@@ -338,20 +346,38 @@ class Question:
         found = fused(dense, lexical, self.settings.query.lexical_weight, least)
         return [one for one in found if self.read_filter.admits(one.event)]
 
-    def _judged(self, reranker: Reranker, candidates: int) -> Steps[list[Candidate]]:
-        """Return the best candidates only, with the reranker's scores; if it fails, all of them as they were."""
-        hits = self.candidates
-        if self.settings.query.rerank_candidate_multiplier < RERANKED_FROM:
-            return hits
-        best = collapsed(weighed(above(hits, 0.0), self.query.windows, self.query.people))[:candidates]
-        texts, found = [one.event.text for one in best], None
-        with suppress(*AWAY):
-            found = judged(best, (yield lambda: reranker.scores(self.query.text, texts)))
-        if found is None:
-            self.missing["rerank"] = "rerank"
-        for one in hits:
-            one.cut = None if found is None or one in best else one.cut or "judged"
-        return hits if found is None else found
+    def _ranked(self) -> list[Hit]:
+        """Return the best events that are relevant enough; those made of lines that will be quoted rank higher.
+
+        A reranker's scores decide alone; without them, all candidates stay as they were. An identity query ("who is
+        ...") that finds little also returns the newest events of the people it asks about.
+        """
+        if not self.wanted:
+            return []
+        query, read_filter, asked = self.query, self.read_filter, self.settings.query
+        hits: Sequence[Candidate] = self.candidates
+        if self.asked:
+            found = None if self.scores is None else judged(self.asked, self.scores)
+            if found is None:
+                self.missing["rerank"] = "rerank"
+            for one in hits:
+                one.cut = None if found is None or one in self.asked else one.cut or "judged"
+            hits = hits if found is None else found
+        enough = max(self._floor, asked.min_relevance, LEAST)
+        named = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
+        if query.asks_who and named and sum(one.relevance >= enough for one in hits) < min(FEW, self._limit):
+            self.missing["newest"] = "ledger"
+            with self._part("newest"):
+                filters = [replace(read_filter, user_id=person) for person in named]
+                recent = self.parts.ledger.events.recent
+                read = [event for one in filters for event in at_once(recent, self.connection, one, self.wanted)]
+                newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
+                hits = widened(hits, newest, enough)
+                self.candidates += (one for one in hits if one not in self.candidates)
+        ranked = weighed(
+            above(hits, self._floor), query.windows, query.people, self._decay, self._now, self.lines.scores
+        )
+        return [one.hit for one in diversified(collapsed(ranked), asked.diversity, self._limit)]
 
     def _show(self, hits: Sequence[Hit]) -> None:
         """Put the events that replace others before these, and present names into all."""
@@ -486,7 +512,7 @@ class Question:
         def worded(belief: Belief) -> Belief | None:
             return self.parts.access.belief(scope, belief)
 
-        found = beliefs.of_turn(self.connection, scope, self.query.said, self._vector, worded)
+        found = beliefs.of_turn(self.connection, scope, self.query.said, self.vector, worded)
         ids = [event_id for belief in found for event_id in belief.event_ids]
         newer = [event for event in self._replacing(ids) if event.scope == scope]
         self._beliefs = self.parts.names.present(self.connection, found, self._people_here)

@@ -1,4 +1,4 @@
-"""Answers questions: begins the embedding, runs the pass on a reading thread, and awaits what the pass asks for."""
+"""Answers questions: begins the embedding, reads on a reading thread, and awaits what the steps of a question need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 from .. import sentences
 from ..domain.message import Context, Hit
@@ -15,11 +15,11 @@ from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Memo
 from ..errors import CognitiveMemoryError, UnavailableError
-from ..ports.models import Tally
+from ..ports.models import Tally, Vector
 from ..settings import Live, Settings
 from ..store.database.database import Snapshot
 from ..tasks import AWAY, PATIENCE, is_out_of_threads, seen, with_timeout
-from .one_pass import Question, Sources, Steps, newest
+from .one_pass import Question, Sources, newest
 from .query import Query, embedded_text, query_of
 from .ranking import Explanation
 from .render import section_tokens
@@ -28,6 +28,7 @@ LONG = 300  # characters; a longer query is parsed in a thread
 FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
 TURNS = 8  # of the event loop, in which an embedder that waits for nothing has answered through all its wrappers
 LAST_STEPS = 0.2  # share of the time limit that is left to the pass when a model is late
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Recall:
         question.missing = {"notes": "ledger", "": "disabled"} if scene.has_place else {"": "disabled"}
         waiting = self._waiting_memos(scene.scope) if scene.has_place else []
         if scene.has_place:
-            await self._answered(question, question.memos())
+            await self._answered(question, question.read_memos)
         return question.rendered(waiting, budget)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
@@ -139,7 +140,8 @@ class Recall:
         question.missing = {"words": "lexical", "vectors": "vectors"} if embedding else {}
         if "message" in read_filter.kinds:
             question.missing["lines"] = "lexical"
-        await self._answered(question, question.search(top_k), embedding)
+        begin, finish = partial(question.begin_search, top_k), partial(question.finish_search, top_k)
+        await self._answered(question, begin, finish)
         return SearchResult(tuple(question.hits), question.degraded)
 
     async def _built(
@@ -167,7 +169,8 @@ class Recall:
         if self.sources.profiles:
             question.missing["profiles"] = "profiles"
         waiting = self._waiting_memos(scene.scope) if scene.has_place else []  # before the stored ones are read
-        await self._answered(question, question.context(shown, is_greeting=is_greeting), embedding)
+        begin = partial(question.begin_context, shown, is_greeting=is_greeting)
+        await self._answered(question, begin, question.finish_context)
         return question, question.rendered(waiting, budget)
 
     async def _asked(self, text: str, scene: Scene) -> Query:
@@ -175,21 +178,21 @@ class Recall:
         read = partial(query_of, text, scene, self.sources.clock.now().astimezone(self._settings.current.zone))
         return await asyncio.to_thread(read) if len(text) > LONG else read()
 
-    def _embedding(self, query: Query, settings: Settings) -> asyncio.Future[Any]:
+    def _embedding(self, query: Query, settings: Settings) -> asyncio.Future[Vector]:
         embedding = asyncio.ensure_future(self.sources.embedder.embed_query(embedded_text(query, settings)))
         embedding.add_done_callback(seen)
         return embedding
 
     async def _answered(
-        self, question: Question, steps: Steps[None], embedding: asyncio.Future[Any] | None = None
+        self, question: Question, begin: Callable[[], None], finish: Callable[[], None] = lambda: None
     ) -> None:
-        """Carry out a pass; what it has not read when it fails, or when the time is over, stays missing."""
-        if embedding is not None:
-            for _ in range(TURNS):  # one step of the pass is enough when the vector is there
-                if embedding.done():
-                    break
-                await asyncio.sleep(0)
-        carried_out = partial(self._carried_out, question, steps)
+        """Carry out a question; what it has not read when it fails, or when the time is over, stays missing."""
+        embedding = question.embedding
+        for _ in range(TURNS):  # one trip to a thread is enough when the vector is there
+            if embedding is None or embedding.done():
+                break
+            await asyncio.sleep(0)
+        carried_out = partial(self._carried_out, question, begin, finish)
         try:
             await (self._guarded(carried_out) if self._guarded else carried_out())
         except AWAY:
@@ -202,32 +205,56 @@ class Recall:
                 embedding.cancel()  # no effect when it is done
             self.sources.ledger.corpora.load()
 
-    async def _carried_out(self, question: Question, steps: Steps[None]) -> None:
-        """Resume a pass on a reading thread until its end, and await what it asks for; raise the ledger's failure."""
-        loop, resume = asyncio.get_running_loop(), partial(next, steps)
-        end = loop.time() + self._patience
+    async def _carried_out(self, question: Question, begin: Callable[[], None], finish: Callable[[], None]) -> None:
+        """Read, await the vector, read on, await the reranker, and read the rest; raise the ledger's failure."""
+        end = asyncio.get_running_loop().time() + self._patience
+        embedding, wide, reranker = question.embedding, self.sources.wide, self.sources.reranker
 
-        def step(connection: Snapshot) -> Callable[[], Awaitable[Any]] | None:
-            question.connection = connection
-            try:
-                return resume()
-            except StopIteration:
-                return None
+        def first() -> None:
+            begin()
+            if not question.waits:
+                question.find()
+                finish()
 
-        while True:
-            try:
-                seconds = end + self._patience * LAST_STEPS - loop.time()
-                asked = await self.sources.ledger.database.answer(step, seconds)
-            except asyncio.TimeoutError:
-                late = sentences.log.PART_DOES_NOT_ANSWER.format(part="ledger", seconds=self._patience)
-                raise UnavailableError(late) from None
-            if asked is None:
-                break
-            try:
-                answer = asyncio.ensure_future(asked())  # a cancelled caller leaves it running: breakers count it
-                answer.add_done_callback(seen)
-                resume = partial(steps.send, await with_timeout(end - loop.time(), asyncio.shield(answer)))
-            except (CognitiveMemoryError, asyncio.TimeoutError) as failure:
-                resume = partial(steps.throw, failure)
+        if embedding is not None and embedding.done():
+            question.vector = await self._awaited(embedding, end)
+        await self._read(question, first, end)
+        if question.waits:
+            if question.vector is None:
+                embedding = embedding or self._embedding(question.query, question.settings)
+                question.vector = await self._awaited(embedding, end)
+            if question.vector is None:
+                question.missing["vectors"] = "embedding"
+            elif wide is not None and question.is_wide:
+                asked = wide(question.vector, question.read_filter, question.wanted)
+                question.wide = await self._awaited(asked, end) or ()
+            await self._read(question, question.find, end)
+            if reranker is not None and question.asked:
+                texts = [one.event.text for one in question.asked]
+                question.scores = await self._awaited(reranker.scores(question.query.text, texts), end)
+            await self._read(question, finish, end)
         if question.failure is not None:
             raise question.failure
+
+    async def _read(self, question: Question, step: Callable[[], None], end: float) -> None:
+        """Run one step of a question on a reading thread."""
+
+        def read(connection: Snapshot) -> None:
+            question.connection = connection
+            step()
+
+        try:
+            seconds = end + self._patience * LAST_STEPS - asyncio.get_running_loop().time()
+            await self.sources.ledger.database.answer(read, seconds)
+        except asyncio.TimeoutError:
+            late = sentences.log.PART_DOES_NOT_ANSWER.format(part="ledger", seconds=self._patience)
+            raise UnavailableError(late) from None
+
+    async def _awaited(self, asked: Awaitable[T], end: float) -> T | None:
+        """Return what a model or the vector store answers; None if it fails or is late."""
+        answer = asyncio.ensure_future(asked)  # a cancelled caller leaves it running: breakers count it
+        answer.add_done_callback(seen)
+        try:
+            return await with_timeout(end - asyncio.get_running_loop().time(), asyncio.shield(answer))
+        except (CognitiveMemoryError, asyncio.TimeoutError):
+            return None

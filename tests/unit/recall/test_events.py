@@ -50,11 +50,12 @@ async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=Non
     settings = retriever._settings.current
     question = Question(retriever.sources, read_filter or ReadFilter(GROUP), query, settings)
     question.missing = {"words": "lexical", "vectors": "vectors"}
+    question._decay, question._floor = decay, floor
 
-    def steps():
-        question.hits = yield from question._events(top_k, decay, floor, {})
+    def finish():
+        question.hits = question._ranked()
 
-    await retriever._answered(question, steps())
+    await retriever._answered(question, lambda: question._find_words(top_k), finish)
     return SearchResult(tuple(question.hits), question.degraded)
 
 

@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.scope import Interval, Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.recall import one_pass
-from cognitive_memory_core.recall.one_pass import OF_SEARCH, Question, Steps
+from cognitive_memory_core.recall.one_pass import OF_SEARCH, Question
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.recall import Recall, SearchResult
 from cognitive_memory_core.settings import Decay, Settings
@@ -64,13 +64,12 @@ async def searched(
     asked = Question(recall.sources, where, query, Settings())
     asked.missing, reach = {"lines": "lexical"}, OF_SEARCH._replace(candidates=max(top_k, OF_SEARCH.candidates))
 
-    def steps() -> Steps[None]:
+    def begin() -> None:
         with asked._part("lines"):
             asked.lines = asked._found_lines(where, top_k, decay, reach)
             recall.sources.ledger.corpora.surround(asked.connection, asked.lines.lines, where)
-        yield from ()
 
-    await recall._answered(asked, steps())
+    await recall._answered(asked, begin)
     assert asked.degraded == ()
     return asked.lines
 

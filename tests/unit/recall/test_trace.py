@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Interval
-from cognitive_memory_core.recall.one_pass import Question, Steps
+from cognitive_memory_core.recall.one_pass import Question
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.ranking import Candidate
 from cognitive_memory_core.settings import Decay, QuerySettings, Settings
@@ -38,11 +38,12 @@ async def traced(query: Query = ASKED, **settings: object) -> tuple[dict[str, Ca
     )
     given = Settings(query=QuerySettings(**{"lexical_weight": 0.5, "diversity": 0.5, **settings}))  # type: ignore[arg-type]
     question = Question(recall.sources, ReadFilter(GROUP), query, given, explains=True)
+    question._decay, question._floor = DECAY, 0.2
 
-    def steps() -> Steps[None]:
-        question.hits = yield from question._events(2, DECAY, 0.2, {})
+    def finish() -> None:
+        question.hits = question._ranked()
 
-    await recall._answered(question, steps())
+    await recall._answered(question, lambda: question._find_words(2), finish)
     found = sorted(question.candidates, key=lambda one: (one.rank == 0, one.rank))
     return {one.event.id: one for one in found}, [hit.event.id for hit in question.hits]
 
