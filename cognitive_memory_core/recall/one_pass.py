@@ -50,7 +50,6 @@ from .ranking import (
     fused,
     judged,
     matched,
-    newer_first,
     same_text,
     terms_of,
     weighed,
@@ -77,7 +76,6 @@ NEAR = 0.5  # similarity of the best of hits without a common word: 0.76 or more
 # 0.2 to 0.65 (LoCoMo) and 0.3 to 0.79 (QMSum, nine in ten below 0.59) for what was never spoken of
 FEW = 3  # hits: an identity query ("who is ...") with fewer also gets the newest events of that person
 ASKED_ABOUT = 3  # people that an identity query is about at most
-MOST_REPLACED = 128  # events of a ledger that are known to replace others; with more, each search asks for its own
 CHAIN = 3  # times that a statement may have been replaced by a newer one
 MOST_NAMED = 2  # people named by the question who are shown
 SPARE_LINES = 8  # more lines of the log than are shown, in place of those that shown events were made of
@@ -385,14 +383,12 @@ class Question:
         newer = self._replacing([event.id for event in found])
         every = self.parts.names.present(self.connection, [*found, *newer], self._people_here)
         shown, replacing = every[: len(found)], every[len(found) :]
-        self.shown, self._replaced = followed(newer_first(shown), replacing, self.settings.query.auto_top_k)
+        self.shown, self._replaced = followed(shown, replacing, self.settings.query.auto_top_k)
 
     def _replacing(self, asked: Sequence[str]) -> list[Event]:
         """Return the events that replace those of the ids, and those that replace these."""
         book, newer = self.parts.ledger.events, dict[str, Event]()
-        known = at_once(book.replaced_ids, self.connection, MOST_REPLACED) if asked else None
         for _ in range(CHAIN):
-            asked = asked if known is None else [one for one in asked if one in known]
             read = at_once(book.replacing, self.connection, asked, self.read_filter) if asked else []
             asked = [one.id for one in read if one.id not in newer]
             newer |= {one.id: one for one in read}

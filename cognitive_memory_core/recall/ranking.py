@@ -29,7 +29,6 @@ LEAST = 0.15  # relevance from which a hit counts as an answer to an identity qu
 NO_LINES: Mapping[int, float] = MappingProxyType({})
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
-SAME_MATTER = 0.4  # overlap of terms from which two statements of the same person are about one matter
 SATURATION = 0.5  # coverage that counts as three quarters of a full one
 SECONDS_A_DAY = 86_400.0
 
@@ -251,31 +250,6 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
     for _, at, _, _ in waiting:
         candidates[at].cut = "diversity"
     return [*chosen.values()]
-
-
-def newer_first(events: Iterable[Event]) -> list[Event]:
-    """Order a person's statements on one topic newest first, in the positions that they have; others stay.
-
-    Such statements may contradict each other. Which one replaces another is known only if a model said so
-    (:func:`followed`).
-    """
-    ordered = list(events)
-    left = list(range(len(ordered)))
-    while left:
-        mine, places = ordered[left[0]], left[:1]
-        about = mine.sender_id, mine.subjects, mine.scope
-        for at in left[1:]:
-            other = ordered[at]
-            if (other.sender_id, other.subjects, other.scope) == about:
-                one, two = terms_of(mine.text), terms_of(other.text)
-                common = len(one & two)
-                if common and common / (len(one) + len(two) - common) >= SAME_MATTER:
-                    places.append(at)
-        newest = sorted((ordered[at] for at in places), key=lambda event: event.happened_at, reverse=True)
-        for at, event in zip(places, newest, strict=True):
-            ordered[at] = event
-        left = [at for at in left if at not in places]
-    return ordered
 
 
 def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tuple[list[Event], frozenset[str]]:

@@ -135,13 +135,6 @@ class EventLedger(Table):
         )
         return list(EVENTS.admitted(read_filter, connection.execute(query, (listed(event_ids), *values))).values())
 
-    @reads
-    def replaced_ids(self, connection: Connection, limit: int) -> frozenset[str] | None:
-        """Return all ids that any event, retired ones included, names as replaced; None if more than ``limit`` do."""
-        query = "SELECT replaces FROM events INDEXED BY events_replacing WHERE replaces <> '' LIMIT ?"
-        found = connection.execute(query, (bounded(limit) + 1,)).fetchall()
-        return None if len(found) > bounded(limit) else frozenset(row[0] for row in found)
-
     @writes
     def restore(self, connection: Connection, event_id: str) -> Event | None:
         """Reactivate a retired event and return it, or return an active event that is equal to it.

@@ -91,12 +91,6 @@ class ListedEvents:
         """Return the events that name one of these as replaced."""
         return [one for one in self._events.values() if one.replaces in event_ids and read_filter.admits(one)]
 
-    @direct
-    def replaced_ids(self, _: object, limit: int) -> frozenset[str] | None:
-        """Return the ids that events name as replaced; None if more than ``limit`` events do."""
-        found = [one.replaces for one in self._events.values() if one.replaces]
-        return None if len(found) > limit else frozenset(found)
-
 
 class ListedWords:
     """A lexical index that returns these rows for every query and records the queries."""

@@ -217,11 +217,6 @@ class LeakyTables:
         return self.found_events()
 
     @direct
-    def replaced_ids(self, *_: Any) -> frozenset[str]:
-        """Return that every event is replaced."""
-        return frozenset(event.id for event in self.leaky.events())
-
-    @direct
     def replacing(self, *_: Any) -> list[Event]:
         """Return an event of each scene in place of each event found."""
         events = self.leaky.events()

@@ -15,7 +15,6 @@ from cognitive_memory_core.recall.ranking import (
     fused,
     judged,
     matched,
-    newer_first,
     weighed,
     widened,
 )
@@ -108,22 +107,6 @@ def test_what_is_known_is_added_below_what_was_found():
     found, weak = a_hit(0.6, "甲"), a_hit(0.05, "乙")
     hits = widened([found, weak], [weak.event, an_event("丙"), found.event], 0.15)
     assert [(hit.event.text, hit.relevance) for hit in hits] == [("甲", 0.6), ("乙", 0.15), ("丙", 0.15)]
-
-
-def test_of_two_statements_on_one_matter_the_newer_stands_first() -> None:
-    """What somebody said later stands before what it contradicts; other statements keep their places."""
-    old = an_event("小雨(2000001)的交稿日期是4月20日", happened_at=NOON)
-    new = an_event("小雨(2000001)的交稿日期是4月25日", happened_at=NOON + timedelta(days=3))
-    other = an_event("小雨(2000001)养了一只橘猫", happened_at=NOON + timedelta(days=5))
-    assert newer_first([old, other, new]) == [new, other, old]
-    assert newer_first([new, other, old]) == [new, other, old]
-
-
-def test_statements_of_different_people_keep_their_places() -> None:
-    """A later statement of somebody else does not stand before an earlier one for being alike."""
-    mine = an_event("交稿日期是4月20日", sender_id="2000001", happened_at=NOON)
-    theirs = an_event("交稿日期是4月25日", sender_id="2000002", happened_at=NOON + timedelta(days=3))
-    assert newer_first([mine, theirs]) == [mine, theirs]
 
 
 def test_what_replaces_an_event_stands_before_it():
