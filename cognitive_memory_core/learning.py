@@ -22,7 +22,7 @@ from .historian.rules import RuleHistorian, RuleMerger
 from .historian.surroundings import SurroundingsReader
 from .historian.upkeep import IntegrityWatch, LogPruning
 from .historian.worker import HistorianWorker
-from .migration.takeover import SummaryTakeover
+from .migration.conversion import SummaryTakeover
 from .models.breaker import Breaker
 from .models.chat import ROLES, chats_of
 from .models.lent import LentModel

@@ -1,4 +1,4 @@
-"""The command ``cognitive-memory``: one file per subcommand; :mod:`.main` dispatches to them."""
+"""The command ``cognitive-memory``; :mod:`.main` names the function of each subcommand."""
 
 from __future__ import annotations
 

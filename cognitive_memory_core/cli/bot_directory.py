@@ -22,7 +22,7 @@ from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
 from ..lost_ledger import LEDGER
 from ..memory import CognitiveMemory
 from ..settings import Settings
-from .demo import PLUGIN
+from .main import PLUGIN
 from .parser import FAILED, refuse
 
 ENVIRONMENT = "prod"  # NoneBot's own default

@@ -1,16 +1,34 @@
-"""Reads the command line and runs the subcommand. Exit status: 0 done, 1 failed, 2 misuse."""
+"""Reads the command line and runs the subcommand. Exit status: 0 done, 1 failed, 2 misuse.
+
+The core never imports NoneBot: ``demo`` finds the plugin's script on disk and starts it as a process of its own.
+"""
 
 from __future__ import annotations
 
+import argparse
+import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from .. import sentences
-from .parser import DONE, MISUSED, Option, Parser, counted, existing_file, existing_path, fresh_directory, option
+from .parser import (
+    DONE,
+    FAILED,
+    MISUSED,
+    Option,
+    Parser,
+    counted,
+    existing_file,
+    existing_path,
+    fresh_directory,
+    option,
+)
 
 PROGRAM = "cognitive-memory"
 DEMO = "demo"  # needs no bot
@@ -27,7 +45,7 @@ class Subcommand(NamedTuple):
     """A subcommand: ``module.function`` in this folder, loaded when it is used, because most load numpy and SQLite.
 
     The function is a coroutine function that takes the parsed arguments and the bot's directory, and returns the exit
-    status; ``demo`` takes the arguments alone, at once.
+    status. ``demo`` has none: :func:`demo` needs no bot.
     """
 
     name: str
@@ -44,14 +62,14 @@ SUBCOMMANDS = (
     _subcommand(
         DEMO,
         _WORDS.DEMO_SUMMARY,
-        "demo.demo",
+        "",
         option("--transcript", type=existing_file, metavar="FILE", help=_WORDS.TRANSCRIPT_OPTION),
         option("--keep", type=fresh_directory, metavar="DIR", help=_WORDS.KEEP_OPTION),
     ),
     _subcommand(
         "status",
         _WORDS.STATUS_SUMMARY,
-        "status.status",
+        "reading.status",
         _JSON,
         option("--failed", action="store_true", help=_WORDS.FAILED_OPTION),
         option("--retry", nargs="?", const="all", metavar="ID", help=_WORDS.RETRY_OPTION),
@@ -92,7 +110,7 @@ SUBCOMMANDS = (
     _subcommand(
         "import-chat",
         _WORDS.IMPORT_CHAT_SUMMARY,
-        "import_chat.import_chat",
+        "writing.import_chat",
         option("path", type=existing_path, metavar="FILE", help=_WORDS.IMPORT_CHAT_ARGUMENT),
         option("--group", metavar="ID", default="", help=_WORDS.CHAT_GROUP_OPTION),
         option("--user", metavar="ID", default="", help=_WORDS.CHAT_USER_OPTION),
@@ -104,7 +122,7 @@ SUBCOMMANDS = (
     _subcommand(
         "migrate",
         _WORDS.MIGRATE_SUMMARY,
-        "migrate.migrate",
+        "writing.migrate",
         option("path", type=existing_path, metavar="PATH", help=_WORDS.MIGRATE_ARGUMENT),
         option("--dry-run", action="store_true", help=_WORDS.DRY_RUN_OPTION),
         option("--group", metavar="ID", default="", help=_WORDS.MIGRATE_GROUP_OPTION),
@@ -129,7 +147,7 @@ SUBCOMMANDS = (
     _subcommand(
         "doctor",
         _WORDS.DOCTOR_SUMMARY,
-        "doctor.command.examine",
+        "doctor.examine",
         option("--offline", action="store_true", help=_WORDS.OFFLINE_OPTION),
         _JSON,
     ),
@@ -144,13 +162,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return DONE
     if command := next((one for one in SUBCOMMANDS if words[:1] == [one.name]), None):
         arguments = Parser(f"{PROGRAM} {command.name}", command.summary, command.options).parse_args(words[1:])
-        module, _, function = command.place.rpartition(".")
-        work = getattr(import_module(f"{__package__}.{module}"), function)
         if command.name == DEMO:
-            return work(arguments)
-        from .bot_directory import finished  # noqa: PLC0415  # loads the memory
-
-        return finished(work, arguments)
+            return demo(arguments)
+        module, _, function = command.place.rpartition(".")
+        finished = import_module(f"{__package__}.bot_directory").finished
+        return finished(getattr(import_module(f"{__package__}.{module}"), function), arguments)
     lines = [_WORDS.COMMAND_OVERVIEW.format(program=PROGRAM)]
     lines += [f"  {command.name:<13}{command.summary}" for command in SUBCOMMANDS]
     if words in (["-h"], ["--help"]):
@@ -161,3 +177,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         lines.insert(0, _WORDS.MISUSED.format(program=PROGRAM, complaint=complaint))
     sys.stderr.write("\n".join(lines) + "\n")
     return MISUSED
+
+
+PLUGIN = "nonebot_plugin_cognitive_memory"
+NEEDED = ("nonebot", "fastapi", "uvicorn", "websockets")
+FOREIGN_SETTINGS = ("COGNITIVE_MEMORY__", "LOCALSTORE_")  # an API key in the shell must not reach the demo
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Start the script, wait for it and return its exit status."""
+    script = plugin_file("demo/run.py")
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if script is None or missing:
+        needed = sentences.command_line.DEMO_NEEDS
+        sys.stderr.write(needed.format(packages="、".join(missing or [PLUGIN])) + "\n")
+        return FAILED
+    command = [sys.executable, str(script)]
+    for name, path in (("--transcript", arguments.transcript), ("--keep", arguments.keep)):
+        command += [name, str(path.resolve())] if path else []
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(FOREIGN_SETTINGS)}
+    process = subprocess.Popen(command, env=kept | {"PYTHONIOENCODING": "utf-8"})  # noqa: S603  # our own script, no shell
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:  # also reaches the script, which ends by itself
+            continue
+        return status if status in (0, 1, 2) else FAILED
+
+
+def plugin_file(name: str) -> Path | None:
+    """Return a file of the plugin without importing it, which would need a running bot; None if it is missing."""
+    found = find_spec(PLUGIN)
+    path = Path(found.origin).parent / name if found and found.origin else None
+    return path if path and path.is_file() else None

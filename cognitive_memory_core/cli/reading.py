@@ -1,26 +1,30 @@
-"""``cognitive-memory search``, ``report`` and ``export``: reads the memory, even while a bot is running with it."""
+"""``status``, ``search``, ``report`` and ``export``: read the memory, even while a bot is running with it."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from datetime import datetime, timezone
+from dataclasses import asdict
+from datetime import datetime, timezone, tzinfo
 from pathlib import Path
 
 from .. import sentences
-from ..disk import DirectoryOwner
+from ..configuration import Configuration
+from ..disk import DirectoryOwner, is_owned
 from ..domain.event import MEMORY_KINDS
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, checked_id
-from ..errors import CognitiveMemoryError
+from ..domain.turn import FailedJob
+from ..errors import BadArgument, CognitiveMemoryError
 from ..lost_ledger import LEDGER
 from ..quality.rendering import report_figures, report_markdown
-from ..read_only import opened_reader
+from ..read_only import DirectorySnapshot, opened_reader
 from ..store.ledger import Ledger
-from .bot_directory import BotDirectory
-from .parser import DONE, progress_bar, show
+from .bot_directory import BotDirectory, owning
+from .parser import DONE, console, progress_bar, show
 
 LONGEST = 4_000  # characters of a query
 
@@ -78,3 +82,121 @@ async def export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     finally:
         owner.release()
     return show(arguments, {"rows": count, "file": str(target)}, template.format(count=count, path=target))
+
+
+ID_LENGTH, ERROR_LENGTH = 8, 200
+
+
+async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    """Print the figures of the memory and its failed jobs, or queue failed jobs again."""
+    if (wanted := arguments.retry) is not None:
+        async with owning(bot) as memory:
+            ids = (
+                [None]
+                if wanted == "all"
+                else [one.id for one in await memory.failed_jobs() if one.id.startswith(wanted)]
+            )
+            if len(ids) != 1:
+                raise BadArgument(sentences.command_line.UNKNOWN_JOB)
+            count = await memory.revive(ids[0])
+        return show(arguments, {"retried": count}, sentences.command_line.RETRIED.format(count=count))
+    configuration = bot.configuration()
+    is_running = await asyncio.to_thread(is_owned, bot.data_dir)
+    async with opened_reader(configuration.settings, bot.existing_dir) as reader:
+        snapshot = await reader.snapshot()
+    failed = "\n".join(_failed_lines(snapshot.failed, configuration.settings.zone))
+    if arguments.json or arguments.failed:
+        figures = {
+            "data_dir": str(bot.data_dir),
+            "running": is_running,
+            "totals": asdict(snapshot.totals),
+            "jobs": asdict(snapshot.jobs),
+            "failed": [_failed_figures(job) for job in snapshot.failed],
+            "spent_today": [asdict(spending) for spending in snapshot.spent_today],
+            "index_lag": snapshot.index_lag,
+            "switches": [
+                {
+                    "place": one.scope.kind,
+                    "place_id": one.scope.place_id,
+                    "switch": one.switch,
+                    "until": one.until.isoformat() if one.until else None,
+                }
+                for one in snapshot.switches
+            ],
+            "overrides": configuration.overridden,
+            "problems": configuration.problems,
+        }
+        return show(arguments, figures, failed)
+    from rich.table import Table  # noqa: PLC0415  # help and JSON do not need it
+    from rich.text import Text  # noqa: PLC0415  # the same
+
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, value in _rows(bot, configuration, snapshot, is_running=is_running):
+        table.add_row(name, Text(value))
+    console().print(table, markup=False)
+    if snapshot.failed:
+        console().print(f"\n{failed}", markup=False)
+    return DONE
+
+
+def _rows(
+    bot: BotDirectory, configuration: Configuration, snapshot: DirectorySnapshot, *, is_running: bool
+) -> Iterator[tuple[str, str]]:
+    words, models, totals = sentences.report, configuration.settings.models, snapshot.totals
+    yield words.DIRECTORY, str(bot.data_dir)
+    yield words.RUNNING, words.IS_RUNNING if is_running else words.IS_NOT_RUNNING
+    borrowed = words.BORROWED.format(names="、".join(snapshot.lenders)) if snapshot.lenders else words.RULES
+    historian = models.historian.model_name or borrowed
+    yield words.MODE, words.MODELS.format(historian=historian, embedding=snapshot.embedder)
+    yield (
+        words.HELD,
+        words.EVENTS_HELD.format(events=totals.events, retired=totals.retired, memos=totals.memos, pins=totals.pins),
+    )
+    yield words.LOG, words.LINES_HELD.format(messages=totals.messages)
+    jobs = snapshot.jobs
+    yield words.JOBS, words.COUNTS.format(pending=jobs.pending, processing=jobs.processing, failed=jobs.failed)
+    spent = snapshot.spent_today
+    calls, tokens = sum(one.calls for one in spent), sum(one.tokens for one in spent)
+    yield words.SPENT, words.SPENDING.format(calls=calls, tokens=tokens)
+    if snapshot.index_lag:
+        yield words.LAG, words.LAGGING.format(count=snapshot.index_lag)
+    lines: list[str] = []
+    for switch in snapshot.switches:
+        scope, zone = switch.scope, configuration.settings.zone
+        place = words.place(scope.group_id, scope.place_id)
+        until = words.UNTIL.format(until=f"{switch.until.astimezone(zone):%Y-%m-%d %H:%M}") if switch.until else ""
+        lines.append(words.SWITCHED_HERE.format(place=place, switched=words.SWITCHED[switch.switch], until=until))
+    if lines:
+        yield words.SWITCHES, "\n".join(lines)
+    changed = [f"{key}={value}" for key, value in configuration.overridden.items()]
+    if changed or configuration.problems:
+        yield words.OVERRIDES, "\n".join([*changed, *configuration.problems])
+
+
+def _failed_lines(failed: Sequence[FailedJob], zone: tzinfo) -> Iterator[str]:
+    yield sentences.report.FAILED_HEAD.format(count=len(failed)) if failed else sentences.report.NO_FAILED
+    for job in failed:
+        scene = job.job.work.scene if job.job else None
+        yield sentences.report.FAILED_LINE.format(
+            id=job.id[:ID_LENGTH],
+            at=f"{job.failed_at.astimezone(zone):%m-%d %H:%M}",
+            place=sentences.report.place(scene.group_id, scene.user_id) if scene else sentences.report.UNREADABLE_PLACE,
+            attempts=job.attempts,
+            error=" ".join(job.error.split())[:ERROR_LENGTH],
+            advice=job.advice,
+        )
+
+
+def _failed_figures(job: FailedJob) -> Mapping[str, object]:
+    scene = job.job.work.scene if job.job else None
+    return {
+        "id": job.id,
+        "group_id": scene.group_id if scene else None,
+        "user_id": scene.user_id if scene else None,
+        "attempts": job.attempts,
+        "failed_at": job.failed_at.isoformat(),
+        "error": job.error,
+        "advice": job.advice,
+    }

@@ -1,4 +1,4 @@
-"""``cognitive-memory import``, ``reindex`` and ``download``: commands that write into the data directory."""
+"""``import``, ``import-chat``, ``migrate``, ``reindex`` and ``download``: write into the data directory."""
 
 from __future__ import annotations
 
@@ -6,16 +6,28 @@ import argparse
 import asyncio
 import contextlib
 import logging
+import tempfile
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from itertools import islice
+from pathlib import Path
+from typing import cast
 
 from .. import sentences
+from ..domain.message import Backfill, Message
+from ..domain.scope import Scene, checked_id
+from ..env_variables import decoded
 from ..errors import BadArgument, CognitiveMemoryError
 from ..memory import CognitiveMemory
+from ..migration.conversion import Conversion, Destination
+from ..migration.layout import Layout
 from ..models import fastembed_models
+from ..tasks import completed
 from ..transfer import export_import
+from ..transfer.chat_files import OWN_COMMANDS, ChatFile
 from .bot_directory import BotDirectory, owning
-from .parser import DONE, console, progress_bar, refuse, show
+from .parser import DONE, FAILED, console, progress_bar, refuse, show
 
 LOOK = 0.5  # seconds between two looks at the progress
 READ = 1 << 20
@@ -108,3 +120,109 @@ async def download(arguments: argparse.Namespace, bot: BotDirectory) -> int:
             key = sentences.settings.env_name(f"models.{kind}.local")
             console().print(sentences.command_line.USE_DOWNLOADED.format(key=key, name=name), markup=False)
     return DONE
+
+
+TOGETHER = 2_000  # lines
+NOBODY = "0"  # the person of a group's scene before a line names one
+
+
+async def import_chat(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    """Take in a file; an unreadable rest of it is named at the end.
+
+    The place is the one that the operator names: a file never decides where it goes.
+    """
+    settings, path = bot.settings(), Path(arguments.path)
+    if bool(arguments.group) == bool(arguments.user):
+        raise BadArgument(sentences.caller.PLACE_WANTED)
+    if settings.isolate_bots and not arguments.agent:
+        raise BadArgument(sentences.caller.WHICH_AGENT)
+    agent, group_id = arguments.agent or settings.agent, arguments.group
+    place = Scene.group(group_id, NOBODY, agent=agent) if group_id else Scene.private(arguments.user, agent=agent)
+    bots = frozenset(checked_id(one, "--bot") for one in arguments.bot)
+    if group_id and not bots:
+        raise BadArgument(sentences.caller.BOTS_WANTED)
+    given = decoded(bot.value("command_start") or '["/"]')  # what begins so is not recorded
+    signs = cast("list[object]", given) if isinstance(given, list) else [given]
+    commands = (*(sign for sign in signs if isinstance(sign, str) and sign), *OWN_COMMANDS)
+    file = await asyncio.to_thread(ChatFile, path, place, bots, commands, settings.zone)
+    async with owning(bot, creates=True) as memory:
+        report, failure = await _taken_in(file, memory)
+    figures = {"taken": report.taken, "known": report.known, "left_out": dict(report.left_out)}
+    status = show(arguments, figures, sentences.caller.DONE.format(outcome=report.summary))
+    return refuse(failure) if failure else status
+
+
+async def _taken_in(file: ChatFile, memory: CognitiveMemory) -> tuple[Backfill, BadArgument | None]:
+    """Take in a file; return what became of its lines, and why the rest of it cannot be read, if that is so."""
+    report, lines = Backfill(), file.messages()
+    failure: BadArgument | None = None
+
+    def batch() -> list[Message | str]:
+        nonlocal failure
+        read: list[Message | str] = []
+        try:
+            read.extend(islice(lines, TOGETHER))  # keeps what was read before a failure
+        except BadArgument as broken:
+            failure = broken
+        return read
+
+    with progress_bar(sentences.caller.READING_CHAT, file.size) as bar:
+        while some := await asyncio.to_thread(batch):
+            report = report.plus(Backfill(left_out=Counter(one for one in some if isinstance(one, str))))
+            report = report.plus(await memory.backfill([one for one in some if isinstance(one, Message)]))
+            bar(file.position, file.size)
+    return report, failure
+
+
+async def migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    """Take over the source, or with ``--dry-run`` count what is in it."""
+    settings, path, words = bot.settings(), arguments.path, sentences.caller
+    if settings.isolate_bots and not arguments.agent:
+        raise BadArgument(words.WHICH_AGENT)
+    destination = Destination(
+        checked_id(arguments.group, "--group") if arguments.group else "",
+        checked_id(arguments.user, "--user") if arguments.user else "",
+        checked_id(arguments.agent, "--agent") if arguments.agent else settings.agent,
+    )
+    done: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
+        draft = Path(scratch) / "migrated.jsonl"
+        if arguments.dry_run:
+            found = await _read(path, destination, draft)
+            shown = words.PREVIEWED.format(found=words.found(found.counts), left_out=found.left_out)
+        else:
+            async with owning(bot, creates=True) as memory:
+                found = await _read(path, destination, draft)
+                rows = sum(found.counts.values())
+                with progress_bar(sentences.command_line.IMPORTING, rows) as bar:
+                    async with watched(memory, bar, rows):
+                        done["rows"] = await memory.import_(draft)
+                before = (await memory.status()).jobs.pending
+                for turn in Conversion(await asyncio.to_thread(Layout.of, path), destination).turns():
+                    await memory.remember(turn)
+                done["queued"] = (await memory.status()).jobs.pending - before
+            shown = words.MIGRATED.format(
+                found=words.found(found.counts), new=done["rows"], jobs=done["queued"], left_out=found.left_out
+            )
+    for said in found.said:
+        refuse(said)
+    status = show(arguments, {"found": dict(found.counts), **done, "left_out": found.left_out}, shown)
+    return FAILED if found.left_out and not found.counts else status
+
+
+async def _read(path: Path, destination: Destination, draft: Path) -> Conversion:
+    """Write the source into ``draft`` as an export, and count what is in it.
+
+    If cancelled, wait for the thread before returning, so that the folder is not deleted under it.
+    """
+
+    def read() -> Conversion:
+        found = Conversion(Layout.of(path), destination, bar)
+        with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch, draft.open("xb") as file:
+            found.write(file, Path(scratch))
+        for _ in found.turns():
+            pass
+        return found
+
+    with progress_bar(sentences.caller.READING, None) as bar:
+        return await completed(asyncio.to_thread(read))

@@ -23,7 +23,7 @@ from ..domain.message import Message
 from ..domain.scope import Scene, checked_id, derived_id
 from ..errors import BadArgument, MistakeError
 from ..text.names import clean_name
-from .export_format import is_head
+from .export_import import is_head
 
 HEAD = 65_536  # bytes by which a format is recognised
 CHUNK = 1 << 20  # bytes read at a time

@@ -12,7 +12,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
-from cognitive_memory_core.transfer.export_format import HEAD, written
+from cognitive_memory_core.transfer.export_import import HEAD, written
 from tests.support.builders import GROUP, OPERATOR
 from tests.support.clock import FrozenClock
 from tests.support.experiences import LIN, MO, TANG, an_experience

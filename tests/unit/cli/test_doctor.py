@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.cli.doctor.findings import Finding
+from cognitive_memory_core.cli.doctor_variables import Finding
 from cognitive_memory_core.store.ledger import ClockState, Ledger
 from tests.support.bot_homes import ENV, BotHome
 from tests.support.model_server import Reply, status, well
@@ -344,7 +344,7 @@ def test_changed_dimensions(home: BotHome) -> None:
 
 def test_every_check_has_a_test_of_its_own() -> None:
     """Each check of the command is named in this file, or its fault in the journey of a newcomer."""
-    from cognitive_memory_core.cli.doctor.command import CHECKS
+    from cognitive_memory_core.cli.doctor import CHECKS
 
     journey = {"env", "packages", "fonts", "clock", "disk", "superusers", "own-directory", "owner"}
     assert not [name for name in CHECKS.keys() - journey if f'"{name}"' not in Path(__file__).read_text("utf-8")]

@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.names import Alias
-from cognitive_memory_core.transfer.export_format import ExportedRow, row_of, written
+from cognitive_memory_core.transfer.export_import import ExportedRow, row_of, written
 from tests.support.clock import NOON
 
 PLACE = Scope("default", "group", "1")

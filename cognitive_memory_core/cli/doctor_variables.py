@@ -1,19 +1,84 @@
-"""Checks of .env: the files, names of variables, values, the driver, who can send events, and bridges."""
+"""What doctor finds, and its checks of .env and settings: names, values, driver, HTTP, bridges."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal
 
-from ... import sentences
-from ...configuration import found_key, setting_keys
-from ...env_variables import FIELD, decoded
-from ...errors import BadArgument
-from ...settings import SHORTEST_TOKEN, Settings, bad_settings, unknown_keys
-from ..demo import plugin_file
-from .findings import ExaminedBot, Finding, fault, fine, hint
+from .. import sentences
+from ..configuration import Configuration, found_key, setting_keys
+from ..env_variables import FIELD, decoded
+from ..errors import BadArgument
+from ..lost_ledger import LEDGER
+from ..settings import SHORTEST_TOKEN, Settings, bad_settings, unknown_keys
+from .bot_directory import BotDirectory, shared_dir
+from .main import plugin_file
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence on what was found; a hint or a fault also says what to do."""
+
+    level: Literal["fine", "hint", "fault"]
+    what: str
+    advice: str = ""
+
+
+def fault(what: str, advice: str, **values: object) -> Finding:
+    """Return what must be corrected; the values are filled into both sentences."""
+    return Finding("fault", what.format(**values), advice.format(**values))
+
+
+def hint(what: str, advice: str = "", **values: object) -> Finding:
+    """Return what may be meant so; the values are filled into both sentences."""
+    return Finding("hint", what.format(**values), advice.format(**values))
+
+
+def fine(what: str, **values: object) -> Finding:
+    """Return what is in order; the values are filled in."""
+    return Finding("fine", what.format(**values))
+
+
+@dataclass
+class ExaminedBot:
+    """What is examined: a bot's files and variables; ``is_offline`` forbids calls of models."""
+
+    bot: BotDirectory
+    is_offline: bool = False
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """The settings in force; raises BadArgument if the bot would refuse them."""
+        return self.bot.configuration()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force; raises BadArgument as above."""
+        return self.configuration.settings
+
+    @property
+    def data_dir(self) -> Path:
+        """The data directory, which may be missing."""
+        return self.bot.given_dir or self.bot.set_dir or shared_dir()
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether a bot has stored something in the data directory."""
+        return (self.data_dir / LEDGER).is_file()
+
+
+Check = Callable[[ExaminedBot], Iterable[Finding] | AsyncIterator[Finding]]
+"""Yields findings, nothing if there is nothing to say; one that is not asynchronous may block.
+
+A check that needs the settings in force ends with BadArgument where there are none: another one says what is wrong.
+"""
+
 
 PREFIX = FIELD + "__"
 _LOOKS_OURS = re.compile("^(cogniti?ve|congitive|cognative|nonebotplugincognitive)memory|^cogmem")
