@@ -13,7 +13,7 @@ from .errors import UnavailableError
 from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
 from .evolution.suggesting import Suggesting
 from .forgetting import Forgetting, Purge
-from .historian.backlog import Backlog
+from .historian.intake import Backlog
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
 from .historian.pipeline import Pipeline
