@@ -14,7 +14,7 @@ from ..domain.figures import LEDGER_ROWS
 from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..settings import Live, Settings
-from ..store.database.integrity import LedgerExamination
+from ..store.database.connections import LedgerExamination
 from ..store.ledger import ClockState, Housekeeping
 from ..store.messages import MessageLog
 from ..tasks import BackgroundLoop, ErrorState

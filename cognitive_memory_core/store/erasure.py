@@ -20,7 +20,7 @@ from ..domain.figures import PurgeState
 from ..domain.scope import Scope
 from ..errors import StorageRefused
 from ..text.people import hides_alone
-from . import beliefs, consent, event_rows, hidden_lines, profiles
+from . import beliefs, consent, event_rows, profiles
 from .database import migrations
 from .database.database import Database, Table, reads, writes
 from .database.rows import BELIEF, CHANGE, EVENT, LISTED, MESSAGE, bound, instant_of, listed, micros, next_revision
@@ -299,9 +299,9 @@ class Eraser(Table):
         return [row[0] for row in connection.execute("SELECT path FROM copies ORDER BY at_us, path")]
 
     @writes
-    def forget(self, connection: Connection, event_id: str, at: datetime, cause: hidden_lines.Cause = "author") -> None:
+    def forget(self, connection: Connection, event_id: str, at: datetime, cause: event_rows.Cause = "author") -> None:
         """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
-        hidden_lines.forget(connection, event_id, at, cause)
+        event_rows.forget(connection, event_id, at, cause)
 
     @reads
     def unrepeatable(self, connection: Connection) -> list[Event]:
@@ -309,7 +309,7 @@ class Eraser(Table):
 
         An event is left out if an equal one is active again.
         """
-        rest = f"WHERE {GONE} AND NOT EXISTS ({hidden_lines.STANDS_AGAIN}) ORDER BY e.seq"
+        rest = f"WHERE {GONE} AND NOT EXISTS ({event_rows.STANDS_AGAIN}) ORDER BY e.seq"
         return EVENT.found(connection, rest)
 
     @reads

@@ -14,7 +14,7 @@ from ..domain.reading import ReadFilter
 from ..domain.scope import Scope
 from ..errors import UnknownEvent
 from ..ports.clock import Clock
-from . import event_rows, facts, hidden_lines
+from . import event_rows, facts
 from .consent import ConsentBook, tombstones_of
 from .database.database import Database, Table, reads, writes
 from .database.rows import EVENT, LISTED, bound, bounded, digest, listed, micros, next_revision
@@ -76,8 +76,8 @@ class EventLedger(Table):
         if any(event.replaces for event in draft.events):
             facts.settle(connection, seqs)
         if written and draft.corrects:
-            hidden_lines.forget(connection, draft.corrects, now, "correction")
-            hidden_lines.put_back(connection, seqs)
+            event_rows.forget(connection, draft.corrects, now, "correction")
+            event_rows.put_back(connection, seqs)
         connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
     @reads

@@ -19,12 +19,12 @@ from ..ports.clock import Clock, SystemClock
 from ..ports.models import Calibration
 from ..tasks import completed
 from ..text.retelling import without_retold
-from . import hidden_lines
+from . import event_rows
 from .archive import Archive
 from .beliefs import BeliefBook
 from .consent import ConsentBook
+from .database.connections import LedgerExamination, examined
 from .database.database import Check, Database, Snapshot, Table, reads, writes
-from .database.integrity import LedgerExamination, examined
 from .database.rows import bound, instant_of, micros
 from .erasure import Eraser
 from .events import EventLedger
@@ -157,7 +157,7 @@ class Ledger:
             last_model = "SELECT value FROM meta WHERE key = 'fingerprint'"
             if not read_only:
                 database.write_now(words.refresh)
-                database.write_now(hidden_lines.refresh)
+                database.write_now(event_rows.refresh_hidden)
             self.corpora.follow(database.read_apart(lambda read: read.execute(last_model).fetchone()[0]))
             undo.pop_all()
 

@@ -11,7 +11,7 @@ from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT, Message, Passage
 from ..domain.reading import LineListing, ReadFilter
 from ..domain.scope import EARLIEST, Interval, Scope
 from ..domain.turn import Memo, Pin
-from . import beliefs, event_rows, hidden_lines
+from . import beliefs, event_rows
 from .consent import ConsentBook, keyed_digest, known_since, record_change, record_purge_due, tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import (
@@ -182,7 +182,7 @@ class MessageLog(Table):
 
         The lines need not be in the log; see :class:`Eraser`.
         """
-        return hidden_lines.shown(connection, messages)
+        return event_rows.shown(connection, messages)
 
     @writes
     def withdraw(self, connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
@@ -260,7 +260,7 @@ def _insert(connection: Connection, message: Message) -> int:
     """Write a line and return its seq."""
     inserted = connection.execute(MESSAGE.insert, MESSAGE.values(message))
     words.add(connection, new_seq(inserted), message)
-    hidden_lines.note(connection, new_seq(inserted), message)
+    event_rows.hide_if_told(connection, new_seq(inserted), message)
     return new_seq(inserted)
 
 
