@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
-from .consent import Consent
+from .consent import Consent, ReadAccess
 from .disk import DirectoryOwner, Disk
 from .end_summaries import EndSummaries, MemoWriter
 from .evolution.beliefs import BeliefKeeping
@@ -27,7 +27,6 @@ from .ports.clock import Clock, SystemClock
 from .ports.models import Embedder, Reranker
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
-from .read_access import ReadAccess
 from .recall.beliefs_and_profiles import BeliefSearch, ProfileReader
 from .recall.one_pass import Sources
 from .recall.query import CurrentNames

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .consent import Consent
+from .consent import Consent, ReadAccess
 from .domain.figures import Spending, Totals
 from .domain.message import Hit
 from .domain.quality import QualityReport
@@ -22,7 +22,6 @@ from .ports.clock import SystemClock
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
 from .queue.folder import JobFolder
-from .read_access import ReadAccess
 from .recall.one_pass import Sources
 from .recall.query import CurrentNames
 from .recall.recall import Recall

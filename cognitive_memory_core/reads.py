@@ -129,7 +129,7 @@ class Reads:
         raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
         date includes its day.
         """
-        from .read_access import requested_filter  # noqa: PLC0415  # loaded with an open memory
+        from .consent import requested_filter  # noqa: PLC0415  # loaded with an open memory
         from .text.time.time_limits import interval_of  # noqa: PLC0415  # the same
 
         window = interval_of(time_from, time_to, self._settings.current.zone)

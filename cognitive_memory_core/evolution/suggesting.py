@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import date, tzinfo
 
 from .. import sentences
+from ..consent import ReadAccess
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, Suggestion, SuggestionDecision, SuggestionKind, logged
 from ..domain.event import Event
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope, derived_id
 from ..errors import UnknownSuggestion
 from ..ports.clock import Clock
-from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.events import EventLedger

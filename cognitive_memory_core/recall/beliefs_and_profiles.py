@@ -11,13 +11,13 @@ from functools import partial
 from operator import mul
 
 from .. import sentences
+from ..consent import ReadAccess
 from ..domain.belief import Belief, BeliefHit
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene, Scope
 from ..errors import NotPermitted
 from ..ports.models import Embedder, Vector
 from ..profiles.files import FileProfiles
-from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.database.database import Snapshot, at_once

@@ -17,6 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from .. import sentences
+from ..consent import ReadAccess
 from ..domain.belief import Belief
 from ..domain.event import Event, LineKey
 from ..domain.message import Context, Hit, Message, Section
@@ -26,7 +27,6 @@ from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..ports.models import Embedder, Reranker, Vector, is_hashing
 from ..ports.vectors import Nearest
-from ..read_access import ReadAccess
 from ..settings import Decay, Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.ledger import Ledger

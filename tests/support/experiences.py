@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.consent import Consent, ReadAccess
 from cognitive_memory_core.domain.belief import Suggestion
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.evolution.suggesting import Suggesting
-from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import a_ledger
 

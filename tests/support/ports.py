@@ -9,7 +9,7 @@ from functools import wraps
 from types import MethodType, SimpleNamespace
 from typing import Any, cast
 
-from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.consent import Consent, ReadAccess
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
@@ -18,7 +18,6 @@ from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Calibration, Vector
-from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.one_pass import Sources
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall

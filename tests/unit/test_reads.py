@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.consent import Consent, ReadAccess
 from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
@@ -22,7 +22,6 @@ from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.models import Tally
-from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.beliefs_and_profiles import BeliefSearch, TurnProfiles
 from cognitive_memory_core.recall.one_pass import Sources

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from loguru import logger
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.consent import Consent, ReadAccess
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Memo, Pin
-from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.render import CLOSED, OPENED

@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.consent import Consent, ReadAccess
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
 from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader, TurnProfiles
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall
