@@ -16,10 +16,9 @@ from .forgetting import Forgetting, Purge
 from .historian.intake import Backlog
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
-from .historian.pipeline import Pipeline
+from .historian.pipeline import Pipeline, SurroundingsReader
 from .historian.rewriter import BackedHistorian, ModelHistorian
 from .historian.rules import RuleHistorian, RuleMerger
-from .historian.surroundings import SurroundingsReader
 from .historian.upkeep import IntegrityWatch, LogPruning
 from .historian.worker import HistorianWorker
 from .migration.conversion import SummaryTakeover

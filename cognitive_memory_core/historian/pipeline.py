@@ -1,26 +1,267 @@
-"""Processes one claimed job, from its memo to the committed events and the facts drawn from them."""
+"""Processes one claimed job, from its memo to the committed events and the facts drawn from them.
+
+A job is read beside people, events that it may repeat or change, earlier lines, and lines that it answers: all of one
+snapshot of the ledger, in one trip to a reading thread.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 
 from .. import sentences
 from ..consent import Consent
-from ..domain.event import Draft, Event, Fact, Statement, exchange, label_of
+from ..domain.event import Draft, Event, Fact, Statement, exchange, label_of, shortened
+from ..domain.message import Message
 from ..domain.profile import ProfileKey
+from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, derived_id
-from ..domain.turn import Dialogue, Job, JobContext, Turn, with_fields
+from ..domain.turn import Dialogue, Job, JobContext, Person, Turn, with_fields
 from ..end_summaries import MemoWriter
+from ..errors import UnavailableError
 from ..ports.models import Historian
 from ..settings import Live, Settings
+from ..store.database.database import Snapshot
 from ..store.events import EventLedger
-from ..text.people import spoken
+from ..store.facts import FactBook
+from ..store.ledger import Ledger
+from ..store.messages import MessageLog
+from ..store.names import NameBook
+from ..text.characters import cleared_on_erasure, folded
+from ..text.names import TextMask, clean_name, named
+from ..text.people import MYSELF, spoken
+from ..text.statements import is_leaning_word, offences_in
+from ..text.terms import query_terms
+from ..text.time.time_words import mentions
 from .name_observer import NameObserver
-from .surroundings import Surroundings, SurroundingsReader, repeated, scenes_of
+from .statements import called
 
 log = logging.getLogger(__name__)
+KNOWN_PEOPLE = 200  # people whose names are searched for in the text
+MOST_NEAR = 8  # neighbours shown to a model
+LOOKED_AT = 12  # events per search; in private some of them are of groups
+SEARCHED = 20  # texts of a job that are searched for
+LEAST_COMMON = 2  # terms that an event has in common with a text that has so many
+NEAR = 0.15  # least share of a text's terms that an event must have to count as near
+NEWEST = 3  # events of the place, shown whatever they are about; more where fewer others are near
+EARLIER = 6  # lines before a dialogue
+WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
+EARLIER_LENGTH = 80  # characters of one of them
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
+_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """A job's work without hidden lines, and what it is read beside.
+
+    ``before`` maps an observation to the event that was made of an equal, earlier one of the same person in this place.
+    ``asked`` are the observations to make statements of: those without such an event and, where a model is asked, those
+    whose event is not absolute, because it may word them better than the rules did.
+    """
+
+    is_done: bool
+    work: Turn | Dialogue
+    job_context: JobContext
+    asked: Sequence[str] = ()
+    before: Mapping[str, Event] = field(default_factory=dict[str, Event])
+
+
+@dataclass(frozen=True)
+class SurroundingsReader:
+    """Reads the surroundings of jobs; neighbours and earlier lines only if a model will be asked.
+
+    Events and lines that cannot be read are left out.
+    """
+
+    ledger: Ledger
+    consent: Consent
+    settings: Live[Settings]
+    asks_model: bool = True
+
+    async def surroundings(self, job: Job) -> Surroundings:
+        """Read what surrounds a job whose work was admitted by consent."""
+        found = await self.ledger.database.read(self._read, job)
+        self.ledger.corpora.load()
+        return found
+
+    def _read(self, connection: Snapshot, job: Job) -> Surroundings:
+        work = _without_hidden_lines(connection, job.work)
+        scene, known = work.scene, NameBook.people(connection, work.scene.scope)
+        here = {one.user_id for one in scenes_of(work)}
+        present = [person for person in known if person.id in here]  # then those last seen in the place
+        people = {person.id: person.as_usual() for person in (*present, *known[:KNOWN_PEOPLE])}
+        job_context = JobContext(
+            job.happened_at.astimezone(self.settings.current.zone),
+            job.scope,
+            clean_name(scene.group_name),
+            people.get(scene.user_id) or Person(scene.user_id, clean_name(scene.user_name)),
+            tuple(people.values()),
+            job_id=job.id,
+        )
+        asked = work.observations if isinstance(work, Turn) else ()
+        alone = Surroundings(EventLedger.done(connection, job.id), work, job_context, asked)
+        if alone.is_done:
+            return alone
+        try:
+            with self.ledger.database.failed_reads:
+                return self._beside(connection, alone)
+        except UnavailableError:
+            return alone
+
+    def _beside(self, connection: Snapshot, alone: Surroundings) -> Surroundings:
+        work, job_context, scene, asked = alone.work, alone.job_context, alone.work.scene, alone.asked
+        names, read_filter = called(job_context), ReadFilter(scene, without=self.consent.opted_out)
+        before = dict[str, Event]()
+        if isinstance(work, Turn):
+            # only what means the same on any day is looked up: 明天去北京 said twice means two trips
+            lasting = [text for text in dict.fromkeys(work.observations) if is_timeless(text, names)]
+            found = FactBook.events_of_observations(connection, scene.scope, scene.user_id, lasting) if lasting else {}
+            before = {
+                text: event
+                for text, event in found.items()
+                if event.person == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
+            }
+            known = {text for text, event in before.items() if event.is_absolute or not self.asks_model}
+            asked = [text for text in asked if text not in known]
+        if self.asks_model:
+            near = self._near(connection, _texts(work, asked), names, read_filter)
+            if isinstance(work, Dialogue) and work.messages:
+                recent = EventLedger.recent(connection, read_filter, MOST_NEAR)
+                known = {event.id for event in near}
+                newest = [event for event in recent if event.scope == scene.scope and event.id not in known]
+                near = [*near[: MOST_NEAR - len(newest[:NEWEST])], *newest][:MOST_NEAR]
+                answered, earlier = self._lines_beside(connection, work)
+                job_context = replace(job_context, answered=answered, earlier=earlier)
+            job_context = replace(job_context, neighbours=tuple(map(self.consent.redacted, near)))
+        return replace(alone, job_context=job_context, asked=asked, before=before)
+
+    def _near(
+        self, connection: Snapshot, texts: Iterable[tuple[str, str]], names: Sequence[str], read_filter: ReadFilter
+    ) -> list[Event]:
+        """Return the events of the same place that are most similar to one of the texts, best first.
+
+        Times and people's names do not count: a word that is somebody's name in one text and a thing in another (饺子)
+        is no similarity. What the sender of a line said themselves is near by one word in common, since they may change
+        it.
+        """
+        found: dict[str, tuple[float, Event]] = {}
+        for text, voice in texts:
+            terms = _terms_of(text, names)
+            fewest = max(min(LEAST_COMMON, len(terms)), NEAR * len(terms))
+            for event, _ in self.ledger.corpora.found_events(connection, terms, read_filter, LOOKED_AT):
+                said = " ".join((event.text, *(quote.text for quote in event.quotes)))
+                common = len(set(terms).intersection(_terms_of(said, (*names, event.sender_name))))
+                is_near = common >= (1 if voice and event.sender_id == voice else fewest)
+                if is_near and event.scope == read_filter.scene.scope:
+                    nearest = found.get(event.id, (0.0, event))[0]
+                    found[event.id] = max(common / len(terms), nearest), event
+        best = sorted(found.values(), key=lambda pair: -pair[0])
+        return [event for _, event in best[:MOST_NEAR]]
+
+    def _lines_beside(
+        self, connection: Snapshot, dialogue: Dialogue
+    ) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+        """Return the lines that a dialogue answers, and those before it, redacted and shortened for a prompt.
+
+        Lines of people who opted out or were erased are left out.
+        """
+        scope, first = dialogue.scene.scope, min(line.sent_at for line in dialogue.messages)
+        replied = {line.reply_to for line in dialogue.messages if line.reply_to}
+        wanted = replied - {line.id for line in dialogue.messages}
+        answered = MessageLog.find(connection, scope, wanted) if wanted else []
+        recent = MessageLog.recent(connection, scope, EARLIER, before=first)
+
+        def shown(lines: Iterable[Message]) -> tuple[Message, ...]:
+            consent = self.consent
+            kept = (
+                consent.redacted(line)
+                for line in lines
+                if line.scene.user_id not in consent.opted_out and not consent.is_erased(line.scene, line.sent_at)
+            )
+            return tuple(replace(line, text=shortened(line.text, EARLIER_LENGTH)) for line in kept)
+
+        return shown(answered), shown(line for line in recent if first - line.sent_at <= WITHIN)
+
+
+def scenes_of(work: Turn | Dialogue) -> list[Scene]:
+    """Return one scene for each person who takes part in a job; the person whose turn it is has the turn's scene."""
+    lines = work.recent_messages if isinstance(work, Turn) else work.messages
+    people = {line.scene.user_id: line.scene for line in lines if isinstance(line, Message) and not line.is_bot}
+    return list((people | {work.scene.user_id: work.scene}).values())
+
+
+def _without_hidden_lines(connection: Snapshot, work: Turn | Dialogue) -> Turn | Dialogue:
+    """Return the work without hidden lines, and a turn whose source lines are all hidden without observations."""
+    if isinstance(work, Dialogue):
+        return replace(work, messages=MessageLog.shown(connection, work.messages))
+    lines = [line for line in work.recent_messages if isinstance(line, Message)]
+    shown = MessageLog.shown(connection, lines)
+    if len(shown) < len(lines):
+        recent = [line for line in work.recent_messages if isinstance(line, str) or line in shown]
+        work = replace(work, recent_messages=recent)
+    sources = [Message(one, work.scene, "", _UNKNOWN) for one in work.message_ids]
+    return replace(work, observations=()) if sources and not MessageLog.shown(connection, sources) else work
+
+
+def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
+    """Build the statement of a person who repeats an event that is already stored."""
+    return Statement(
+        event.text,
+        event.kind,
+        subjects=event.subjects,
+        speaker=event.sender_id,
+        confidence=event.confidence,
+        is_absolute=event.is_absolute,
+        repeats=event.id,
+        quotes=event.quotes,
+        message_ids=tuple(message_ids),
+        pain=event.pain,
+        solution=event.solution,
+        outcome=event.outcome,
+    )
+
+
+def is_timeless(text: str, names: Collection[str] = ()) -> bool:
+    """Return whether the same words of the same person mean the same on any day, even as a quotation."""
+    if any(mention.kind == "yearless" for mention in mentions(text)):  # recurs every year
+        return False
+    mask = TextMask(len(text), named(text, names, is_leaning_word))
+    return all(folded(one.word) in MYSELF for one in offences_in(text, mask, with_group=True))
+
+
+def _terms_of(text: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the terms of a text in order, without labels, times and the names that it contains."""
+    return _terms(text, tuple(dict.fromkeys(name for name in names if name in text)))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=2048)  # many jobs of a place are compared with the same events
+def _terms(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    spans = [match.span() for match in _LABEL.finditer(text)]
+    spans += [(mention.start, mention.stop) for mention in mentions(text)]
+    return tuple(query_terms(TextMask(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)))
+
+
+def _texts(work: Turn | Dialogue, asked: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Return the texts near which events are searched for, each with who said it.
+
+    They are the lines of a dialogue, the longest first; of a turn the observations that a model is ``asked`` about, and
+    the lines that the turn answers.
+    """
+    if isinstance(work, Dialogue):
+        said = dict.fromkeys((line.text, line.sender_id) for line in work.messages if line.sender_id)
+        return sorted(said, key=lambda one: len(one[0]), reverse=True)[:SEARCHED]
+    lines = [line for line in work.recent_messages if isinstance(line, Message) and line.id in work.message_ids]
+    source = [(work.source_message, work.scene.user_id)] if work.source_message.strip() else []
+    said = [(line.text, line.sender_id) for line in lines if line.sender_id]
+    return list(dict.fromkeys((*((text, "") for text in asked), *source, *said)))[:SEARCHED] if asked else []
+
+
 LEAST_SUPPORT = 2  # people, seen a week before, whose lines make a fact of the group, unless an admin is its voice
 
 

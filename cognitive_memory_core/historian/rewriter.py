@@ -25,9 +25,9 @@ from ..settings import Live, Settings
 from ..text.characters import register_cache
 from ..text.names import described
 from ..text.statements import values_of
+from .pipeline import is_timeless
 from .rules import may_be_worth_remembering
 from .statements import GivenLines, Judged, as_noted, as_said, judged, quotes_of
-from .surroundings import is_timeless
 
 KEPT_JOBS = 64  # jobs; many more than run at once
 log = logging.getLogger(__name__)

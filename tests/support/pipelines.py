@@ -6,8 +6,7 @@ from typing import Any
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.end_summaries import MemoWriter
-from cognitive_memory_core.historian.pipeline import Pipeline
-from cognitive_memory_core.historian.surroundings import SurroundingsReader
+from cognitive_memory_core.historian.pipeline import Pipeline, SurroundingsReader
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import Ledger
 

@@ -8,9 +8,9 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, JobContext, Person, Turn
+from cognitive_memory_core.historian.pipeline import EARLIER, MOST_NEAR, NEWEST, SurroundingsReader
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
-from cognitive_memory_core.historian.surroundings import EARLIER, MOST_NEAR, NEWEST, SurroundingsReader
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
