@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from ..sentences.tools import GROUP_WORDS
-from .actions import ACTIONS, MOST_PEOPLE, WINDOW, Action, Answer, ProfileLimit, ToolCaller, answer, failure, speaker
-from .agent_actions import AGENT_ACTIONS, agent_answer
+from .actions import (
+    ACTIONS,
+    AGENT_ACTIONS,
+    MOST_PEOPLE,
+    WINDOW,
+    Action,
+    Answer,
+    ProfileLimit,
+    ToolCaller,
+    agent_answer,
+    answer,
+    failure,
+    speaker,
+)
 from .schemas import Schema, agent_schemas, function_schemas
 from .tool_arguments import Arguments, BadToolArgument
 

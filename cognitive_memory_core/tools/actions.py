@@ -1,4 +1,8 @@
-"""The action of each tool: reads its arguments, asks the memory in the caller's scene, returns JSON values."""
+"""The action of each tool: reads its arguments, asks the memory in the caller's scene, returns JSON values.
+
+Those of every tool stand first; those of an agent that speaks MCP, which also do what a chat plugin does without a
+tool, stand last.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from .. import sentences
+from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.message import Hit
-from ..domain.profile import EntityType, Profile
+from ..domain.profile import EntityType, Profile, said_in
 from ..domain.scope import Scene
-from ..domain.turn import Pin
+from ..domain.turn import Pin, Turn
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings
 from ..text.people import spoken
+from .schemas import AGENT_TOOLS
 from .tool_arguments import Arguments, BadToolArgument
 
 log = logging.getLogger(__name__)
@@ -27,6 +33,8 @@ STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing n
 MOST_PEOPLE = 30  # within the window: more than a conversation needs, far fewer than a group has
 WINDOW = 3_600.0  # seconds
 ASKERS = 2_000
+USUAL_BELIEFS = 20
+THRESHOLD = 0.3  # of a search for beliefs; the caller sees the scores
 
 
 class ProfileLimit:
@@ -292,3 +300,92 @@ ACTIONS: Mapping[str, Action] = {
     "memory_delete": _memory_delete,
     "memory_list": _memory_list,
 }
+
+
+async def _remember(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Hand in observations and a memo as one turn; the historian makes absolute statements of them."""
+    turn = Turn(
+        caller.scene,
+        memo=arguments.text_argument("memo"),
+        observations=arguments.texts("observations"),
+        force=arguments.flag("force"),
+    )
+    if not turn.memo and not turn.observations:
+        raise BadToolArgument(sentences.tools.ARGUMENT_MISSING.format(name="observations"))
+    job_id = await caller.memory.remember(turn)
+    if job_id is None:
+        raise BadToolArgument(sentences.tools.NOT_RECORDED)
+    return {"id": job_id}
+
+
+async def _context(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Return the memory's context for a model that answers ``query``."""
+    context = await caller.memory.context(caller.scene, arguments.needed("query"))
+    return {"context": context.text, "tokens": context.tokens, "degraded": list(context.degraded)}
+
+
+async def _agent_search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Search as every tool does; each event also has its voice and the lines that it rests on."""
+    told: list[Answer] = []
+    for hit in await found_events(caller, arguments):
+        quotes = [
+            {
+                **{name: getattr(quote, name) for name in ("message_id", "sender_id", "text")},
+                "sent_at": caller.minute(quote.sent_at) if quote.sent_at else None,
+            }
+            for quote in hit.event.quotes
+        ]
+        told.append({**event_answer(caller, hit), "said_by": hit.event.sender_id, "quotes": quotes})
+    return {"events": told}
+
+
+async def _agent_get_profile(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Return a profile as every tool does, with the ids of the events that each line or tag rests on."""
+    profile = await found_profile(caller, arguments)
+    if profile is None:
+        return {"profile": None}
+    told = {*map(said_in, profile.summary[:SUMMARY_LENGTH].split("\n")), *profile.tags[:TAGS]}
+    sources = {said: list(ids) for said, ids in profile.sources.items() if said in told}
+    return {"profile": {**profile_answer(caller, profile), "sources": sources}}
+
+
+async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Return the active beliefs of the group, by strength or by likeness to ``query``."""
+    if not caller.scene.group_id:
+        raise BadToolArgument(sentences.tools.BELIEFS_ARE_OF_GROUPS)
+    limit = arguments.count("limit") or USUAL_BELIEFS
+    query = arguments.text_argument("query")
+    if query:
+        hits = await caller.memory.search_beliefs(caller.scene, query, limit=limit, threshold=THRESHOLD)
+        if not hits:
+            await require_readable(caller)
+        return {"beliefs": [{**_belief(caller, hit.belief), "score": round(hit.score, 3)} for hit in hits]}
+    page = await caller.memory.beliefs(caller.scene, limit=limit)
+    return {"beliefs": [_belief(caller, belief) for belief in page.beliefs], "total": page.total}
+
+
+def _belief(caller: ToolCaller, belief: Belief) -> Answer:
+    return {
+        "id": belief.id,
+        "text": belief.statement,
+        "said_by": next(iter(belief.supporters), ""),
+        "strength": round(belief.strength, 2),
+        "updated_at": caller.minute(belief.updated_at),
+    }
+
+
+AGENT_ACTIONS: Mapping[str, Action] = {
+    **ACTIONS,
+    "search_events": _agent_search_events,
+    "get_profile": _agent_get_profile,
+    "remember": _remember,
+    "context": _context,
+    "beliefs": _beliefs,
+}
+
+
+async def agent_answer(caller: ToolCaller, name: str, written: object) -> Answer:
+    """Run a tool of an agent; see :func:`answer`."""
+    if name not in AGENT_ACTIONS:
+        return failure(sentences.tools.UNKNOWN_TOOL)
+    return await answer(caller, name, written, AGENT_ACTIONS[name], AGENT_TOOLS[name])
