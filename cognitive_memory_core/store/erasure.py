@@ -29,9 +29,8 @@ from .facts import FactBook
 from .messages import note_withdrawn
 from .names import NameBook
 from .profiles import OF_KEY, PROFILE, key_values, keys_in
-from .search import words
 from .search.corpora import Corpora
-from .search.corpus import GONE, RESTS_ON_NOTHING, Filter
+from .search.corpus import GONE, RESTS_ON_NOTHING, Filter, add_words, drop_words, tidy_words
 
 _FUNCTION = "names_somebody"
 P = ParamSpec("P")
@@ -101,10 +100,10 @@ class Rewording:
         named, values = self._within("e.text")
         read = MESSAGE.numbered(self._connection, f"WHERE {named} ORDER BY e.seq", values)
         changed = [(seq, old, text) for seq, old in read if (text := bound(self._hide(old.text))[0]) != old.text]
-        words.drop(self._connection, [(seq, old) for seq, old, _ in changed])
+        drop_words(self._connection, [(seq, old) for seq, old, _ in changed])
         for seq, old, text in changed:
             self._connection.execute("UPDATE messages SET text = ? WHERE seq = ?", (text, seq))
-            words.add(self._connection, seq, replace(old, text=text))
+            add_words(self._connection, seq, replace(old, text=text))
         self.reworded += len(changed)
 
     def texts(self, table: str, source: str = "") -> int:
@@ -183,7 +182,7 @@ async def purge(database: Database) -> None:
             told = sentences.storage_errors.STORAGE_REFUSED.format(path=database.path, reason=refused)
             raise StorageRefused(told) from refused
 
-    await database.write(words.tidy)
+    await database.write(tidy_words)
     await database.rewrite()
     await database.empty_log()
     await asyncio.to_thread(remove_copies)

@@ -35,8 +35,7 @@ from .database.rows import (
     new_seq,
     next_revision,
 )
-from .search import words
-from .search.corpus import NOT_HIDDEN, ON_REQUEST
+from .search.corpus import MESSAGE_WORDS, NOT_HIDDEN, ON_REQUEST, add_words, drop_words, match_words
 
 TOGETHER = 500  # rows read into memory at once
 _ADD_SOURCES = "INSERT OR IGNORE INTO event_sources SELECT ?, value FROM json_each(?)"
@@ -68,7 +67,7 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
     seq = new_seq(connection.execute(EVENT.insert, values))
     connection.execute(_ADD_SOURCES, (seq, listed(bound(*sources))))
     connection.execute(_ADD_SUBJECTS, (seq, listed(bound(*event.subjects))))
-    words.add(connection, seq, EVENT.read(values[: len(EVENT.fields)]))  # re-read to index the row as stored
+    add_words(connection, seq, EVENT.read(values[: len(EVENT.fields)]))  # re-read to index the row as stored
     return seq
 
 
@@ -137,8 +136,8 @@ def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision:
     connection.execute(gone, (seq, listed(new.subjects)))
     connection.execute(_ADD_SUBJECTS, (seq, listed(bound(*new.subjects))))
     if texts_of(new) != texts_of(old):
-        words.drop(connection, [(seq, old)])
-        words.add(connection, seq, EVENT.read(values[: len(EVENT.fields)]))
+        drop_words(connection, [(seq, old)])
+        add_words(connection, seq, EVENT.read(values[: len(EVENT.fields)]))
         connection.execute("DELETE FROM vectors WHERE seq = ?", (seq,))
         connection.execute("UPDATE events SET embedded_as = '' WHERE seq = ?", (seq,))
 
@@ -198,7 +197,7 @@ def delete(
     for start in range(0, len(seqs), TOGETHER):
         chunk = (listed(seqs[start : start + TOGETHER]),)
         rows = kind.numbered(connection, f"WHERE seq IN {LISTED}", chunk)
-        words.drop(connection, rows)
+        drop_words(connection, rows)
         connection.execute(f"DELETE FROM {kind.table} WHERE seq IN {LISTED}", chunk)
         ids += [row.id for _, row in rows]
     return ids
@@ -277,12 +276,12 @@ def _hide(connection: Connection, seq: int) -> None:
     """Hide the lines that an event was made of, and those by the bot or the event's sender that retell it."""
     event = event_at(connection, seq)
     connection.execute(_SOURCES, (seq,))
-    expression = words.match(sorted(statement_of(event).trace), ReadFilter(Scene.operator(event.agent)))
+    expression = match_words(sorted(statement_of(event).trace), ReadFilter(Scene.operator(event.agent)))
     if expression is None:
         return
     similar = connection.execute(  # CROSS forces the word index first
-        f"SELECT e.seq, {MESSAGE.of('e')} FROM {words.MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"
-        f" WHERE {words.MESSAGE_WORDS} MATCH ? AND (e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))",
+        f"SELECT e.seq, {MESSAGE.of('e')} FROM {MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"
+        f" WHERE {MESSAGE_WORDS} MATCH ? AND (e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))",
         (expression, *bound(event.scope.key, event.person)),
     ).fetchall()
     connection.executemany(_PUT, [(row[0], seq) for row in similar if retells(MESSAGE.read(row[1:]), event)])

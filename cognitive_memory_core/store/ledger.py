@@ -34,8 +34,8 @@ from .messages import MessageLog, NoteBook
 from .names import NameBook
 from .profiles import ProfileIndex
 from .quality import MissedBook, QualityLedger
-from .search import words
 from .search.corpora import Corpora
+from .search.corpus import refresh_words
 from .vectors import CheckpointBook, VectorLedger
 
 
@@ -156,7 +156,7 @@ class Ledger:
             undo.callback(database.close_now)
             last_model = "SELECT value FROM meta WHERE key = 'fingerprint'"
             if not read_only:
-                database.write_now(words.refresh)
+                database.write_now(refresh_words)
                 database.write_now(event_rows.refresh_hidden)
             self.corpora.follow(database.read_apart(lambda read: read.execute(last_model).fetchone()[0]))
             undo.pop_all()

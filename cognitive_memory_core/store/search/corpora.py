@@ -27,10 +27,20 @@ from ..database.connections import catch_up, rows_read
 from ..database.database import Database
 from ..database.rows import LISTED, Row, always_kept, bound, bounded, listed, micros, select
 from ..numpy_on_use import Array, np
-from .corpus import EVENTS, MESSAGES, Corpus, Filter, passages_around, place_filter, surround
+from .corpus import (
+    EVENTS,
+    MESSAGES,
+    Corpus,
+    Filter,
+    latest_removal,
+    match_words,
+    passages_around,
+    place_filter,
+    removed_between,
+    surround,
+)
 from .lines import FoundLine, FoundLines, LineRows, LineSearch, found_lines
 from .rows import FLOAT_BYTES, EventRows, best, cosines, unit_vectors
-from .words import latest_removal, match, removed_between
 
 HELD_BYTES = 112 * 1024 * 1024  # a place of 100,000 lines of chat takes about 40 MB, one of 10,000 events 23
 TOGETHER = 500  # rows tokenised per step, some twenty milliseconds
@@ -326,7 +336,7 @@ def _matching(
     connection: Connection, corpus: Corpus[T], terms: Sequence[str], read_filter: ReadFilter, limit: int
 ) -> Found[T]:
     """Search with FTS5."""
-    expression, words = match(terms, read_filter), corpus.words
+    expression, words = match_words(terms, read_filter), corpus.words
     if expression is None:
         return []
 

@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.store import event_rows, messages
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search import words
+from cognitive_memory_core.store.search.corpus import match_words
 from cognitive_memory_core.text.terms import SEARCHED
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.ledgers import committed, events_with
@@ -67,7 +67,7 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
 def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
     """No term is interpreted as a query, and the search stays within the scene."""
     event_rows.add(connection, an_event("a s", PRIVATE), ())
-    asked = words.match([term, "乌龙"], ReadFilter(GROUP))
+    asked = match_words([term, "乌龙"], ReadFilter(GROUP))
     assert asked is not None
     assert connection.execute("SELECT * FROM event_words WHERE event_words MATCH ?", (asked,)).fetchall() == []
 
@@ -75,7 +75,7 @@ def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
 def test_of_many_terms_the_rarest_in_the_language_are_matched():
     """Common words before a rare one do not push it out of the expression."""
     common = [a + b for a in "的一是不了在人有我" for b in "他这个们中来上大为和"]
-    expression = words.match([*common, "鳜鱼"], ReadFilter(GROUP))
+    expression = match_words([*common, "鳜鱼"], ReadFilter(GROUP))
     assert expression is not None
     assert '"鳜鱼"' in expression
     assert expression.count(" OR ") == SEARCHED - 1
