@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.models import Ask, Chat
+from cognitive_memory_core.ports import Ask, Chat
 from cognitive_memory_core.text.terms import token_count
 from tests.support.puppet import TRIAGE, Puppet, Question, careful, shaped, statement
 

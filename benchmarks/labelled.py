@@ -26,7 +26,7 @@ import orjson
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.message import Hit
 from cognitive_memory_core.errors import TransientError
-from cognitive_memory_core.ports.models import Calibration, Chat, Embedder
+from cognitive_memory_core.ports import Calibration, Chat, Embedder
 
 ZONE = timezone(timedelta(hours=8))  # of the default settings
 TOP = 10

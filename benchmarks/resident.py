@@ -23,7 +23,7 @@ import psutil
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.vectors.chroma.read_filter_where import chroma_filter, event_metadata
+from cognitive_memory_core.vectors.chroma.store import chroma_filter, event_metadata
 
 from .family import children_resident, resident
 from .measure import Report

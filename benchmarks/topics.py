@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.ports.models import Calibration
+from cognitive_memory_core.ports import Calibration
 
 from .workload import DIMENSIONS, SEED, Line, event_fields
 

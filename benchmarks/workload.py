@@ -16,7 +16,7 @@ import orjson
 from numpy.typing import NDArray
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.models import Calibration
+from cognitive_memory_core.ports import Calibration
 
 SEED = 7
 DIMENSIONS = 1536

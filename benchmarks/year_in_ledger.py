@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
 
 from .topics import batches, event_of

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from .errors import UnknownRevision as UnknownRevision
     from .errors import UnknownSuggestion as UnknownSuggestion
     from .memory import CognitiveMemory as CognitiveMemory
-    from .models.lent import LentModel as LentModel
+    from .models.caller_models import LentModel as LentModel
     from .prompts.library import PromptPreview as PromptPreview
     from .quality.rendering import report_figures as report_figures
     from .quality.rendering import report_markdown as report_markdown
@@ -127,7 +127,7 @@ else:
                 "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
             ),
             "memory": "CognitiveMemory",
-            "models.lent": "LentModel",
+            "models.caller_models": "LentModel",
             "domain.figures": "Activity DayCount Spending",
             "domain.quality": "QualityReport",
             "prompts.library": "PromptPreview",

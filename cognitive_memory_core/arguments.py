@@ -38,7 +38,7 @@ def _checked(method: Callable[..., Awaitable[Any]], homes: Mapping[str, str]) ->
     defaults = {one.name: one.default for one in list(inspect.signature(method).parameters.values())[1:]}
 
     @functools.cache
-    def hints() -> Mapping[str, object]:
+    def hints() -> Mapping[str, Any]:
         annotated = SimpleNamespace(__annotations__={name: method.__annotations__[name] for name in defaults})
         named = " ".join(annotated.__annotations__.values())
         types = {name: getattr(import_module(home), name) for name, home in homes.items() if name in named}

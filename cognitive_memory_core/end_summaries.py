@@ -24,7 +24,7 @@ from .domain.message import Message
 from .domain.scope import Scope, datetime_of
 from .domain.turn import Memo
 from .errors import PermanentError, StorageRefused, UnavailableError
-from .ports.clock import Clock
+from .ports import Clock
 from .queue.erasure import rows_without, summaries_without
 from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
 from .store.messages import NoteBook

@@ -23,7 +23,7 @@ from .errors import CognitiveMemoryError, NotPermitted, UnknownEvent
 from .historian.message_buffer import MessageBuffer
 from .historian.pipeline import group_fact, own_key
 from .historian.upkeep import ClockWatch
-from .ports.clock import Clock
+from .ports import Clock
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
 from .settings import Settings

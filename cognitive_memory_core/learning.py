@@ -23,11 +23,11 @@ from .historian.upkeep import IntegrityWatch, LogPruning
 from .historian.worker import HistorianWorker
 from .migration.conversion import SummaryTakeover
 from .models.breaker import Breaker
+from .models.caller_models import LentModel
 from .models.chat import ROLES, chats_of
-from .models.lent import LentModel
 from .models.spending import EVOLUTION, Budget, BudgetedChat
 from .opened import Opened
-from .ports.models import Chat, Historian, Merger
+from .ports import Chat, Historian, Merger
 from .prompts.library import TEMPLATES, PromptLibrary, read_templates
 from .quality.reporting import Reporting
 from .recall.compression import ModelSummariser

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from .domain.turn import FailedJob, Turn
     from .learning import Learning
     from .listings import Listings
-    from .models.lent import Lend
+    from .models.caller_models import Lend
     from .opened import Opened
-    from .ports.clock import Clock
-    from .ports.models import Chat, Embedder, Reranker
+    from .ports import Chat, Clock, Embedder, Reranker
     from .prompts.library import PromptPreview
     from .status import Status
 

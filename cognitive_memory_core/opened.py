@@ -19,12 +19,11 @@ from .historian.upkeep import ClockWatch
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .migration.layout import SUMMARIES, keep_summaries
 from .models.breaker import OVERDUE, Breaker, guarded
+from .models.caller_models import Lend, Lender
 from .models.embedding import embedding_of
-from .models.lent import Lend, Lender
 from .models.reranking import reranking_of
 from .models.spending import SpendingMeter
-from .ports.clock import Clock, SystemClock
-from .ports.models import Embedder, Reranker
+from .ports import Clock, Embedder, Reranker, SystemClock
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
 from .recall.beliefs_and_profiles import BeliefSearch, ProfileReader

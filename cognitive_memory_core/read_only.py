@@ -18,7 +18,7 @@ from .domain.turn import FailedJob, QueueCounts
 from .forgetting import without_forgotten
 from .lost_ledger import LEDGER
 from .models.embedding import Embedding, embedding_of
-from .ports.clock import SystemClock
+from .ports import SystemClock
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
 from .queue.folder import JobFolder

@@ -12,7 +12,7 @@ from .domain.figures import LEDGER_ROWS, Activity, IndexState, MergeState, Purge
 from .domain.scope import Interval, Scene
 from .domain.turn import QueueCounts
 from .errors import UnavailableError
-from .ports.models import is_hashing
+from .ports import is_hashing
 from .tasks import ErrorState, restarts
 from .vectors.chroma.store import server_refusal
 

@@ -29,7 +29,7 @@ from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
+from cognitive_memory_core.ports import EmbeddedEvent, Generation
 from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from cognitive_memory_core.vectors.reconciler import IndexReconciler

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Draft
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.vectors.chroma.store import ChromaStore

@@ -20,7 +20,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.errors import CognitiveMemoryError
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
 from cognitive_memory_core.models.embedding import OpenAIEmbedder
-from cognitive_memory_core.ports.models import Calibration
+from cognitive_memory_core.ports import Calibration
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support import model_server as served

@@ -22,7 +22,7 @@ from subprocess import TimeoutExpired
 from typing import Any, TypeVar
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.recall.ranking import weighed
 from cognitive_memory_core.settings import Decay

@@ -32,7 +32,7 @@ import orjson
 import cognitive_memory_core as core
 from cognitive_memory_core import disk
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.search.corpora import Corpora
 from cognitive_memory_core.vectors import reconciler

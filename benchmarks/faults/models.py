@@ -21,10 +21,9 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian import rewriter
-from cognitive_memory_core.models.answer_text import object_in
 from cognitive_memory_core.models.breaker import FIRST_PAUSE, MAX_FAILURES
-from cognitive_memory_core.ports.clock import Clock
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.models.chat import object_in
+from cognitive_memory_core.ports import Ask, Clock
 from tests.support import model_server as served
 from tests.support import puppet
 from tests.support.model_server import Asked, Behaviour, ModelServer, Reply

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.statements import GivenLines, judge
-from cognitive_memory_core.models.answer_text import LONGEST, object_in
+from cognitive_memory_core.models.chat import LONGEST, object_in
 from cognitive_memory_core.text.names import defused
 
 from ..fault_row import Extent, Row

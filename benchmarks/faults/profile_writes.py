@@ -20,7 +20,7 @@ from typing import Any
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.historian.merging import EntityMerge, ProfileMerging
-from cognitive_memory_core.ports.models import MergedLines, MergeInput
+from cognitive_memory_core.ports import MergedLines, MergeInput
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from cognitive_memory_core.store.ledger import Ledger

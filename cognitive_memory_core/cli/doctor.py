@@ -30,7 +30,7 @@ from ..models.client import ModelClient
 from ..models.embedding import OpenAIEmbedder
 from ..models.local import local_embedder
 from ..models.reranking import HttpReranker
-from ..ports.models import is_hashing
+from ..ports import is_hashing
 from ..read_only import DirectorySnapshot, Uncounted, opened_reader
 from ..settings import ChatRole, EmbeddingSettings, ModelSettings, RerankSettings
 from ..vectors.chroma.store import server_refusal

@@ -17,7 +17,7 @@ from .. import mcp_server, sentences
 from ..disk import is_owned
 from ..domain.scope import Scene, checked_id
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
-from ..mcp_server.bot_client import bot_exchange
+from ..mcp_server.exchange import bot_exchange
 from ..memory import CognitiveMemory
 from ..tools import ToolCaller, failure
 from .bot_directory import BotDirectory, owning

@@ -10,7 +10,7 @@ from .. import sentences
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, ChangeAction, logged
 from ..domain.scope import Scene, Scope, derived_id
 from ..errors import BadArgument, MistakeError, UnknownBelief
-from ..ports.clock import Clock
+from ..ports import Clock
 from ..store.beliefs import BeliefBook
 
 OPERATOR = "operator"  # who changed a belief, where an operator did

@@ -20,8 +20,7 @@ from ..domain.scope import Scene, Scope, log_fields
 from ..domain.turn import Dialogue, JobContext, Person
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
 from ..models.spending import NothingLent
-from ..ports.clock import Clock
-from ..ports.models import Chat
+from ..ports import Chat, Clock
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings

@@ -14,7 +14,7 @@ from ..domain.event import Event
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope, derived_id
 from ..errors import UnknownSuggestion
-from ..ports.clock import Clock
+from ..ports import Clock
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.events import EventLedger

@@ -22,7 +22,7 @@ from ..domain.scope import Scene, Scope, derived_id
 from ..domain.turn import Dialogue, Job, QueueCounts, Turn, TurnLimits, shortened, with_fields
 from ..end_summaries import MemoWriter
 from ..errors import BadArgument, QueueFull, UnavailableError
-from ..ports.clock import Clock
+from ..ports import Clock
 from ..queue.job_queue import FileQueue
 from ..settings import CaptureSettings, Live, Settings
 from ..store.events import EventLedger

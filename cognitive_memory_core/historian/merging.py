@@ -16,8 +16,7 @@ from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scope, log_fields
 from ..domain.turn import Person
 from ..errors import CognitiveMemoryError, UnavailableError
-from ..ports.clock import Clock
-from ..ports.models import MergeInput, Merger
+from ..ports import Clock, MergeInput, Merger
 from ..profiles.files import FileProfiles, Overtaken
 from ..settings import Live, ProfileSettings, Settings
 from ..store.database.database import Snapshot

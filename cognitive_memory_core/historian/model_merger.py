@@ -13,7 +13,7 @@ from .. import sentences
 from ..domain.event import Fact, duplicate_key
 from ..errors import PermanentError
 from ..models.spending import NoModel
-from ..ports.models import REFUSED, Chat, MergedLine, MergedLines, MergeInput, Merger, Tally
+from ..ports import REFUSED, Chat, MergedLine, MergedLines, MergeInput, Merger, Tally
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings

@@ -11,7 +11,7 @@ from typing import TypeVar
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scene, Scope
 from ..errors import CognitiveMemoryError
-from ..ports.clock import Clock
+from ..ports import Clock
 from ..profiles.files import FileProfiles
 from ..store.names import Alias, NameBook
 from ..store.profiles import ProfileIndex

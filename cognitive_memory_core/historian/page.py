@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from .. import sentences
 from ..domain.event import duplicate_key
 from ..domain.profile import Profile, said_in
-from ..ports.models import MergedLine, MergedLines
+from ..ports import MergedLine, MergedLines
 from ..text.retelling import without
 
 _MARK = "##"  # a single # heads the whole text, not a section

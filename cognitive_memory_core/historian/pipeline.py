@@ -23,7 +23,7 @@ from ..domain.scope import Scene, derived_id
 from ..domain.turn import Dialogue, Job, JobContext, Person, Turn, with_fields
 from ..end_summaries import MemoWriter
 from ..errors import UnavailableError
-from ..ports.models import Historian
+from ..ports import Historian
 from ..settings import Live, Settings
 from ..store.database.database import Snapshot
 from ..store.events import EventLedger

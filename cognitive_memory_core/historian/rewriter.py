@@ -18,7 +18,7 @@ from ..domain.scope import log_fields
 from ..domain.turn import Dialogue, JobContext, Turn
 from ..errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from ..models.spending import Budget, NoModel
-from ..ports.models import REFUSED, RETRIED, Chat, Historian, Tally
+from ..ports import REFUSED, RETRIED, Chat, Historian, Tally
 from ..prompts.answers import StatementAnswer, TriageAnswer
 from ..prompts.library import PromptLibrary, Task
 from ..settings import Live, Settings

@@ -11,7 +11,7 @@ from datetime import datetime
 from .. import sentences
 from ..domain.event import EventKind, Fact, Statement, nested
 from ..domain.turn import Dialogue, JobContext, Turn
-from ..ports.models import MergedLine, MergedLines, MergeInput
+from ..ports import MergedLine, MergedLines, MergeInput
 from ..text.characters import folded
 from ..text.names import one_line
 from ..text.statements import ended_states, lasting_clause, speaks_of_rank_or_debt

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 from .. import sentences
 from ..domain.figures import LEDGER_ROWS
 from ..errors import UnavailableError
-from ..ports.clock import Clock
+from ..ports import Clock
 from ..settings import Live, Settings
 from ..store.database.connections import LedgerExamination
 from ..store.ledger import ClockState, Housekeeping

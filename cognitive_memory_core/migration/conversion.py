@@ -30,7 +30,7 @@ from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision
 from ..domain.scope import DEFAULT_AGENT, Scope, datetime_of, derived_id
 from ..domain.turn import Turn
 from ..errors import BadArgument, CognitiveMemoryError
-from ..ports.vectors import EmbeddedEvent
+from ..ports import EmbeddedEvent
 from ..profiles.format import LARGEST, ProfileFile
 from ..profiles.paths import ProfileLocation
 from ..queue.format import SEED_ZONE, body_of, job_of
@@ -38,7 +38,7 @@ from ..store.names import Alias
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from ..text.names import clean_name, one_line
 from ..transfer.export_import import HEAD, ExportedRow, row_of, written
-from ..vectors.chroma.other_programs_folder import foreign_rows, size_of
+from ..vectors.chroma.process import foreign_rows, size_of
 from .layout import COPY, DAMAGED, LARGEST_LIST, SUMMARIES, Layout, rows_of, written_at
 
 MOST_SAID = 100

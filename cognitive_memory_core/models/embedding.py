@@ -14,18 +14,16 @@ from typing import Any, cast
 
 from .. import sentences
 from ..errors import BadAnswer
-from ..ports.clock import Clock
-from ..ports.models import GUESS, Calibration, Embedder, Meter, Vector
+from ..ports import GUESS, Calibration, Clock, Embedder, Meter, Vector
 from ..settings import EmbeddingSettings, Live
 from ..store.ledger import Ledger
 from ..store.numpy_on_use import Scores, np
 from ..tasks import BackgroundLoop
 from .breaker import Breaker
-from .calibration import Calibrating
 from .caller_models import CallerEmbedder
 from .client import EMBEDDING_LIMIT, ModelClient, member, place, rows, sendable
 from .embedding_queue import EmbeddingQueue
-from .local import LocalEmbedder, instructed, local_embedder
+from .local import Calibrating, LocalEmbedder, instructed, local_embedder
 
 LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
 _LARGEST = (2.0 - 2.0**-23) * 2.0**127  # of float32

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from .. import sentences
 from ..errors import UnavailableError
-from ..ports.clock import Clock
-from ..ports.models import GUESS, Calibration, Embedder, Vector
+from ..ports import GUESS, Calibration, Clock, Embedder, Vector
 from ..settings import Live
 from ..tasks import seen
 from ..text.characters import register_cache

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import add
 
-from ..ports.models import HASHING, Calibration, Vector
+from ..ports import HASHING, Calibration, Vector
 from ..text.terms import FUNCTION_WORDS, pieces_of, telling
 
 _BATCH = 16  # texts that may be embedded on the event loop

@@ -1,4 +1,4 @@
-"""The embedder of this machine: an installed sentence encoder, one by name, or hashing where neither can be used."""
+"""The embedder of this machine: an installed sentence encoder, one by name, or hashing; how it is calibrated."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
+from importlib import import_module, resources
 from importlib.util import find_spec
+from itertools import groupby
+from operator import mul
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from statistics import median
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .. import sentences
 from ..errors import Busy, UnavailableError
-from ..ports.models import GUESS, Calibration, Embedder, Vector
-from ..settings import EmbeddingSettings
+from ..ports import GUESS, Calibration, Embedder, Vector
+from ..settings import EmbeddingSettings, Live
+from ..store.ledger import Housekeeping
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, is_out_of_threads, seen
 from ..text.names import described
 from . import fastembed_models
-from .calibration import calibration_of, shipped
 from .client import sendable
+from .embedding_queue import EmbeddingQueue
 from .hashing import HashingEmbedder
 
 log = logging.getLogger(__name__)
@@ -257,3 +261,85 @@ def _memory() -> int:
         with suppress(OSError, ValueError):  # "max" is no number
             found.append(int(Path(limit).read_text("ascii")))
     return min(found)
+
+
+FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0
+
+
+class Pair(NamedTuple):
+    """A question in chat style and the statement that answers it, in the same language."""
+
+    language: str
+    question: str
+    statement: str
+
+
+class Calibrating:
+    """Measures an embedder once per fingerprint; until then, and if the result is unusable, a default applies.
+
+    ``paraphrase`` is the median cosine of a question and its answer, ``unrelated`` that of a question and the answers
+    to other questions in its language. Both are embedded as in a search, with the model's own instructions.
+    """
+
+    def __init__(
+        self,
+        embedder: EmbeddingQueue,
+        book: Housekeeping,
+        current: Live[Calibration],
+        *,
+        first_pause: float = FIRST_PAUSE,
+    ) -> None:
+        """Prepare to measure an embedder; the result is stored in ``book`` and put in ``current`` for searches."""
+        self._embedder = embedder
+        self._book = book
+        self._current = current
+        self._measured: Calibration | None = None  # kept, so that a failed write does not repeat the measurement
+        self._is_kept = False
+        self.loop = BackgroundLoop("calibration", self._round, first_pause=first_pause, longest_pause=LONGEST_PAUSE)
+
+    async def recall(self) -> bool:
+        """Apply a stored calibration; return whether there was one. Raises UnavailableError."""
+        kept = await self._book.calibration(self._embedder.fingerprint)
+        if kept and kept.is_usable:
+            self._current.current = kept
+        return kept is not None
+
+    async def _round(self) -> float:
+        """Embed the pairs, apply and store the result; a failed attempt costs one call.
+
+        An unusable result is stored too, so that it is not measured again, and logged once.
+        """
+        if self._measured is None:
+            pairs = await asyncio.to_thread(shipped)
+            statements = await self._embedder.embed_documents([pair.statement for pair in pairs])
+            questions = [await self._embedder.embed_query(pair.question) for pair in pairs]
+            self._measured = found = await asyncio.to_thread(calibration_of, pairs, questions, statements)
+            if found.is_usable:
+                self._current.current = found
+            else:
+                told = sentences.log.MODEL_TELLS_NOTHING
+                log.warning("%s", told.format(unrelated=found.unrelated, paraphrase=found.paraphrase))
+        if not self._is_kept:
+            await self._book.keep_calibration(self._embedder.fingerprint, self._measured)
+            self._is_kept = True
+        return UNTIL_NUDGED
+
+
+def shipped() -> list[Pair]:
+    """Load the pairs of this package; blocking."""
+    text = (resources.files(__name__.rpartition(".")[0]) / "paraphrases.tsv").read_text("utf-8")
+    return [Pair(*line.split("\t")) for line in text.splitlines()]
+
+
+def calibration_of(pairs: Sequence[Pair], questions: Sequence[Vector], statements: Sequence[Vector]) -> Calibration:
+    """Return the median cosine of pairs, and of a question with other answers in its language.
+
+    Other languages do not count, because all cosines across languages are low.
+    """
+    rows = list(zip(pairs, questions, statements, strict=True))
+    akin = [sum(map(mul, question, statement)) for _, question, statement in rows]
+    strangers: list[float] = []
+    for _, group in groupby(rows, key=lambda row: row[0].language):
+        alike = list(group)
+        strangers += [sum(map(mul, one[1], other[2])) for one in alike for other in alike if one is not other]
+    return Calibration(unrelated=median(strangers), paraphrase=median(akin))

@@ -12,8 +12,7 @@ from .. import sentences
 from ..domain.figures import Spending
 from ..domain.scope import Scope
 from ..errors import BadAnswer, UnavailableError
-from ..ports.clock import Clock
-from ..ports.models import Ask, Chat
+from ..ports import Ask, Chat, Clock
 from ..settings import Live, Settings
 from ..store.ledger import Housekeeping
 from ..tasks import WriteLoop

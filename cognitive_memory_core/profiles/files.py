@@ -21,7 +21,7 @@ from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id, revi
 from ..domain.scope import Scope, path_component
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
 from ..loading_on_use import ModuleOnUse
-from ..ports.clock import Clock
+from ..ports import Clock
 from ..text.names import clean_name, tidy
 from .paths import SUFFIX, ProfileLocation, all_locations, locations_of, stem_of
 

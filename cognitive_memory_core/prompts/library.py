@@ -22,7 +22,7 @@ from ..domain.profile import ProfileKey
 from ..domain.scope import Scene
 from ..domain.turn import JobContext, Person
 from ..errors import PermanentError, StorageRefused
-from ..ports.models import Ask, MergeInput
+from ..ports import Ask, MergeInput
 from ..text.names import clean_name, defused
 from . import answers, rendering
 from .answers import (

@@ -27,10 +27,9 @@ from ..domain.quality import (
 )
 from ..domain.scope import Scope
 from ..domain.turn import QueueCounts
-from ..models.lent import LentModel
+from ..models.caller_models import LentModel
 from ..models.spending import UNMETERED
-from ..ports.clock import Clock
-from ..ports.models import REFUSED, RETRIED
+from ..ports import REFUSED, RETRIED, Clock
 from ..settings import Live, Settings
 from ..store.ledger import Ledger
 from ..store.quality import BOUNDS, TOOK, ExaminedEvent

@@ -20,7 +20,7 @@ from ..disk import Cleaning, Disk
 from ..domain.scope import Scope, log_fields
 from ..domain.turn import FailedJob, Job, Memo, QueueCounts
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
-from ..ports.clock import Clock
+from ..ports import Clock
 from ..settings import QueueSettings
 from ..tasks import completed, in_thread, is_out_of_threads, seen
 from . import erasure

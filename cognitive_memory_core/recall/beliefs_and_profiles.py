@@ -16,7 +16,7 @@ from ..domain.belief import Belief, BeliefHit
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene, Scope
 from ..errors import NotPermitted
-from ..ports.models import Embedder, Vector
+from ..ports import Embedder, Vector
 from ..profiles.files import FileProfiles
 from ..settings import Live, Settings
 from ..store.beliefs import BeliefBook

@@ -14,7 +14,7 @@ from ..domain.message import Message
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, JobContext, Person, Turn
 from ..errors import BadAnswer, BadArgument
-from ..ports.models import Chat
+from ..ports import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..tasks import AWAY, with_timeout

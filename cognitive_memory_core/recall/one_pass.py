@@ -24,9 +24,7 @@ from ..domain.message import Context, Hit, Message, Section
 from ..domain.reading import NARROWED, ReadFilter
 from ..domain.turn import Memo, Person, Pin
 from ..errors import UnavailableError
-from ..ports.clock import Clock
-from ..ports.models import Embedder, Reranker, Vector, is_hashing
-from ..ports.vectors import Nearest
+from ..ports import Clock, Embedder, Nearest, Reranker, Vector, is_hashing
 from ..settings import Decay, Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.ledger import Ledger

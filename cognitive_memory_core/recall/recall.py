@@ -15,7 +15,7 @@ from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Memo
 from ..errors import CognitiveMemoryError, UnavailableError
-from ..ports.models import Tally, Vector
+from ..ports import Tally, Vector
 from ..settings import Live, Settings
 from ..store.database.database import Snapshot
 from ..tasks import AWAY, PATIENCE, is_out_of_threads, seen, with_timeout

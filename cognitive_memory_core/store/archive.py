@@ -16,7 +16,7 @@ from ..domain.figures import Activity, DayCount, Totals
 from ..domain.message import Message
 from ..domain.scope import EARLIEST, Interval, PlaceSwitch, Scope
 from ..domain.turn import Memo, Pin
-from ..ports.vectors import EmbeddedEvent
+from ..ports import EmbeddedEvent
 from . import beliefs, event_rows
 from .beliefs import DECISION, BeliefBook
 from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, OptOut, Shared, record_change, tombstones_of

@@ -23,7 +23,7 @@ from ..domain.belief import (
 from ..domain.erasure import Tombstones
 from ..domain.event import duplicate_key
 from ..domain.scope import Scope
-from ..ports.models import Vector
+from ..ports import Vector
 from ..text.characters import cleared_on_erasure
 from .consent import tombstones_of
 from .database.database import Table, reads, writes

@@ -13,7 +13,7 @@ from ..domain.event import Draft, Event, with_absolute_text
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scope
 from ..errors import UnknownEvent
-from ..ports.clock import Clock
+from ..ports import Clock
 from . import event_rows, facts
 from .consent import ConsentBook, tombstones_of
 from .database.database import Database, Table, reads, writes

@@ -15,8 +15,7 @@ import orjson
 from ..domain.event import Event
 from ..domain.figures import Spending
 from ..domain.profile import Profile
-from ..ports.clock import Clock, SystemClock
-from ..ports.models import Calibration
+from ..ports import Calibration, Clock, SystemClock
 from ..tasks import completed
 from ..text.retelling import without_retold
 from . import event_rows

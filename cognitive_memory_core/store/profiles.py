@@ -9,7 +9,7 @@ from sqlite3 import Connection
 
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope, derived_id
-from ..ports.models import Vector
+from ..ports import Vector
 from .database.database import Table, reads, writes
 from .database.rows import LISTED, Nested, bound, bounded, columns_of, listed, vector_of
 from .search.corpus import Filter

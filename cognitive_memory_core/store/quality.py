@@ -14,8 +14,7 @@ from ..domain.event import MissedEvent
 from ..domain.figures import Spending
 from ..domain.quality import PlaceQuality, TeacherShare
 from ..domain.scope import Scope
-from ..ports.clock import Clock
-from ..ports.models import Tally
+from ..ports import Clock, Tally
 from ..tasks import WriteLoop
 from .database.database import Table, reads, writes
 from .database.rows import bound, bounded, instant_of, micros, moment_of

@@ -9,8 +9,7 @@ from sqlite3 import Connection
 
 from .. import sentences
 from ..errors import BadArgument
-from ..ports.models import Vector
-from ..ports.vectors import EmbeddedEvent
+from ..ports import EmbeddedEvent, Vector
 from .database.database import Database, Table, reads, writes
 from .database.rows import EVENT, bound, bounded, next_revision, select, vector_of
 from .search.corpora import STANDING, Corpora, dimensions_of

@@ -17,8 +17,7 @@ from .actions import (
     failure,
     speaker,
 )
-from .schemas import Schema, agent_schemas, function_schemas
-from .tool_arguments import Arguments, BadToolArgument
+from .tool_arguments import Arguments, BadToolArgument, Schema, agent_schemas, function_schemas
 
 __all__ = [
     "ACTIONS",

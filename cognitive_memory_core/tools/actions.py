@@ -25,8 +25,7 @@ from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings
 from ..text.people import spoken
-from .schemas import AGENT_TOOLS
-from .tool_arguments import Arguments, BadToolArgument
+from .tool_arguments import AGENT_TOOLS, Arguments, BadToolArgument
 
 log = logging.getLogger(__name__)
 STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments

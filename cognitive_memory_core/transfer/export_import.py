@@ -35,8 +35,7 @@ from ..domain.scope import (
 )
 from ..domain.turn import Memo, Pin
 from ..errors import BadArgument, MistakeError
-from ..ports.models import HASHING
-from ..ports.vectors import EmbeddedEvent
+from ..ports import HASHING, EmbeddedEvent
 from ..profiles.files import FileProfiles, Overtaken
 from ..store.archive import Archive, ArchiveRow, place_of
 from ..store.consent import OptOut, Shared

@@ -12,7 +12,7 @@ from .. import sentences
 from ..domain.belief import Belief
 from ..domain.profile import Profile, ProfileKey
 from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
-from ..ports.models import Embedder, Vector
+from ..ports import Embedder, Vector
 from ..profiles.files import FileProfiles
 from ..store.beliefs import BeliefBook
 from ..store.profiles import ProfileIndex

@@ -22,8 +22,7 @@ from .. import sentences
 from ..domain.figures import IndexActivity, IndexState
 from ..domain.reading import ReadFilter
 from ..errors import UnavailableError
-from ..ports.models import Vector
-from ..ports.vectors import Generation
+from ..ports import Generation, Vector
 from ..store.vectors import Checkpoint, CheckpointBook, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from .chroma.store import ChromaStore

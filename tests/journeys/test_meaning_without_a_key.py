@@ -22,8 +22,7 @@ from cognitive_memory_core.models import embedding, local
 from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
-from cognitive_memory_core.ports.clock import SystemClock
-from cognitive_memory_core.ports.models import GUESS
+from cognitive_memory_core.ports import GUESS, SystemClock
 from cognitive_memory_core.read_only import opened_reader
 from cognitive_memory_core.settings import EmbeddingSettings, Live
 from cognitive_memory_core.tasks import NO_THREAD

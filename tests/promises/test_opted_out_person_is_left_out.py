@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Turn
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 from tests.support.chats import triaged
 from tests.support.clock import NOON, FrozenClock
 from tests.support.telling import READING, READING_MILI, a_memory, recalled, say

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer, TriageAnswer, numbers_of
 from tests.prompts.asked import questions
 

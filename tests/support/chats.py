@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, TypeVar
 
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.belief import Belief, Evolution
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.evolution.beliefs import BeliefKeeping
 from cognitive_memory_core.evolution.evolver import Evolver, EvolverModel
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 

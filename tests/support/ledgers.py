@@ -16,8 +16,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Memo, Pin
-from cognitive_memory_core.ports.clock import Clock
-from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports import Clock, Vector
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpora import Corpora

@@ -9,7 +9,7 @@ from typing import Any
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, said_in
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.store.profiles import IndexedProfile
 
 from .clock import NOON

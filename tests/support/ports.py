@@ -16,8 +16,7 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.clock import Clock
-from cognitive_memory_core.ports.models import Calibration, Vector
+from cognitive_memory_core.ports import Calibration, Clock, Vector
 from cognitive_memory_core.recall.one_pass import Sources
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 
 from .model_server import Asked, Behaviour, Reply, tool_call
 

@@ -12,7 +12,7 @@ from tokenizers import Regex, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Split
 
-from cognitive_memory_core.models.calibration import shipped
+from cognitive_memory_core.models.local import shipped
 
 EMBEDDER, RERANKER = "BAAI/bge-small-zh-v1.5", "BAAI/bge-reranker-base"
 EMBEDDER_FILE, RERANKER_FILE = "model_optimized.onnx", "onnx/model.onnx"  # where fastembed expects them

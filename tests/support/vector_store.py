@@ -13,8 +13,7 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import BadArgument, UnavailableError
-from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
+from cognitive_memory_core.ports import EmbeddedEvent, Generation, Vector
 from cognitive_memory_core.store.vectors import has_direction
 
 

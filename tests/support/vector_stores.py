@@ -19,8 +19,7 @@ from urllib.request import urlopen
 import psutil
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.ports import EmbeddedEvent, Vector
 from cognitive_memory_core.settings import VectorStoreSettings
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.vector_store import InMemoryVectorStore

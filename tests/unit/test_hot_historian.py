@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 from tests.support.builders import GROUP
 from tests.support.chats import statements
 from tests.support.clock import FrozenClock

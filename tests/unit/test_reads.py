@@ -21,7 +21,7 @@ from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.memory import CognitiveMemory
-from cognitive_memory_core.ports.models import Tally
+from cognitive_memory_core.ports import Tally
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.beliefs_and_profiles import BeliefSearch, TurnProfiles
 from cognitive_memory_core.recall.one_pass import Sources

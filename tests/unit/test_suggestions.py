@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.transfer.export_import import HEAD, written
 from tests.support.builders import GROUP, OPERATOR
 from tests.support.clock import FrozenClock

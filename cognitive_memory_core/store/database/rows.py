@@ -22,7 +22,7 @@ from ...domain.event import Event, Quote, duplicate_key
 from ...domain.message import Message
 from ...domain.scope import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST, Scene, Scope, derived_id
 from ...domain.turn import Memo, Pin
-from ...ports.models import Vector
+from ...ports import Vector
 from ...text.characters import cleared_on_erasure
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

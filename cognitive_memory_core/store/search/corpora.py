@@ -22,7 +22,7 @@ from ...domain.event import Event
 from ...domain.message import Message
 from ...domain.reading import NARROWED, ReadFilter
 from ...errors import UnavailableError
-from ...ports.models import Vector
+from ...ports import Vector
 from ..database.connections import catch_up, rows_read
 from ..database.database import Database
 from ..database.rows import LISTED, Row, always_kept, bound, bounded, listed, micros, select

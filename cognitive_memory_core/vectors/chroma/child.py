@@ -19,7 +19,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from ...disk import identity
-from ...ports.vectors import Generation
+from ...ports import Generation
 from .place import Place, Refusal
 
 LOCK = "child.lock"

@@ -31,9 +31,9 @@ from chromadb.errors import AuthorizationError, ChromaAuthError, NotFoundError, 
 from numpy.typing import NDArray
 
 from ...disk import Disk, identity
-from ...ports.vectors import Generation
+from ...ports import Generation
 from .place import DATABASE, PORT, SERVER_DATABASE, TENANT, Place, Refusal, clear_generations, folders_of_generations
-from .read_filter_where import SCHEMA_VERSION, Where
+from .store import SCHEMA_VERSION, Where
 
 VERSION: str = chromadb.__version__
 EVENTS = "cognitive_events"

@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.model_merger import LEFT_OUT, ModelMerger
 from cognitive_memory_core.historian.rules import RuleMerger
-from cognitive_memory_core.ports.models import MergedLine, MergedLines, MergeInput
+from cognitive_memory_core.ports import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.chats import ScriptedChat

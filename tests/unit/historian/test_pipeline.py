@@ -15,7 +15,7 @@ from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.pipeline import Pipeline
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
-from cognitive_memory_core.ports.models import Historian
+from cognitive_memory_core.ports import Historian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message

@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.event import EventKind, Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.historian.rules import RuleMerger
-from cognitive_memory_core.ports.models import MergedLine, MergeInput
+from cognitive_memory_core.ports import MergedLine, MergeInput
 from tests.support.clock import NOON
 
 KEY = ProfileKey.member("10001", "2000001")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.errors import CognitiveMemoryError
-from cognitive_memory_core.models.calibration import Calibrating, Pair, calibration_of
 from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
+from cognitive_memory_core.models.local import Calibrating, Pair, calibration_of
+from cognitive_memory_core.ports import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import Live
 from tests.support.ledgers import a_ledger
 from tests.support.waiting import until

@@ -13,7 +13,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.models import caller_models
 from cognitive_memory_core.models.caller_models import CallerChat, CallerEmbedder, CallerReranker
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 from tests.support.meters import ListedMeter
 from tests.support.waiting import until
 

@@ -11,7 +11,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, CognitiveMemoryError, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.models.chat import OpenAIChat
 from cognitive_memory_core.models.client import ModelClient
-from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.settings import ModelSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter

@@ -14,7 +14,7 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
 from cognitive_memory_core.models.embedding import OpenAIEmbedder
 from cognitive_memory_core.models.embedding_queue import AT_ONCE, SMALLEST, EmbeddingQueue
-from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
+from cognitive_memory_core.ports import GUESS, Calibration, Vector
 from cognitive_memory_core.settings import EmbeddingSettings, Live
 from tests.support.clock import FrozenClock
 from tests.support.meters import ListedMeter

@@ -11,7 +11,7 @@ from statistics import median
 import pytest
 
 from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports import Vector
 from tests.unit.models.paraphrases import PARAPHRASES
 
 TOLERANCE = 0.005

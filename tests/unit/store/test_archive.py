@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cognitive_memory_core.domain.figures import Activity, DayCount
 from cognitive_memory_core.domain.scope import Interval, PlaceSwitch, Scene
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.names import Alias

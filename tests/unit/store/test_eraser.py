@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.figures import PurgeState, Totals
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Person
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.erasure import ErasedRows

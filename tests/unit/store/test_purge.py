@@ -24,7 +24,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.store.database import schema
 from cognitive_memory_core.store.erasure import purge
 from cognitive_memory_core.store.ledger import Ledger

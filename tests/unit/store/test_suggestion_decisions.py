@@ -7,7 +7,7 @@ from typing import Any
 
 from cognitive_memory_core.domain.belief import SuggestionDecision
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.ports import EmbeddedEvent
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later

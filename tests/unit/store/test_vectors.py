@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON

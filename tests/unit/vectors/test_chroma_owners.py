@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.vectors import Generation
+from cognitive_memory_core.ports import Generation
 from cognitive_memory_core.vectors.chroma.generations import OWNER, owner_of
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.builders import an_event

@@ -12,8 +12,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
+from cognitive_memory_core.ports import EmbeddedEvent, Generation, Vector
 from cognitive_memory_core.vectors.reconciler import (
     EVERY_DAY,
     IDLE_SECONDS,

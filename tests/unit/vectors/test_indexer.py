@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
-from cognitive_memory_core.ports.models import Calibration, Vector
+from cognitive_memory_core.ports import Calibration, Vector
 from cognitive_memory_core.store.vectors import VectorLedger, VectorRow
 from cognitive_memory_core.vectors.indexer import PLAIN_TEXT, Indexer, Waiting, event_indexer
 from tests.support.builders import an_event

@@ -10,7 +10,7 @@ import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused
-from cognitive_memory_core.ports.models import Calibration, Vector
+from cognitive_memory_core.ports import Calibration, Vector
 from cognitive_memory_core.tasks import latest
 from cognitive_memory_core.vectors.indexer import PROFILE_BATCH as BATCH
 from cognitive_memory_core.vectors.indexer import READ_AGAIN, ProfileIndexer, words_of

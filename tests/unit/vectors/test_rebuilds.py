@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
+from cognitive_memory_core.ports import EmbeddedEvent, Generation
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.builders import an_event
 from tests.support.ledgers import MODEL, Ledger, a_ledger, a_vector, embedded

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.figures import IndexState
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
+from cognitive_memory_core.ports import EmbeddedEvent, Generation
 from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.builders import an_event

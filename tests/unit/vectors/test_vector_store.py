@@ -17,8 +17,7 @@ from cognitive_memory_core.domain.event import Event, Quote
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, UnavailableError
-from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import Generation
+from cognitive_memory_core.ports import Generation, Vector
 from tests.properties.test_scope import NARROWINGS, SIX_VOICES, THREE_PLACES, THREE_SCENES, Voice, said
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON

@@ -1,15 +1,16 @@
-"""Ports of models, and of what replaces them when no API key is set."""
+"""What the core asks of the world: models or what replaces them, the vector store, the clock."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from ..domain.event import Fact, Statement
-from ..domain.turn import Dialogue, JobContext, Person, Turn
+from .domain.event import Event, Fact, Statement
+from .domain.reading import ReadFilter
+from .domain.turn import Dialogue, JobContext, Person, Turn
 
 if TYPE_CHECKING:
     Vector = array[float]
@@ -195,3 +196,48 @@ class Historian(Protocol):
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return statements of what in a dialogue is worth remembering; often none."""
         ...
+
+
+class Clock(Protocol):
+    """Source of the current time; replaced in tests."""
+
+    def now(self) -> datetime:
+        """Return the current instant, with a time zone."""
+        ...
+
+
+class SystemClock:
+    """The machine's own time."""
+
+    def now(self) -> datetime:
+        """Return the present instant in UTC."""
+        return datetime.now(timezone.utc)
+
+
+Nearest = Callable[[Vector, ReadFilter, int], Awaitable[list[tuple[str, float]]]]
+"""Returns the ids of the admitted events nearest to a unit vector, so many at most, with their cosines, best first.
+
+Raises UnavailableError while the index does not contain all events of the ledger.
+"""
+
+
+@dataclass(frozen=True)
+class EmbeddedEvent:
+    """An event with its vector; ``fingerprint`` is that of the embedding model, "" if there is no vector."""
+
+    event: Event
+    fingerprint: str = ""
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One complete copy of the ledger's vectors of one model.
+
+    ``number`` identifies its place in the store; ``build_id`` is a random id of this copy, never reused.
+    """
+
+    number: int
+    build_id: str
+    fingerprint: str
+    dimensions: int

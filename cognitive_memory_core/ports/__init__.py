@@ -1,1 +1,0 @@
-"""Ports: Protocols that adapters implement; arguments and results are domain objects."""
