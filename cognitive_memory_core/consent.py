@@ -222,13 +222,13 @@ class ReadAccess:
 
     def __init__(self, consent: Consent, settings: Live[Settings]) -> None:
         """Create over consent and settings, both of which are read anew at each call."""
-        self._consent = consent
+        self.consent = consent
         self._settings = settings
 
     @property
     def hidden_people(self) -> frozenset[str]:
         """Ids of the people who opted out."""
-        return self._consent.opted_out
+        return self.consent.opted_out
 
     @property
     def is_enabled(self) -> bool:
@@ -237,7 +237,7 @@ class ReadAccess:
 
     def may_recall(self, scene: Scene) -> bool:
         """Return whether the switch of the place permits reads."""
-        return self._consent.may_recall(scene)
+        return self.consent.may_recall(scene)
 
     def may_search(self, scene: Scene) -> bool:
         """Return whether events and profiles may be searched: the switch permits reads and the memory is enabled."""
@@ -245,7 +245,7 @@ class ReadAccess:
 
     def may_find(self, scene: Scene) -> bool:
         """Return whether messages may be looked up by id: the place permits recording or retrieval."""
-        return self.may_recall(scene) or self._consent.is_recorded(scene.scope)
+        return self.may_recall(scene) or self.consent.is_recorded(scene.scope)
 
     def admits(self, scene: Scene, item: Event | Message | Memo | Pin) -> bool:
         """Return whether a scene may see an item.
@@ -267,7 +267,7 @@ class ReadAccess:
 
     def shown(self, scene: Scene, items: Iterable[Redactable]) -> list[Redactable]:
         """Return the items of a list that a scene may see, redacted."""
-        return [self._consent.redacted(item) for item in items if self.admits(scene, item)]
+        return [self.consent.redacted(item) for item in items if self.admits(scene, item)]
 
     def hits(self, read_filter: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
         """Return the hits that a read filter admits, redacted, without neighbouring lines that the scene may not see.
@@ -276,7 +276,7 @@ class ReadAccess:
         """
         read_filter = replace(read_filter, without=self.hidden_people)
         around = replace(read_filter, user_id="", group_id="", kinds=(), window=None)
-        redacted = self._consent.redacted
+        redacted = self.consent.redacted
         return [
             replace(
                 hit,
@@ -290,12 +290,12 @@ class ReadAccess:
 
     def is_shared(self, user_id: str) -> bool:
         """Return whether a person's own profile may be shown in the groups that they are known in."""
-        return self._settings.current.sharing == "shared" or user_id in self._consent.shared
+        return self._settings.current.sharing == "shared" or user_id in self.consent.shared
 
     @property
     def sharing_people(self) -> frozenset[str] | None:
         """Ids of the people who share their own profile; None if everybody does."""
-        return None if self._settings.current.sharing == "shared" else self._consent.shared
+        return None if self._settings.current.sharing == "shared" else self.consent.shared
 
     def may_read_profile(self, scene: Scene, key: ProfileKey) -> bool:
         """Return whether a scene may read a profile; a shared one may be read in groups, not in other private chats."""
@@ -325,7 +325,7 @@ class ReadAccess:
 
     def redacted(self, profile: Profile) -> Profile:
         """Return a profile in which people who opted out are redacted, other than its own person."""
-        hide = self._consent.hidden
+        hide = self.consent.hidden
         return replace(profile.reworded(hide), name=hide(profile.name))
 
     def belief(self, scope: Scope, belief: Belief) -> Belief | None:
@@ -335,7 +335,7 @@ class ReadAccess:
         left = tuple(one for one in belief.supporters if one not in self.hidden_people)
         if belief.scope != scope or (belief.supporters and not left):
             return None
-        hide = self._consent.hidden
+        hide = self.consent.hidden
         tags = tuple(tag for tag in map(hide, belief.tags) if tag)
         said = (hide(belief.statement), hide(belief.change_summary), tags, left)
         if said == (belief.statement, belief.change_summary, belief.tags, belief.supporters):
@@ -346,16 +346,12 @@ class ReadAccess:
         """Return an entry of the change log, redacted; None if it is not of this place."""
         if change.scope != scope:
             return None
-        hide = self._consent.hidden
+        hide = self.consent.hidden
         by = "" if change.changed_by in self.hidden_people else change.changed_by
         redacted_change = replace(
             change, old_statement=hide(change.old_statement), new_statement=hide(change.new_statement)
         )
         return replace(redacted_change, change_reason=hide(change.change_reason), changed_by=by)
-
-    def hidden(self, text: str) -> str:
-        """Return a text with people who opted out redacted."""
-        return self._consent.hidden(text)
 
 
 def requested_filter(

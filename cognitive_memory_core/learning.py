@@ -99,7 +99,7 @@ class Learning:
             opened.clock,
             name_of=self._name_of,
             is_left_out=lambda key: key.user_id in opened.consent.opted_out,
-            on_written=self._note_profile_written,
+            on_written=lambda: self.profile_indexer.nudge(),  # noqa: PLW0108  # it is built later
         )
         self.merging = ProfileMerging(entity, is_learning=lambda: opened.queue.counts().pending > 0)
         pipeline = Pipeline(
@@ -112,7 +112,13 @@ class Learning:
             settings=live,
         )
         self.worker = HistorianWorker(opened.queue, pipeline, live, on_stored=self.note_stored)
-        self.backlog = Backlog(ledger.log, opened.intake, live, opened.queue.counts, self._may_consider)
+        self.backlog = Backlog(
+            ledger.log,
+            opened.intake,
+            live,
+            opened.queue.counts,
+            may_call=lambda: not self.chat_breakers or self.budget.leaves_half,
+        )
         opened.intake.on_queued, opened.intake.on_withdrawn = self.worker.nudge, self.merging.nudge
         opened.intake.on_backfilled = self.backlog.note_lines
         opened.on_restored = self.profile_indexer.nudge
@@ -170,9 +176,6 @@ class Learning:
         """Return the model that is lent to the historian now; None if it has its own, or there is none."""
         lender, historian = self.opened.lender, self.opened.settings.current.models.historian
         return await lender.model(historian) if lender and lender.lends_to(historian) else None
-
-    def _may_consider(self) -> bool:
-        return not self.chat_breakers or self.budget.leaves_half
 
     def _may_evolve(self) -> bool:
         lender, wanted = self.opened.lender, self.opened.settings.current.models.of("evolution")
@@ -306,9 +309,6 @@ class Learning:
         """Return the latest name of a group or, if profiles are shared between places, of a person; else ""."""
         is_wanted = key.entity_type == "group" or self.opened.settings.current.sharing == "shared"
         return self.opened.name_observer.name_of(key) if is_wanted else ""
-
-    def _note_profile_written(self) -> None:
-        self.profile_indexer.nudge()
 
     @asynccontextmanager
     async def _suspended(self) -> AsyncGenerator[None, None]:

@@ -67,7 +67,7 @@ class Listings:
         """Return who answers whom in the newest lines of a place, the most frequent first."""
         _agent(scene)
         found = await self.rows.answers(place, newest, limit)
-        hide, hidden = self.access.hidden, self.access.hidden_people
+        hide, hidden = self.access.consent.hidden, self.access.hidden_people
         return [
             replace(one, name=hide(one.name), answered_name=hide(one.answered_name))
             for one in found
@@ -139,7 +139,7 @@ class Listings:
         """Return places, the one with the latest event or line first; not the private chats of people who opted out."""
         listing = replace(listing, without=listing.without | self.access.hidden_people)
         found = await self.rows.places(_agent(scene), listing, limit, offset)
-        return [replace(one, name=self.access.hidden(one.name)) for one in found]
+        return [replace(one, name=self.access.consent.hidden(one.name)) for one in found]
 
     async def people(self, scene: Scene, text: str, limit: int, offset: int) -> list[PersonEntry]:
         """Return people whose id or a name matches ``text``, with their opt-out and sharing, the last seen first."""
@@ -167,7 +167,7 @@ class Listings:
         if key.agent != _agent(scene) or not self.access.admits_profile(scene, key):
             return []
         found = await self.rows.sources(key, limit, offset)
-        return [replace(one, text=self.access.hidden(one.text)) for one in found]
+        return [replace(one, text=self.access.consent.hidden(one.text)) for one in found]
 
     async def note_missed(self, scene: Scene, asked_in: Scene, question: str, event_id: str) -> MissedEvent:
         """Store that a question should have found an event; the same case is stored only once.
@@ -175,7 +175,7 @@ class Listings:
         People who opted out are redacted in the question. Raises UnknownEvent.
         """
         event = await self.event(scene, event_id)
-        place, said = asked_in.scope, self.access.hidden(question[:QUESTION])
+        place, said = asked_in.scope, self.access.consent.hidden(question[:QUESTION])
         case_id = derived_id("missed", place.key, asked_in.user_id, said, event.id)
         case = MissedEvent(case_id, place, asked_in.user_id, said, event.id, self.clock.now())
         await self.missed.note(case)
@@ -184,7 +184,7 @@ class Listings:
     async def missed_events(self, scene: Scene, limit: int, offset: int) -> list[MissedEvent]:
         """Return the noted cases of failed recall, the latest first."""
         found = await self.missed.cases(_agent(scene), limit, offset, without=self.access.hidden_people)
-        hide = self.access.hidden
+        hide = self.access.consent.hidden
         return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in found]
 
     async def drop_missed(self, scene: Scene, case_id: str) -> None:

@@ -20,8 +20,10 @@ _SAFE_COMPONENT = re.compile(r"[0-9][0-9a-z_-]{0,63}")
 
 def checked_id(value: object, what: str) -> str:
     """Return the id if it is 1 to 128 characters of text without control characters; raise BadArgument otherwise."""
-    if isinstance(value, str) and (_PLAIN.fullmatch(value) or _is_id(value)):
-        return value
+    if isinstance(value, str):
+        controls = (char for char in value if unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"})
+        if _PLAIN.fullmatch(value) or (0 < len(value) <= ID_LENGTH and not any(controls)):
+            return value
     raise BadArgument(sentences.caller.BAD_ID.format(what=what, value=value))
 
 
@@ -43,11 +45,6 @@ def derived_id(*parts: object) -> str:
     """Return a 128-bit id derived from the parts; equal parts give equal ids, which makes writes idempotent."""
     joined = "\x1f".join(str(part) for part in parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _is_id(value: str) -> bool:
-    has_control = any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in value)
-    return 0 < len(value) <= ID_LENGTH and not has_control
 
 
 _WRITTEN = re.compile(

@@ -549,7 +549,11 @@ class Question:
             ("memos", titles.TITLE_MEMOS, memo_lines(visible_memos, zone)),
         ]
         parts = [
-            Part(kind, Section(title, tuple(map(access.hidden, lines)) if hidden else lines), title in NEWEST_LAST)
+            Part(
+                kind,
+                Section(title, tuple(map(access.consent.hidden, lines)) if hidden else lines),
+                title in NEWEST_LAST,
+            )
             for kind, title, lines in shown
         ]
         sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
