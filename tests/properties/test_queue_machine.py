@@ -143,6 +143,8 @@ class QueueMachine(RuleBasedStateMachine):
         assert self.run(self.queue.revive(None if which == 0 else (chosen or ["nobody"])[0])) == len(chosen)
         for job_id in chosen:
             self.accept(job_id, self.jobs[job_id].scope)
+        if which == 0:  # "try now" ends every pause
+            self.rests.clear()
 
     @rule(seconds=st.sampled_from([1, 61, 3600]))
     def wait(self, seconds: int) -> None:

@@ -183,7 +183,7 @@ import asyncio, os, signal, sys
 from itertools import count
 from pathlib import Path
 import cognitive_memory_core as core
-from cognitive_memory_core.migration import takeover
+from cognitive_memory_core.migration import conversion as takeover
 from cognitive_memory_core.store.database.database import Database
 
 left = int(sys.argv[2])
