@@ -197,12 +197,14 @@ def demo(arguments: argparse.Namespace) -> int:
         command += [name, str(path.resolve())] if path else []
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(FOREIGN_SETTINGS)}
     process = subprocess.Popen(command, env=kept | {"PYTHONIOENCODING": "utf-8"})  # noqa: S603  # our own script, no shell
+    was_interrupted = False
     while True:
         try:
             status = process.wait()
-        except KeyboardInterrupt:  # also reaches the script, which ends by itself
-            continue
-        return status if status in (0, 1, 2) else FAILED
+        except KeyboardInterrupt:  # also reaches the script, which ends by itself; its status may be lost with it
+            was_interrupted = True
+        else:
+            return FAILED if was_interrupted or status not in (0, 1, 2) else status
 
 
 def plugin_file(name: str) -> Path | None:
