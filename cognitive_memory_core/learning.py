@@ -13,7 +13,7 @@ from .errors import UnavailableError
 from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
 from .evolution.suggesting import Suggesting
 from .forgetting import Forgetting, Purge
-from .historian.intake import Backlog
+from .historian.intake import PastLines
 from .historian.merging import EntityMerge, ProfileMerging
 from .historian.model_merger import ModelMerger
 from .historian.pipeline import Pipeline, SurroundingsReader
@@ -112,7 +112,7 @@ class Learning:
             settings=live,
         )
         self.worker = HistorianWorker(opened.queue, pipeline, live, on_stored=self.note_stored)
-        self.backlog = Backlog(
+        self.past_lines = PastLines(
             ledger.log,
             opened.intake,
             live,
@@ -120,7 +120,7 @@ class Learning:
             may_call=lambda: not self.chat_breakers or self.budget.leaves_half,
         )
         opened.intake.on_queued, opened.intake.on_withdrawn = self.worker.nudge, self.merging.nudge
-        opened.intake.on_backfilled = self.backlog.note_lines
+        opened.intake.on_backfilled = self.past_lines.note_lines
         opened.on_restored = self.profile_indexer.nudge
         if opened.embedding.local:
             opened.embedding.local.on_replaced = self._note_embedder
@@ -196,7 +196,7 @@ class Learning:
     def learning_loops(self) -> list[BackgroundLoop]:
         """The loops that run while the memory forms new memories, beside those of worker and merging."""
         indexers = self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
-        own, opened = (self.takeover.loop, self.backlog.loop, *indexers), self.opened
+        own, opened = (self.takeover.loop, self.past_lines.loop, *indexers), self.opened
         others = opened.reconciler and opened.reconciler.loop, opened.embedding.loop, opened.reranking.loop
         return [*own, *(loop for loop in others if loop)]
 
@@ -249,8 +249,8 @@ class Learning:
             # wake the loops of the first stage that has work, and no later ones, so that these batch its output
             self.worker.nudge()
             if self.worker.is_idle:
-                if not self.backlog.is_idle:
-                    self.backlog.wake_now()
+                if not self.past_lines.is_idle:
+                    self.past_lines.wake_now()
                 self.merging.wake_now()
                 if self.merging.is_idle:
                     for loop in (self.indexer, self.profile_indexer, self.belief_indexer, self.opened.reconciler):
@@ -262,7 +262,7 @@ class Learning:
         return True
 
     async def _is_idle(self) -> bool:
-        if not (self.worker.is_idle and self.backlog.is_idle) or await self.takeover.is_due():
+        if not (self.worker.is_idle and self.past_lines.is_idle) or await self.takeover.is_due():
             return False
         try:
             if not self.merging.is_idle or await self.merging.waiting():

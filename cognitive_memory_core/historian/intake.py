@@ -305,7 +305,7 @@ SPENT = 600.0  # seconds between two looks whether the day's calls allow another
 
 
 @dataclass(eq=False)
-class Backlog:
+class PastLines:
     """Submits past lines in windows as large as live ones, while no job waits and ``may_call`` allows it."""
 
     message_log: MessageLog

@@ -119,7 +119,7 @@ ABOUT = [
 ]
 
 
-class Talk(NamedTuple):
+class LinesInOrder(NamedTuple):
     """The lines of a place in order of place and time: their rows, and numbers of session and topic."""
 
     rows: Array
@@ -142,7 +142,7 @@ class LineRows(Rows):
         self.about = self.column(np.dtype(ABOUT))
         self.hidden = np.empty(0, np.int64)  # seqs of lines that nobody may read at present
         self._numbers: dict[str, int] = {}
-        self._talk: tuple[frozenset[str], Talk] | None = None
+        self._talk: tuple[frozenset[str], LinesInOrder] | None = None
 
     def load(self, rows: Sequence[Row], passage: int = 0) -> None:
         """Append lines: seq and :data:`COLUMNS`; lines of different passages are not neighbours of each other."""
@@ -176,7 +176,7 @@ class LineRows(Rows):
         """Return the numbers of people or scopes; -2 for an unknown one."""
         return [self._numbers.get(name, -2) for name in names]
 
-    def talk(self, without: frozenset[str]) -> Talk:
+    def talk(self, without: frozenset[str]) -> LinesInOrder:
         """Return the lines that may be read in order, without those of some people; kept until the lines change."""
         if self._talk is not None and self._talk[0] == without:
             return self._talk[1]
@@ -196,7 +196,7 @@ class LineRows(Rows):
         in_session = np.arange(len(rows)) - np.flatnonzero(begins)[session - 1]
         position = np.full(len(self), -1)
         position[rows] = np.arange(len(rows))
-        talk = Talk(rows, position, session, np.cumsum(in_session % TOPIC_LINES == 0))
+        talk = LinesInOrder(rows, position, session, np.cumsum(in_session % TOPIC_LINES == 0))
         self._talk = without, talk
         return talk
 
@@ -259,7 +259,7 @@ def found_lines(
 
 
 def _relevance(
-    lines: LineRows, search: LineSearch, terms: Array, weights: tuple[Scores, Scores], talk: Talk, at: Array
+    lines: LineRows, search: LineSearch, terms: Array, weights: tuple[Scores, Scores], talk: LinesInOrder, at: Array
 ) -> Scores:
     """Return the relevance of the lines at these positions of a talk; before it, of a search that explains, its steps.
 
