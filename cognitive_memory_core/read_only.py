@@ -21,7 +21,7 @@ from .models.embedding import Embedding, embedding_of
 from .ports import SystemClock
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
-from .queue.folder import JobFolder
+from .queue.job_queue import FileQueue
 from .recall.one_pass import Sources
 from .recall.query import CurrentNames
 from .recall.recall import Recall
@@ -66,13 +66,14 @@ class MemoryReader:
 
     async def snapshot(self) -> DirectorySnapshot:
         """Return the figures now."""
-        ledger, jobs = self.ledger, await asyncio.to_thread(JobFolder.peeked, self._data_dir / "queues")
+        ledger = self.ledger
+        counts, failed = await asyncio.to_thread(FileQueue.peeked, self._data_dir / "queues")
         fingerprint = self._embedder.fingerprint
         today = self._clock.now().astimezone(self._settings.current.zone).date()
         return DirectorySnapshot(
             await ledger.archive.totals(),
-            jobs.counts(),
-            tuple(await asyncio.to_thread(jobs.failures)),
+            counts,
+            tuple(failed),
             tuple(await ledger.housekeeping.spent(today)),
             await ledger.vectors.lag(fingerprint),
             await ledger.vectors.dimensions(fingerprint),
@@ -85,12 +86,12 @@ class MemoryReader:
     async def report(self, *, days: int) -> QualityReport:
         """Return the quality report of all agents; what the bot counted in the last minute is missing."""
         ledger = self.ledger
-        jobs = await asyncio.to_thread(JobFolder.peeked, self._data_dir / "queues")
+        counts, _ = await asyncio.to_thread(FileQueue.peeked, self._data_dir / "queues")
 
         async def lag() -> int:
             return await ledger.vectors.lag(self._embedder.fingerprint)
 
-        reporting = Reporting(ledger, self.consent, self._settings, self._clock, jobs.counts, lag)
+        reporting = Reporting(ledger, self.consent, self._settings, self._clock, lambda: counts, lag)
         return await reporting.report(None, days=days)
 
     async def search(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:

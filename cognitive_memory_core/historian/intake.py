@@ -64,11 +64,14 @@ class Admission:
 
     @contextmanager
     def counting(self) -> Generator[None, None, None]:
-        """Count each QueueFull raised in the ``with`` block, by these limits or by the queue."""
+        """Count each QueueFull of these limits or of the queue in the ``with`` block, and log it once a minute."""
         try:
             yield
-        except QueueFull:
+        except QueueFull as refusal:
             self.refused += 1
+            if (now := self.elapsed()) - self._logged_at >= LOG_PAUSE:
+                self._logged_at = now
+                log.warning("%s", sentences.log.QUEUE_REFUSED.format(refusal=refusal, count=self.refused))
             raise
 
     def _take(self, *buckets: tuple[Hashable, float, str]) -> None:
@@ -82,11 +85,7 @@ class Admission:
             interval, full = 60.0 / rate, max(self._full_at.get(key, now), now)
             wait = full - now - (burst - 1) * interval
             if wait > interval * 1e-6:  # sums of intervals are not exact
-                refusal = said.format(limit=math.ceil(rate), seconds=math.ceil(wait))
-                if now - self._logged_at >= LOG_PAUSE:
-                    self._logged_at = now
-                    log.warning("%s", sentences.log.QUEUE_REFUSED.format(refusal=refusal, count=self.refused + 1))
-                raise QueueFull(refusal)
+                raise QueueFull(said.format(limit=math.ceil(rate), seconds=math.ceil(wait)))
             full_at[key] = full + interval
         self._full_at |= full_at
         if len(self._full_at) > self._sweep_at:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache, partial
 from typing import Annotated, Any, NamedTuple, cast
@@ -65,7 +64,7 @@ Body = dict[str, Any]  # a JSON object, before it is a Job
 _adapter = lru_cache(TypeAdapter[Turn | Dialogue])  # built for the first job, too
 _EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
 _REQUIRED = {"dialogue": ("messages",), "turn": ("memo", "observations", "message_ids")}  # in every file, by its kind
-_LISTS = ("observations", "message_ids")
+_LISTS = ("observations", "message_ids", "recent_messages")
 _SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
 
 
@@ -75,15 +74,8 @@ def written_instant(instant: datetime) -> str:
     return (instant.astimezone(timezone.utc) if offset % timedelta(minutes=1) else instant).isoformat()
 
 
-def _refuse_contradiction(body: Mapping[str, Any]) -> None:
-    """Raise BadArgument if a file of this program contradicts itself or lacks a field, because it is damaged then.
-
-    Other programs write scenes without a ``scope``.
-    """
-    scene: Any = body["scene"]
-    if not isinstance(scene, dict) or "scope" not in scene:
-        return
-    scene = cast("Body", scene)
+def _refuse_contradiction(body: Mapping[str, Any], scene: Body) -> None:
+    """Raise BadArgument if a file of this program contradicts itself or lacks a field, because it is damaged then."""
     place_id = scene.get("group_id" if scene.get("kind") == "group" else "user_id")
     if scene["scope"] != {"agent": scene.get("agent"), "kind": scene.get("kind"), "place_id": place_id}:
         raise BadArgument(sentences.caller.bad_value("scene.scope", scene["scope"], "这个 scene 的地点"))
@@ -92,12 +84,25 @@ def _refuse_contradiction(body: Mapping[str, Any]) -> None:
             raise BadArgument(sentences.caller.bad_value(name, None, "文本或列表"))
 
 
-def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
-    """Build the job of the flat format, cut to the usual size limits, because the older system had none.
+def _foreign(body: Mapping[str, Any]) -> Body:
+    """Return the fields of another program's or an older version's file under their current names.
 
-    The speaker is ``sender_id``, or ``user_id`` if that is missing; an id of 0 means nobody.
+    In the flat format of seed 001 the speaker is ``sender_id``, or ``user_id`` if that is missing; an id of 0 means
+    nobody.
     """
-    fields, seed = _currently_named(body), {name: _as_text(value or "") for name, value in body.items()}
+    fields = cast("Body", _as_ours(body))
+    for name, earlier in _EARLIER_NAMES.items():
+        said = next((fields[one] for one in (name, *earlier) if one in fields), None)
+        if said is not None:
+            fields[name] = said
+    for name in _LISTS:
+        if isinstance(fields.get(name), str):
+            fields[name] = [fields[name]] if fields[name] else []
+    if "scene" in body:
+        if isinstance(fields.get("scene"), dict):
+            fields["scene"] = {"agent": DEFAULT_AGENT, **fields["scene"]}
+        return fields
+    seed = {name: value for name, value in fields.items() if value not in ("", "0")}
     fields["scene"] = {
         "kind": "private",
         "agent": DEFAULT_AGENT,
@@ -106,52 +111,20 @@ def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Jo
     }
     if seed.get("group_id") and seed.get("request_type") != "private":
         fields["scene"] |= {"kind": "group", "group_id": seed["group_id"], "group_name": seed.get("group_name", "")}
-    fields["message_ids"] = [one for one in _as_list(fields.get("message_ids")) if one]
-    fields["recent_messages"] = _as_list(fields.get("recent_messages"))
+    if isinstance(ids := fields.get("message_ids"), list):
+        fields["message_ids"] = [one for one in cast("list[object]", ids) if one not in ("", "0")]
     times = (_SEED_INSTANT.validate_python(body.get(name)) for name in _SEED_TIMES)
-    fields["happened_at"] = happened_at = next(filter(None, times), None)
-    bounded, trimmed = _adapter(Turn).validate_python(fields).within(TurnLimits())
-    return Job(job_id, bounded, happened_at or arrived_at, trimmed)
+    return {**fields, "kind": "turn", "happened_at": next(filter(None, times), None)}
 
 
-def _currently_named(body: Mapping[str, Any]) -> Body:
-    """Return the fields of a turn or dialogue under their current names, and single texts as lists where required."""
-    fields = _non_null_fields(body)
-    for name, earlier in _EARLIER_NAMES.items():
-        said = next((fields[one] for one in (name, *earlier) if one in fields), None)
-        if said is not None:
-            fields[name] = said
-    return fields | {name: _as_list(fields[name]) for name in _LISTS if name in fields}
-
-
-def _line(value: object) -> object:
-    if not isinstance(value, dict):
-        return value
-    line = _non_null_fields(cast("Body", value))
-    return {**line, "scene": _scene(line.get("scene")), "reply_to": line.get("reply_to") or None}
-
-
-def _scene(value: object) -> object:
-    if not isinstance(value, dict):
-        return value
-    scene = {"agent": DEFAULT_AGENT, **_non_null_fields(cast("Body", value))}
-    return {**scene, "group_id": ""} if scene.get("kind") == "private" else scene
-
-
-def _non_null_fields(body: Mapping[str, Any]) -> Body:
-    """Return the fields that are not null, with numbers as texts."""
-    return {name: _as_text(value) for name, value in body.items() if value is not None}
-
-
-def _as_text(value: object) -> object:
-    """Return a number as a text, because other programs write ids and names as numbers."""
+def _as_ours(value: object) -> object:
+    """Return JSON without nulls, and with numbers as texts, because other programs write ids and names as numbers."""
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        return {name: _as_ours(one) for name, one in fields.items() if one is not None}
+    if isinstance(value, list):
+        return [_as_ours(one) for one in cast("list[object]", value)]
     return str(value) if type(value) is int else value
-
-
-def _as_list(value: object) -> Any:
-    """Return a list of texts: a single text becomes a list of one, and a missing value an empty list."""
-    items = [value] if isinstance(value, str) else value or []
-    return [_as_text(item) for item in cast("list[object]", items)] if isinstance(items, list) else items
 
 
 def _as_seed_instant(value: object) -> object:
@@ -236,15 +209,17 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     if isinstance(version, int) and version > VERSION:
         raise _not_understood(sentences.storage_errors.NEWER_VERSION.format(version=version))
     try:
-        if "scene" not in body:
-            return _read_seed(body, job_id, arrived_at)
-        _refuse_contradiction(body)
-        fields = {**_currently_named(body), "scene": _scene(body["scene"])}
+        scene, fields = body.get("scene"), body
+        if isinstance(scene, dict) and "scope" in scene:
+            _refuse_contradiction(body, cast("Body", scene))
+        else:
+            fields = _foreign(body)
         head = JobHead.model_validate(fields)
-        kind, lines = (Dialogue, "messages") if body.get("kind") == "dialogue" else (Turn, "recent_messages")
-        if isinstance(fields.get(lines), list):
-            fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
-        return Job(job_id, _adapter(kind).validate_python(fields), head.accepted_at or arrived_at, head.trimmed)
+        work = _adapter(Dialogue if fields.get("kind") == "dialogue" else Turn).validate_python(fields)
+        if "scene" in body:
+            return Job(job_id, work, head.accepted_at or arrived_at, head.trimmed)
+        bounded, trimmed = work.within(TurnLimits())  # the older system had no limits
+        return Job(job_id, bounded, fields["happened_at"] or arrived_at, trimmed)
     except ValidationError as refused:
         first = refused.errors(include_url=False)[0]
         reason = sentences.settings.refusal(first["type"], first.get("ctx", {}))
@@ -257,19 +232,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
 def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> tuple[Scope, Memo | None]:
     """Read only what the index keeps; the rest of the object is validated when the job is claimed."""
     job = job_of({**body, **_UNLABELLED}, job_id, arrived_at)
-    return _interned(job.scope), memo_of(job)
-
-
-def memo_of(job: Job) -> Memo | None:
-    """Return the memo of a queued job as it will be stored."""
-    memo = job.memo
-    return memo and replace(memo, scope=_interned(memo.scope), text=writable_text(memo.text))
-
-
-@lru_cache(maxsize=4096)
-def _interned(scope: Scope) -> Scope:
-    """Return one shared object for equal scopes: fewer objects shorten garbage collection with a long queue."""
-    return scope
+    return job.scope, job.memo
 
 
 def buried(body: Body, error: str, failed_at: datetime) -> bytes:
