@@ -1,7 +1,7 @@
 """Who may record, recall and read what: permissions per person and place, cached in memory, and the check of reads.
 
-:class:`ReadAccess` is applied before a store is queried, and again to every row before it is returned. A caller that
-asks for another group or person is rejected by :func:`requested_filter`.
+The check is applied before a store is queried, and again to every row before it is returned. A caller that asks for
+another group or person is rejected by :func:`requested_filter`.
 """
 
 from __future__ import annotations
@@ -29,18 +29,30 @@ from .text.people import Redaction
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
 KEPT_PERIODS = timedelta(days=366)  # a caller may submit lines a long time after they were said
 HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
-Redactable = TypeVar("Redactable", Event, Message, Memo, Pin)
+Redactable = TypeVar("Redactable", Event, Message, Memo, Pin, Profile)
+Listed = TypeVar("Listed", Event, Message, Memo, Pin)
 
 
 class Consent:
-    """Answers permission checks without I/O; every change is stored before it takes effect."""
+    """Decides what may be stored and what a scene may read, and redacts people who opted out; without I/O.
 
-    def __init__(self, ledger: Ledger, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
+    Every change is stored before it takes effect. A check of a read uses the request, the row itself and the present
+    state, and does not trust the store: a row that the scene may not read is left out even if the store returns it.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        settings: Live[Settings] | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+    ) -> None:
         """Start without restrictions, until :meth:`load` reads those of a ledger, with its tombstones.
 
-        ``now`` returns the current time, which tells whether a switch has ended.
+        ``settings`` are read anew at each call. ``now`` returns the current time, which tells whether a switch has
+        ended.
         """
         self._ledger = ledger
+        self._settings = settings or Live(Settings())
         self._now = now
         self._changing = asyncio.Lock()  # loading and changing must not overlap
         self._tombstones = Tombstones()
@@ -156,7 +168,9 @@ class Consent:
         return self._hide(text) if self.opted_out else text
 
     def redacted(self, item: Redactable) -> Redactable:
-        """Return a stored item with people who opted out redacted in every text of it."""
+        """Return an item with people who opted out redacted in each of its texts; a profile keeps its own person."""
+        if isinstance(item, Profile):
+            return replace(item.reworded(self.hidden), name=self.hidden(item.name))
         if isinstance(item, Event):
             left = without_quotes(item, lambda quote: quote.sender_id in self.opted_out)
             return reworded(left or replace(item, text=sentences.context.SOMEBODY, quotes=()), self._hide)
@@ -194,50 +208,10 @@ class Consent:
             recent_messages=shown,
         )
 
-    async def _leave_out(self, user_ids: frozenset[str]) -> None:
-        self.opted_out = user_ids
-        self._hide = self._hide.hiding(user_ids)  # takes effect even if reading the names fails
-        names = await self._ledger.names.names_of(user_ids)
-        shared = await self._ledger.names.shared(user_ids, with_words=True)
-        if len(user_ids) + len(names) > HANDFUL:
-            known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)
-        else:
-            known = Redaction.of(user_ids, names, shared)
-        if self.opted_out == user_ids:
-            self._hide = known
-
-    async def _load_periods(self) -> None:
-        periods: dict[tuple[Scope, str], list[Incognito]] = {}
-        for one in await self._ledger.consent.incognito():
-            periods.setdefault((one.scope, one.user_id), []).append(one)
-        self._periods = periods
-
-
-class ReadAccess:
-    """Decides what a scene may read, and redacts people who opted out.
-
-    The checks use the request, the row itself and the present consent, and do not trust the store: a row that the scene
-    may not read is left out even if the store returns it.
-    """
-
-    def __init__(self, consent: Consent, settings: Live[Settings]) -> None:
-        """Create over consent and settings, both of which are read anew at each call."""
-        self.consent = consent
-        self._settings = settings
-
-    @property
-    def hidden_people(self) -> frozenset[str]:
-        """Ids of the people who opted out."""
-        return self.consent.opted_out
-
     @property
     def is_enabled(self) -> bool:
         """Whether the memory is enabled; with ``enabled=false`` only lists, recent messages and memos can be read."""
         return self._settings.current.enabled
-
-    def may_recall(self, scene: Scene) -> bool:
-        """Return whether the switch of the place permits reads."""
-        return self.consent.may_recall(scene)
 
     def may_search(self, scene: Scene) -> bool:
         """Return whether events and profiles may be searched: the switch permits reads and the memory is enabled."""
@@ -245,7 +219,7 @@ class ReadAccess:
 
     def may_find(self, scene: Scene) -> bool:
         """Return whether messages may be looked up by id: the place permits recording or retrieval."""
-        return self.may_recall(scene) or self.consent.is_recorded(scene.scope)
+        return self.may_recall(scene) or self.is_recorded(scene.scope)
 
     def admits(self, scene: Scene, item: Event | Message | Memo | Pin) -> bool:
         """Return whether a scene may see an item.
@@ -256,27 +230,27 @@ class ReadAccess:
         if isinstance(item, Event):
             return self.present_filter(scene).admits(item)
         if isinstance(item, Message):
-            return item.scene.scope == scene.scope and item.scene.user_id not in self.hidden_people
+            return item.scene.scope == scene.scope and item.scene.user_id not in self.opted_out
         if isinstance(item, Memo):
-            return item.scope == scene.scope and item.user_id not in self.hidden_people
+            return item.scope == scene.scope and item.user_id not in self.opted_out
         return item.scope == scene.scope and (scene.kind == "operator" or item.owner_id in ("", scene.user_id))
 
     def present_filter(self, scene: Scene) -> ReadFilter:
         """Return the read filter of all events that a scene may see now, without those of people who opted out."""
-        return ReadFilter(scene, without=self.hidden_people)
+        return ReadFilter(scene, without=self.opted_out)
 
-    def shown(self, scene: Scene, items: Iterable[Redactable]) -> list[Redactable]:
+    def shown(self, scene: Scene, items: Iterable[Listed]) -> list[Listed]:
         """Return the items of a list that a scene may see, redacted."""
-        return [self.consent.redacted(item) for item in items if self.admits(scene, item)]
+        return [self.redacted(item) for item in items if self.admits(scene, item)]
 
     def hits(self, read_filter: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
         """Return the hits that a read filter admits, redacted, without neighbouring lines that the scene may not see.
 
         A score above 1, to which boosts for age and people can raise it, is returned as 1; the order does not change.
         """
-        read_filter = replace(read_filter, without=self.hidden_people)
+        read_filter = replace(read_filter, without=self.opted_out)
         around = replace(read_filter, user_id="", group_id="", kinds=(), window=None)
-        redacted = self.consent.redacted
+        redacted = self.redacted
         return [
             replace(
                 hit,
@@ -290,12 +264,12 @@ class ReadAccess:
 
     def is_shared(self, user_id: str) -> bool:
         """Return whether a person's own profile may be shown in the groups that they are known in."""
-        return self._settings.current.sharing == "shared" or user_id in self.consent.shared
+        return self._settings.current.sharing == "shared" or user_id in self.shared
 
     @property
     def sharing_people(self) -> frozenset[str] | None:
         """Ids of the people who share their own profile; None if everybody does."""
-        return None if self._settings.current.sharing == "shared" else self.consent.shared
+        return None if self._settings.current.sharing == "shared" else self.shared
 
     def may_read_profile(self, scene: Scene, key: ProfileKey) -> bool:
         """Return whether a scene may read a profile; a shared one may be read in groups, not in other private chats."""
@@ -303,7 +277,7 @@ class ReadAccess:
 
     def admits_profile(self, scene: Scene, key: ProfileKey) -> bool:
         """Return whether a scene may see a profile: it may read it, and the person has not opted out."""
-        return self.may_read_profile(scene, key) and key.user_id not in self.hidden_people
+        return self.may_read_profile(scene, key) and key.user_id not in self.opted_out
 
     def profile(self, scene: Scene, profile: Profile | None) -> Profile | None:
         """Return a profile, redacted; None if it is None or the scene may not see it."""
@@ -323,35 +297,50 @@ class ReadAccess:
         own = ((one, self.profile(scene, one.profile)) for one in revisions if one.profile.key == key)
         return [replace(one, profile=profile) for one, profile in own if profile is not None]
 
-    def redacted(self, profile: Profile) -> Profile:
-        """Return a profile in which people who opted out are redacted, other than its own person."""
-        hide = self.consent.hidden
-        return replace(profile.reworded(hide), name=hide(profile.name))
-
     def belief(self, scope: Scope, belief: Belief) -> Belief | None:
         """Return a belief, redacted; None if it is not of this place, or only people who opted out said it."""
-        if belief.scope == scope and not self.hidden_people:
-            return belief
-        left = tuple(one for one in belief.supporters if one not in self.hidden_people)
+        left = tuple(one for one in belief.supporters if one not in self.opted_out)
         if belief.scope != scope or (belief.supporters and not left):
             return None
-        hide = self.consent.hidden
-        tags = tuple(tag for tag in map(hide, belief.tags) if tag)
-        said = (hide(belief.statement), hide(belief.change_summary), tags, left)
-        if said == (belief.statement, belief.change_summary, belief.tags, belief.supporters):
-            return belief
-        return replace(belief, statement=said[0], change_summary=said[1], tags=tags, supporters=left)
+        hide = self.hidden
+        return replace(
+            belief,
+            statement=hide(belief.statement),
+            change_summary=hide(belief.change_summary),
+            tags=tuple(tag for tag in map(hide, belief.tags) if tag),
+            supporters=left,
+        )
 
     def change(self, scope: Scope, change: Change) -> Change | None:
         """Return an entry of the change log, redacted; None if it is not of this place."""
         if change.scope != scope:
             return None
-        hide = self.consent.hidden
-        by = "" if change.changed_by in self.hidden_people else change.changed_by
-        redacted_change = replace(
-            change, old_statement=hide(change.old_statement), new_statement=hide(change.new_statement)
+        hide = self.hidden
+        return replace(
+            change,
+            old_statement=hide(change.old_statement),
+            new_statement=hide(change.new_statement),
+            change_reason=hide(change.change_reason),
+            changed_by="" if change.changed_by in self.opted_out else change.changed_by,
         )
-        return replace(redacted_change, change_reason=hide(change.change_reason), changed_by=by)
+
+    async def _leave_out(self, user_ids: frozenset[str]) -> None:
+        self.opted_out = user_ids
+        self._hide = self._hide.hiding(user_ids)  # takes effect even if reading the names fails
+        names = await self._ledger.names.names_of(user_ids)
+        shared = await self._ledger.names.shared(user_ids, with_words=True)
+        if len(user_ids) + len(names) > HANDFUL:
+            known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)
+        else:
+            known = Redaction.of(user_ids, names, shared)
+        if self.opted_out == user_ids:
+            self._hide = known
+
+    async def _load_periods(self) -> None:
+        periods: dict[tuple[Scope, str], list[Incognito]] = {}
+        for one in await self._ledger.consent.incognito():
+            periods.setdefault((one.scope, one.user_id), []).append(one)
+        self._periods = periods
 
 
 def requested_filter(

@@ -135,7 +135,7 @@ class Learning:
         self.suggesting = Suggesting(
             ledger.events,
             ledger.beliefs,
-            opened.access,
+            opened.consent,
             live,
             clock,
             opened.names.of,

@@ -37,7 +37,7 @@ class Listings:
 
     def __init__(self, opened: Opened) -> None:
         """Create over what is open."""
-        self.access, self.names, self.clock, self.searching = opened.access, opened.names, opened.clock, opened.recall
+        self.consent, self.names, self.clock, self.searching = opened.consent, opened.names, opened.clock, opened.recall
         ledger = opened.ledger
         self.rows, self.stored, self.log, self.missed = ledger.listings, ledger.events, ledger.log, ledger.missed
         self.quality, self.buffer, self.meter = ledger.quality, opened.buffer, opened.meter
@@ -45,14 +45,14 @@ class Listings:
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
         agent = _agent(scene)
-        found = await self.rows.events(agent, listing, limit, offset, without=self.access.hidden_people)
+        found = await self.rows.events(agent, listing, limit, offset, without=self.consent.opted_out)
         return self._shown(scene, await self.names.of(found))
 
     async def lines(self, scene: Scene, listing: LineListing, limit: int, offset: int) -> list[Message]:
         """Return lines of the log, newest first."""
         await self.buffer.flush()
-        found = await self.log.lines(_agent(scene), listing, limit, offset, without=self.access.hidden_people)
-        return [one for line in found for one in self.access.shown(_in_place(line.scene.scope), [line])]
+        found = await self.log.lines(_agent(scene), listing, limit, offset, without=self.consent.opted_out)
+        return [one for line in found for one in self.consent.shown(_in_place(line.scene.scope), [line])]
 
     async def learned_from(self, scene: Scene, message_ids: Collection[str]) -> Mapping[tuple[str, str], str]:
         """Return the id of the active event that was made of each line, by the key of its place and its id."""
@@ -60,14 +60,14 @@ class Listings:
 
     async def said_at(self, scene: Scene, user_id: str, since: datetime) -> list[datetime]:
         """Return when what a person said happened; empty for a person who opted out."""
-        hidden = user_id in self.access.hidden_people
+        hidden = user_id in self.consent.opted_out
         return [] if hidden else await self.rows.said_at(_agent(scene), user_id, since)
 
     async def answers(self, scene: Scene, place: Scope, newest: int, limit: int) -> list[Answering]:
         """Return who answers whom in the newest lines of a place, the most frequent first."""
         _agent(scene)
         found = await self.rows.answers(place, newest, limit)
-        hide, hidden = self.access.consent.hidden, self.access.hidden_people
+        hide, hidden = self.consent.hidden, self.consent.opted_out
         return [
             replace(one, name=hide(one.name), answered_name=hide(one.answered_name))
             for one in found
@@ -86,7 +86,7 @@ class Listings:
         Parts that were unavailable or too slow are named in ``degraded``. The search does not count as a recall.
         """
         agent, place = _agent(scene), listing.place
-        if not self.access.may_search(scene):
+        if not self.consent.may_search(scene):
             return SearchResult()
         is_chat = place is not None and place.kind == "private"
         read_filter = ReadFilter(
@@ -95,10 +95,10 @@ class Listings:
             place.group_id if place else "",
             (listing.kind,) if listing.kind else (),
             listing.window,
-            self.access.hidden_people,
+            self.consent.opted_out,
         )
         found = await self.searching.search(read_filter, text[:LONGEST], top_k=limit)
-        hits = self.access.hits(read_filter, found.hits)
+        hits = self.consent.hits(read_filter, found.hits)
         return SearchResult(tuple(hit for hit in hits if place in (None, hit.event.scope)), found.degraded)
 
     async def event(self, scene: Scene, event_id: str) -> Event:
@@ -131,15 +131,15 @@ class Listings:
         _agent(scene)
         scope, here = event.scope, _in_place(event.scope)
         lines = await self.log.find(scope, frozenset(event.message_ids)) if event.message_ids else []
-        read_filter = ReadFilter(here, group_id=scope.group_id, without=self.access.hidden_people)
+        read_filter = ReadFilter(here, group_id=scope.group_id, without=self.consent.opted_out)
         passages = await self.log.around(lines, read_filter, reach) if lines else []
-        return self.access.shown(here, [line for passage in passages for line in passage])
+        return self.consent.shown(here, [line for passage in passages for line in passage])
 
     async def places(self, scene: Scene, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
         """Return places, the one with the latest event or line first; not the private chats of people who opted out."""
-        listing = replace(listing, without=listing.without | self.access.hidden_people)
+        listing = replace(listing, without=listing.without | self.consent.opted_out)
         found = await self.rows.places(_agent(scene), listing, limit, offset)
-        return [replace(one, name=self.access.consent.hidden(one.name)) for one in found]
+        return [replace(one, name=self.consent.hidden(one.name)) for one in found]
 
     async def people(self, scene: Scene, text: str, limit: int, offset: int) -> list[PersonEntry]:
         """Return people whose id or a name matches ``text``, with their opt-out and sharing, the last seen first."""
@@ -153,21 +153,21 @@ class Listings:
 
     async def seen_names(self, scene: Scene, user_id: str) -> list[SeenName]:
         """Return the names that a person had, the last seen first; none of a person who opted out."""
-        return [] if user_id in self.access.hidden_people else await self.rows.names(_agent(scene), user_id)
+        return [] if user_id in self.consent.opted_out else await self.rows.names(_agent(scene), user_id)
 
     async def profiles(
         self, scene: Scene, entity_type: EntityType | None, text: str, limit: int, offset: int
     ) -> list[Profile]:
         """Return profiles, the last updated first."""
         found = await self.rows.profiles(_agent(scene), entity_type, text, limit, offset)
-        return [shown for one in found if (shown := self.access.profile(scene, one))]
+        return [shown for one in found if (shown := self.consent.profile(scene, one))]
 
     async def sources(self, scene: Scene, key: ProfileKey, limit: int, offset: int) -> list[ProfileSource]:
         """Return the facts of a profile, the newest first."""
-        if key.agent != _agent(scene) or not self.access.admits_profile(scene, key):
+        if key.agent != _agent(scene) or not self.consent.admits_profile(scene, key):
             return []
         found = await self.rows.sources(key, limit, offset)
-        return [replace(one, text=self.access.consent.hidden(one.text)) for one in found]
+        return [replace(one, text=self.consent.hidden(one.text)) for one in found]
 
     async def note_missed(self, scene: Scene, asked_in: Scene, question: str, event_id: str) -> MissedEvent:
         """Store that a question should have found an event; the same case is stored only once.
@@ -175,7 +175,7 @@ class Listings:
         People who opted out are redacted in the question. Raises UnknownEvent.
         """
         event = await self.event(scene, event_id)
-        place, said = asked_in.scope, self.access.consent.hidden(question[:QUESTION])
+        place, said = asked_in.scope, self.consent.hidden(question[:QUESTION])
         case_id = derived_id("missed", place.key, asked_in.user_id, said, event.id)
         case = MissedEvent(case_id, place, asked_in.user_id, said, event.id, self.clock.now())
         await self.missed.note(case)
@@ -183,8 +183,8 @@ class Listings:
 
     async def missed_events(self, scene: Scene, limit: int, offset: int) -> list[MissedEvent]:
         """Return the noted cases of failed recall, the latest first."""
-        found = await self.missed.cases(_agent(scene), limit, offset, without=self.access.hidden_people)
-        hide = self.access.consent.hidden
+        found = await self.missed.cases(_agent(scene), limit, offset, without=self.consent.opted_out)
+        hide = self.consent.hidden
         return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in found]
 
     async def drop_missed(self, scene: Scene, case_id: str) -> None:
@@ -198,14 +198,14 @@ class Listings:
         return await self.missed.recalled(event_id)
 
     def _person(self, entry: PersonEntry) -> PersonEntry:
-        if entry.user_id in self.access.hidden_people:
+        if entry.user_id in self.consent.opted_out:
             return PersonEntry(entry.user_id, has_opted_out=True)
-        return replace(entry, is_sharing=self.access.is_shared(entry.user_id))
+        return replace(entry, is_sharing=self.consent.is_shared(entry.user_id))
 
     def _shown(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
         """Return events redacted, also retired ones, which the usual access check would drop."""
         retired: dict[str, datetime] = {event.id: event.retired_at for event in events if event.retired_at}
-        shown = self.access.shown(scene, [replace(event, retired_at=None) for event in events])
+        shown = self.consent.shown(scene, [replace(event, retired_at=None) for event in events])
         return [replace(event, retired_at=retired.get(event.id)) for event in shown]
 
 

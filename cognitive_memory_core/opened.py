@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
-from .consent import Consent, ReadAccess
+from .consent import Consent
 from .disk import DirectoryOwner, Disk
 from .end_summaries import EndSummaries, MemoWriter
 from .evolution.beliefs import BeliefKeeping
@@ -174,9 +174,8 @@ class Opened:
     def compose(self) -> None:
         """Build the parts that take messages in and answer reads; ``Learning`` sets their callbacks later."""
         live, ledger, clock, embedder = self.settings, self.ledger, self.clock, self.embedder
-        self.consent = Consent(ledger, clock.now)
+        self.consent = Consent(ledger, live, clock.now)
         self.watch.on_brought_back = self.consent.load
-        self.access = ReadAccess(self.consent, live)
         self.names = CurrentNames(ledger.names)
         self.memos = MemoWriter(ledger.notes, self.mirror)
         store = self.store
@@ -193,7 +192,7 @@ class Opened:
             store=self.profiles,
             index=ledger.profiles,
             embedder=embedder,
-            access=self.access,
+            consent=self.consent,
             settings=live,
             facts=ledger.facts,
             names=self.names,
@@ -204,7 +203,7 @@ class Opened:
                 ledger,
                 embedder,
                 clock,
-                self.access,
+                self.consent,
                 self.names,
                 self.profile_reader,
                 self.belief_search,

@@ -35,7 +35,7 @@ class PinsAndRevisions(Reads):
     @reading(list)
     async def pins(self, scene: Scene) -> list[Pin]:
         """Return the pins of the scene's place, oldest first: the group's and the asker's own, for an operator all."""
-        return self._opened.access.shown(scene, await self._opened.ledger.notes.pins(scene.scope))
+        return self._opened.consent.shown(scene, await self._opened.ledger.notes.pins(scene.scope))
 
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
         """Store a pin; return the existing one for an exact duplicate; raise LimitReached over ``pins.max``."""
@@ -67,7 +67,7 @@ class PinsAndRevisions(Reads):
     async def _get_pin(self, scene: Scene, pin_id: str) -> Pin:
         pin = await self._opened.ledger.notes.find_pin(pin_id)
         is_anywhere = scene.kind == "operator" and not scene.group_id
-        if pin and (pin.scope.agent == scene.agent if is_anywhere else self._opened.access.admits(scene, pin)):
+        if pin and (pin.scope.agent == scene.agent if is_anywhere else self._opened.consent.admits(scene, pin)):
             return pin
         raise UnknownPin(sentences.caller.UNKNOWN_PIN)
 
@@ -89,7 +89,7 @@ class PinsAndRevisions(Reads):
         await self._permit(scene, key)
         without = await forgotten_in(key, opened.ledger.eraser)
         found = [replace(one, profile=without(one.profile)) for one in await opened.profiles.revisions(key)]
-        return opened.access.revisions(scene, key, found)
+        return opened.consent.revisions(scene, key, found)
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.
@@ -139,4 +139,4 @@ class PinsAndRevisions(Reads):
     async def _taken_in(self, stored: Profile) -> Profile:
         await self._opened.ledger.profiles.take_in(stored.key, self._opened.profiles.read)
         self._opened.on_restored()
-        return self._opened.access.redacted(stored)
+        return self._opened.consent.redacted(stored)

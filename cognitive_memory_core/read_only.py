@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .consent import Consent, ReadAccess
+from .consent import Consent
 from .domain.figures import Spending, Totals
 from .domain.message import Hit
 from .domain.quality import QualityReport
@@ -61,8 +61,7 @@ class MemoryReader:
         self._settings = Live(settings)
         self._data_dir = data_dir
         self._clock = SystemClock()
-        self.consent = Consent(ledger)
-        self._access = ReadAccess(self.consent, self._settings)
+        self.consent = Consent(ledger, self._settings)
 
     async def snapshot(self) -> DirectorySnapshot:
         """Return the figures now."""
@@ -98,10 +97,10 @@ class MemoryReader:
         """Search what the filter's scene may read, best first, by words and by the vectors in the ledger."""
         if self._local:
             await self._local.load()  # unlike a bot's, this question can wait
-        sources = Sources(self.ledger, self._embedder, self._clock, self._access, CurrentNames(self.ledger.names))
-        read_filter = replace(read_filter, without=self._access.hidden_people)
+        sources = Sources(self.ledger, self._embedder, self._clock, self.consent, CurrentNames(self.ledger.names))
+        read_filter = replace(read_filter, without=self.consent.opted_out)
         found = await Recall(sources, self._settings).search(read_filter, query, top_k=top_k)
-        return self._access.hits(read_filter, found.hits)
+        return self.consent.hits(read_filter, found.hits)
 
     async def export(self, path: Path, *, user_id: str | None, on_row: Callable[[], None]) -> int:
         """Write an export, complete or not at all; ``on_row`` is called for each row of the ledger.

@@ -43,7 +43,7 @@ Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
 def reading(nothing: Callable[[], object], gate: str = "") -> Callable[[Method], Method]:
     """Decorate a method so that it returns ``nothing()`` while no memory is open, or where the ``gate`` is shut.
 
-    The gate is the name of a rule of :class:`ReadAccess` for the scene, which comes first.
+    The gate is the name of a rule of :class:`Consent` for the scene, which comes first.
     """
 
     def decorated(method: Method) -> Method:
@@ -52,7 +52,7 @@ def reading(nothing: Callable[[], object], gate: str = "") -> Callable[[Method],
             answering = method(self, *args, **kwargs)  # raises TypeError for arguments that the method does not take
             opened = self._open  # pyright: ignore[reportPrivateUsage]  # this function is a method of the class
             scene = args[0] if args else kwargs.get("scene")
-            if opened is not None and (not gate or getattr(opened.access, gate)(scene)):
+            if opened is not None and (not gate or getattr(opened.consent, gate)(scene)):
                 return await answering
             answering.close()
             return nothing()
@@ -89,9 +89,9 @@ class Reads:
         """
         known, opened = None if shown is None else checked_ids(shown), self._open
         with self._stopwatches.timed("context"):
-            if opened is None or not opened.access.may_recall(scene):
+            if opened is None or not opened.consent.may_recall(scene):
                 return NOTHING
-            if not opened.access.is_enabled:
+            if not opened.consent.is_enabled:
                 return await opened.recall.memos_only(scene, budget=budget)
             began = time.monotonic()
             built = await opened.recall.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
@@ -107,7 +107,7 @@ class Reads:
         """
         from .recall.ranking import Explanation  # noqa: PLC0415  # loaded with an open memory
 
-        if self._open is None or not self._open.access.may_search(scene):
+        if self._open is None or not self._open.consent.may_search(scene):
             return Explanation(NOTHING)
         return await self._open.recall.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
 
@@ -136,12 +136,12 @@ class Reads:
         read_filter, opened = requested_filter(scene, user_id, group_id, kinds, window), self._open
         limit = max(counted(top_k, self._settings.current.query.tool_default_top_k), 1)
         with self._stopwatches.timed("search_events"):
-            if opened is None or not opened.access.may_search(scene):
+            if opened is None or not opened.consent.may_search(scene):
                 return []
-            read_filter, began = replace(read_filter, without=opened.access.hidden_people), time.monotonic()
+            read_filter, began = replace(read_filter, without=opened.consent.opted_out), time.monotonic()
             found = await opened.recall.search(read_filter, query[:MAX_QUERY], top_k=limit)
             opened.tally.took("search", time.monotonic() - began)
-            hits = opened.access.hits(read_filter, found.hits)
+            hits = opened.consent.hits(read_filter, found.hits)
             opened.tally.recalled([hit.event.id for hit in hits if hit.event.kind != "message"])
             return hits
 
@@ -149,8 +149,8 @@ class Reads:
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the events that the scene may read, newest first."""
         opened, count, start = self._opened, counted(limit, 20), counted(offset, 0, most=MAX_OFFSET)
-        found = await opened.ledger.events.recent(opened.access.present_filter(scene), count, start)
-        return opened.access.shown(scene, await opened.names.of(found))
+        found = await opened.ledger.events.recent(opened.consent.present_filter(scene), count, start)
+        return opened.consent.shown(scene, await opened.names.of(found))
 
     @reading(list, "may_recall")
     async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
@@ -162,7 +162,7 @@ class Reads:
             return []
         found = await opened.ledger.eraser.forgotten(scene.user_id, opened.clock.now() - RESTORABLE)
         standing = [replace(event, retired_at=None) for event in found]  # the access check admits no retired ones
-        shown = opened.access.shown(scene, await opened.names.of(standing))
+        shown = opened.consent.shown(scene, await opened.names.of(standing))
         forgotten_at = {event.id: event.retired_at for event in found}
         return [replace(event, retired_at=forgotten_at[event.id]) for event in shown[start : start + count]]
 
@@ -172,8 +172,8 @@ class Reads:
         opened, shown = self._open, list[Event]()
         if opened is not None:
             found = await self._stored(scene, event_id)
-            if found.retired_at is None and opened.access.may_recall(scene):
-                shown = opened.access.shown(scene, await opened.names.of([found]))
+            if found.retired_at is None and opened.consent.may_recall(scene):
+                shown = opened.consent.shown(scene, await opened.names.of([found]))
         if not shown:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         return shown[0]
@@ -194,8 +194,8 @@ class Reads:
     ) -> list[Message]:
         """Return the newest logged messages of the place, oldest first, without those of people who opted out."""
         opened, count = self._opened, counted(limit, RECENT)
-        found = await opened.buffer.recent(scene.scope, count, before=until, without=opened.access.hidden_people)
-        return opened.access.shown(scene, await opened.names.of(found))
+        found = await opened.buffer.recent(scene.scope, count, before=until, without=opened.consent.opted_out)
+        return opened.consent.shown(scene, await opened.names.of(found))
 
     async def catch_up(self, scene: Scene, *, since: datetime | str | None = None) -> CatchUp:
         """Return what was said in the place after ``since``, or after the asker's last line, by talk.
@@ -210,16 +210,16 @@ class Reads:
         start = None if since is None else instant_of(since, self._settings.current.zone, "since")
         if (opened := self._open) is None:
             return CatchUp(start or datetime.now(timezone.utc))
-        now, access = opened.clock.now(), opened.access
-        is_open, hidden = access.may_recall(scene), access.hidden_people
+        now, consent = opened.clock.now(), opened.consent
+        is_open, hidden = consent.may_recall(scene), consent.opted_out
         found = await opened.buffer.recent(scene.scope, MOST_MISSED, before=None, without=hidden) if is_open else []
-        lines = access.shown(scene, await opened.names.of(found))
+        lines = consent.shown(scene, await opened.names.of(found))
         if start is None:
             earlier = [one.sent_at for one in lines if one.sender_id == scene.user_id and one.sent_at < now - JUST_BACK]
             start = max(earlier) if earlier else lines[0].sent_at - MOMENT if lines else now
         missed = [line for line in lines if line.sent_at > start]
-        made = await opened.ledger.events.made_of([line.key for line in missed], access.present_filter(scene))
-        events = access.shown(scene, await opened.names.of(made))
+        made = await opened.ledger.events.made_of([line.key for line in missed], consent.present_filter(scene))
+        events = consent.shown(scene, await opened.names.of(made))
         is_cut = len(lines) == MOST_MISSED and lines[0].sent_at > start
         return CatchUp(start, talks_of(missed, events), is_cut)
 
@@ -232,13 +232,13 @@ class Reads:
         """
         opened = self._opened
         found = await opened.buffer.find(scene.scope, checked_ids(message_ids))
-        return opened.access.shown(scene, await opened.names.of(found))
+        return opened.consent.shown(scene, await opened.names.of(found))
 
     @reading(list, "may_recall")
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
         """Return the newest memos of the place, newest last, including those of jobs that are still queued."""
         opened, count = self._opened, counted(limit, self._settings.current.query.recent_end_summaries_inject_k)
-        return opened.access.shown(scene, await opened.recall.memos(scene.scope, count))
+        return opened.consent.shown(scene, await opened.recall.memos(scene.scope, count))
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
         """Return a profile, or None if there is none.
@@ -248,9 +248,9 @@ class Reads:
         """
         if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
-        if (opened := self._open) is None or not opened.access.may_search(scene):
+        if (opened := self._open) is None or not opened.consent.may_search(scene):
             return None
-        return opened.access.profile(scene, await opened.profile_reader.asked(scene, entity_type, entity_id))
+        return opened.consent.profile(scene, await opened.profile_reader.asked(scene, entity_type, entity_id))
 
     async def search_profiles(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
@@ -258,11 +258,11 @@ class Reads:
         """Search the profiles that the scene may read, best first."""
         limit, opened = max(counted(top_k, self._settings.current.query.profile_top_k), 1), self._open
         with self._stopwatches.timed("search_profiles"):
-            if opened is None or not opened.access.may_search(scene):
+            if opened is None or not opened.consent.may_search(scene):
                 return []
             said = query[:MAX_QUERY]
             found = await opened.profile_reader.search(scene, said, entity_type=entity_type, top_k=limit)
-            return opened.access.profile_hits(scene, found)
+            return opened.consent.profile_hits(scene, found)
 
     async def beliefs(
         self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
@@ -275,7 +275,7 @@ class Reads:
         if opened is None:
             return BeliefPage((), 0)
         scope = group_of(scene)
-        if not opened.access.may_recall(scene):
+        if not opened.consent.may_recall(scene):
             return BeliefPage((), 0)
         page = await opened.beliefs.beliefs.page(scope, status, count, start)
         return BeliefPage(tuple(await self._worded(scope, page.beliefs)), page.total)
@@ -288,9 +288,9 @@ class Reads:
         from .evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
 
         opened, scope, count = self._opened, group_of(scene), counted(limit, 5)
-        if not opened.access.may_search(scene):
+        if not opened.consent.may_search(scene):
             return []
-        worded = partial(opened.access.belief, scope)
+        worded = partial(opened.consent.belief, scope)
         found = opened.belief_search.find(scope, query[:MAX_QUERY], limit=count, threshold=threshold, worded=worded)
         hits = await found
         named = await self._worded(scope, [hit.belief for hit in hits])
@@ -312,15 +312,15 @@ class Reads:
         from .evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
 
         opened, scope, count = self._opened, group_of(scene), counted(days, 7, most=MOST_DAYS)
-        if not opened.access.may_recall(scene):
+        if not opened.consent.may_recall(scene):
             return []
         found = await opened.beliefs.beliefs.changes(scope, opened.clock.now() - timedelta(days=count))
-        return [shown for change in found if (shown := opened.access.change(scope, change))]
+        return [shown for change in found if (shown := opened.consent.change(scope, change))]
 
     async def _worded(self, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:
         """Return those of the beliefs that may be seen, with present names."""
         named = await self._opened.names.of(beliefs)
-        return [shown for belief in named if (shown := self._opened.access.belief(scope, belief))]
+        return [shown for belief in named if (shown := self._opened.consent.belief(scope, belief))]
 
 
 def counted(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:

@@ -181,7 +181,7 @@ class Scene:
     def check_target(self, *, user_id: str | None = None, group_id: str | None = None) -> None:
         """Raise NotPermitted for another ``group_id`` in a group's scene or another ``user_id`` in a private one.
 
-        A permitted target only narrows a read; each row is still checked by :class:`ReadAccess`.
+        A permitted target only narrows a read; each row is still checked by :class:`Consent`.
         """
         if self.kind == "operator":
             return

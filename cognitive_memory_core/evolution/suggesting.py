@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, tzinfo
 
 from .. import sentences
-from ..consent import ReadAccess
+from ..consent import Consent
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, Suggestion, SuggestionDecision, SuggestionKind, logged
 from ..domain.event import Event
 from ..domain.reading import ReadFilter
@@ -134,7 +134,7 @@ class Suggesting:
 
     events: EventLedger
     beliefs: BeliefBook
-    access: ReadAccess
+    consent: Consent
     settings: Live[Settings]
     clock: Clock
     named: Callable[[Sequence[Event]], Awaitable[list[Event]]]
@@ -152,14 +152,14 @@ class Suggesting:
 
     async def _open(self, scene: Scene) -> list[RecurringProblem]:
         scope = group_of(scene)
-        if not self.access.may_recall(scene):
+        if not self.consent.may_recall(scene):
             return []
-        read_filter = ReadFilter(scene, group_id=scope.group_id, kinds=EXPERIENCE, without=self.access.hidden_people)
+        read_filter = ReadFilter(scene, group_id=scope.group_id, kinds=EXPERIENCE, without=self.consent.opted_out)
         found = await self.events.recent(read_filter, MOST_READ)
         decisions = await self.beliefs.decisions(scope)
         decided = [one for decision in decisions for one in decision.event_ids]
         known = [one for one in await self.events.fetch(decided) if read_filter.admits(one)]
-        shown = self.access.shown(scene, await self.named(found))  # by present names, without people who opted out
+        shown = self.consent.shown(scene, await self.named(found))  # by present names, without people who opted out
         events = [one for one in shown if one.pain]
         zone = self.settings.current.zone
 

@@ -11,7 +11,7 @@ from functools import partial
 from operator import mul
 
 from .. import sentences
-from ..consent import ReadAccess
+from ..consent import Consent
 from ..domain.belief import Belief, BeliefHit
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene, Scope
@@ -117,7 +117,7 @@ class ProfileReader:
         store: FileProfiles,
         index: ProfileIndex,
         embedder: Embedder,
-        access: ReadAccess,
+        consent: Consent,
         settings: Live[Settings],
         *,
         facts: FactBook,
@@ -131,7 +131,7 @@ class ProfileReader:
         self._store = store
         self._index = index
         self._embedder = embedder
-        self._access = access
+        self._consent = consent
         self._settings = settings
         self._names = names
 
@@ -140,7 +140,7 @@ class ProfileReader:
 
         Raises NotPermitted if the scene may not read it (even if there is none), UnavailableError if a store fails.
         """
-        if not (self._access.may_read_profile(scene, key) and await self._is_known(scene, key)):
+        if not (self._consent.may_read_profile(scene, key) and await self._is_known(scene, key)):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
         return await self._read(scene, key)
 
@@ -173,10 +173,10 @@ class ProfileReader:
         if not rows:
             return []
         vector = await vector_of(self._embedder, said)
-        rank = partial(ranked, rows, said, vector, self._embedder, settings, self._access.redacted)
+        rank = partial(ranked, rows, said, vector, self._embedder, settings, self._consent.redacted)
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
         wanted = settings.query.profile_top_k if top_k is None else top_k
-        best = [hit for hit in hits if self._access.admits_profile(scene, hit.profile.key)]  # by present consent
+        best = [hit for hit in hits if self._consent.admits_profile(scene, hit.profile.key)]  # by present consent
         if scene.kind == "group" and entity_type != "member":  # of a member and a shared profile only the better one
             once: dict[str, ProfileHit] = {}
             for hit in best:
@@ -194,7 +194,7 @@ class ProfileReader:
         None for an operator, for people who opted out, and for the group of a private chat. ``named`` are ids of people
         whose names are known in the group; they are ignored outside groups. A file that fails is left out.
         """
-        hidden, hidden_people = at_once(self._facts.keys_to_update, connection), self._access.hidden_people
+        hidden, hidden_people = at_once(self._facts.keys_to_update, connection), self._consent.opted_out
         others = [one for one in named if scene.kind == "group" and one not in {*hidden_people, scene.user_id}]
         failed: list[ProfileKey] = []
 
@@ -203,7 +203,7 @@ class ProfileReader:
                 profile = None if key in hidden else self._store.read(key)
                 if profile is None or not _is_told(profile, key):
                     return None
-                return self._access.profile(scene, *self._names.present(connection, [profile]))
+                return self._consent.profile(scene, *self._names.present(connection, [profile]))
             except AWAY:
                 failed.append(key)
                 return None
@@ -230,7 +230,7 @@ class ProfileReader:
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
         """Return the key of the shared profile to prefer to a member's; None if the person does not share it."""
-        is_shared = key.entity_type == "member" and self._access.is_shared(key.user_id)
+        is_shared = key.entity_type == "member" and self._consent.is_shared(key.user_id)
         return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
 
     async def _read(self, scene: Scene, key: ProfileKey) -> Profile | None:
@@ -239,11 +239,11 @@ class ProfileReader:
         profile = await self._store.find(key)
         if profile is None or not _is_told(profile, key):
             return None
-        return self._access.profile(scene, *await self._names.of([profile]))
+        return self._consent.profile(scene, *await self._names.of([profile]))
 
     async def _readable(self, scene: Scene) -> list[IndexedProfile]:
         """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
-        shared = self._access.sharing_people
+        shared = self._consent.sharing_people
         reading = asyncio.gather(
             self._facts.keys_to_update(), self._index.readable(scene, shared, self._embedder.fingerprint)
         )
@@ -252,7 +252,7 @@ class ProfileReader:
         except AWAY:
             return []
         shown = (row for row in rows if row.profile.key not in hidden and _is_told(row.profile, row.profile.key))
-        return [row for row in shown if self._access.admits_profile(scene, row.profile.key)]
+        return [row for row in shown if self._consent.admits_profile(scene, row.profile.key)]
 
 
 def _is_told(profile: Profile, key: ProfileKey) -> bool:

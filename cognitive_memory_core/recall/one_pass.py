@@ -17,7 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from .. import sentences
-from ..consent import ReadAccess
+from ..consent import Consent
 from ..domain.belief import Belief
 from ..domain.event import Event, LineKey
 from ..domain.message import Context, Hit, Message, Section
@@ -98,7 +98,7 @@ OF_CONTEXT, OF_SEARCH = LineReach(16, 2, 8), LineReach(120, 4, 24)
 
 @dataclass
 class Sources:
-    """What an answer rests on; ``access`` checks every item and redacts every line.
+    """What an answer rests on; ``consent`` checks every item and redacts every line.
 
     ``wide`` is asked where exact search has too many vectors, ``reranker`` decides relevance.
     """
@@ -106,7 +106,7 @@ class Sources:
     ledger: Ledger
     embedder: Embedder
     clock: Clock
-    access: ReadAccess
+    consent: Consent
     names: CurrentNames
     profiles: ProfileReader | None = None
     beliefs: BeliefSearch | None = None
@@ -251,7 +251,7 @@ class Question:
         """Read the recent memos."""
         memos, most = self.parts.ledger.notes.memos, self.settings.query.recent_end_summaries_inject_k
         with self._part("notes"):
-            hidden = self.parts.access.hidden_people
+            hidden = self.parts.consent.opted_out
             self._memos = at_once(memos, self.connection, self._scene.scope, most, without=hidden)
 
     @contextmanager
@@ -482,7 +482,7 @@ class Question:
 
     def _quotations(self) -> list[FoundLine]:
         """Return the lines to quote, checked again."""
-        admits = self.parts.access.present_filter(self._scene).admits_line
+        admits = self.parts.consent.present_filter(self._scene).admits_line
         admitted = [one for one in self.lines.lines if all(admits(line) for line in (one.line, one.replied) if line)]
         left = admitted[: self.settings.query.auto_messages_k]
         ranks = {one.line.key: rank for rank, one in enumerate(left, 1)}
@@ -504,7 +504,7 @@ class Question:
         scope = self._scene.scope
 
         def worded(belief: Belief) -> Belief | None:
-            return self.parts.access.belief(scope, belief)
+            return self.parts.consent.belief(scope, belief)
 
         found = beliefs.of_turn(self.connection, scope, self.query.said, self.vector, worded)
         ids = [event_id for belief in found for event_id in belief.event_ids]
@@ -514,31 +514,31 @@ class Question:
 
     def _named(self) -> list[Person]:
         """Return the people known in the group whom the query names, except the asker and who opted out."""
-        people, without = self.query.names.people, {self._scene.user_id, *self.parts.access.hidden_people}
+        people, without = self.query.names.people, {self._scene.user_id, *self.parts.consent.opted_out}
         if self._scene.kind != "group":
             return []
         return [people[one] for one in sorted(self.query.people) if one in people and one not in without][:MOST_NAMED]
 
     def rendered(self, waiting: Sequence[Memo], budget: int | None) -> Context:
         """Render what was found, checked again, with the memos that wait in the queue."""
-        scene, access, settings, titles = self._scene, self.parts.access, self.settings, sentences.context
-        hidden, named, profiles = access.hidden_people, self._named(), self._profiles
+        scene, consent, settings, titles = self._scene, self.parts.consent, self.settings, sentences.context
+        hidden, named, profiles = consent.opted_out, self._named(), self._profiles
         people = self.query.names.people
         memos = newest((*self._memos, *waiting), settings.query.recent_end_summaries_inject_k)
         pins = [one for one in self._pins if one.owner_id in ("", scene.user_id)]  # an operator may see more than that
         of_named = [
-            named_lines(one, access.profile(scene, profiles.named.get(one.id)), is_admin=one.id in profiles.admins)
+            named_lines(one, consent.profile(scene, profiles.named.get(one.id)), is_admin=one.id in profiles.admins)
             for one in named
         ]
-        person, group = (access.profile(scene, one) for one in (profiles.person, profiles.group))
+        person, group = (consent.profile(scene, one) for one in (profiles.person, profiles.group))
         if group is not None:  # what its shown beliefs say is not said twice
             told = {event_id for one in self._beliefs for event_id in one.event_ids}
             group = group.without_events(told, wholly=True)
         asker = profile_lines(person, scene.user_name, is_admin=scene.is_admin) if person else ()
-        admitted = [*filter(access.present_filter(scene).admits, self.shown)]
-        own_pins = [one for one in pins if one.owner_id not in hidden and access.admits(scene, one)]
-        visible_memos = [memo for memo in memos if access.admits(scene, memo)]
-        newer, zone = filter(access.present_filter(scene).admits, self._newer), settings.zone
+        admitted = [*filter(consent.present_filter(scene).admits, self.shown)]
+        own_pins = [one for one in pins if one.owner_id not in hidden and consent.admits(scene, one)]
+        visible_memos = [memo for memo in memos if consent.admits(scene, memo)]
+        newer, zone = filter(consent.present_filter(scene).admits, self._newer), settings.zone
         shown: list[tuple[Kind, str, tuple[str, ...]]] = [
             ("rest", titles.TITLE_PINS, pin_lines(own_pins)),
             ("profiles", titles.TITLE_PERSON, (*chain(*of_named), *asker)),
@@ -551,7 +551,7 @@ class Question:
         parts = [
             Part(
                 kind,
-                Section(title, tuple(map(access.consent.hidden, lines)) if hidden else lines),
+                Section(title, tuple(map(consent.hidden, lines)) if hidden else lines),
                 title in NEWEST_LAST,
             )
             for kind, title, lines in shown

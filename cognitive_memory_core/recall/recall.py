@@ -83,21 +83,21 @@ class Recall:
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
     ) -> Explanation:
         """Build the same context and return it with its search candidates; ``settings`` replace the present ones."""
-        used, access = settings or self._settings.current, self.sources.access
+        used, consent = settings or self._settings.current, self.sources.consent
         question, context = await self._built(scene, text, budget, used, None, explains=True)
-        admits = access.present_filter(scene).admits
+        admits = consent.present_filter(scene).admits
         lines = sorted(question.line_candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
         found = sorted(question.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
         visible = [one for one in found if admits(one.event)]
         named = await self.sources.names.of([one.event for one in visible])
 
         def redacted() -> Explanation:  # hundreds of texts take a while
-            events = access.shown(scene, named)
+            events = consent.shown(scene, named)
             return Explanation(
                 context,
                 tuple(replace(one, event=event) for one, event in zip(visible, events, strict=True)),
                 tuple(map(section_tokens, context.sections)),
-                tuple(replace(one, line=line) for one in lines for line in access.shown(scene, [one.line])),
+                tuple(replace(one, line=line) for one in lines for line in consent.shown(scene, [one.line])),
             )
 
         return await asyncio.to_thread(redacted)
@@ -105,7 +105,7 @@ class Recall:
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
         """Build the context for ``enabled=false``: recent memos only."""
         settings = self._settings.current
-        question = Question(self.sources, self.sources.access.present_filter(scene), Query(""), settings)
+        question = Question(self.sources, self.sources.consent.present_filter(scene), Query(""), settings)
         question.missing = {"notes": "ledger", "": "disabled"} if scene.has_place else {"": "disabled"}
         waiting = self._waiting_memos(scene.scope) if scene.has_place else []
         if scene.has_place:
@@ -119,7 +119,7 @@ class Recall:
         """
         if limit <= 0:
             return []
-        hidden = self.sources.access.hidden_people
+        hidden = self.sources.consent.opted_out
         waiting = self._waiting_memos(scope)  # read first: a memo that is stored meanwhile is read twice, and not never
         stored = await self.sources.ledger.notes.memos(scope, limit, without=hidden)
         return newest((*stored, *(memo for memo in waiting if memo.user_id not in hidden)), limit)
@@ -159,7 +159,7 @@ class Recall:
         is_asked = bool(query.terms) and asked.auto_top_k > 0 and not is_greeting
         embedding = self._embedding(query, settings) if is_asked else None
         question = Question(
-            self.sources, self.sources.access.present_filter(scene), query, settings, embedding, explains=explains
+            self.sources, self.sources.consent.present_filter(scene), query, settings, embedding, explains=explains
         )
         question.missing = {"notes": "ledger"} if scene.has_place else {}
         if query.terms:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from cognitive_memory_core.consent import Consent, ReadAccess
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Suggestion
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.scope import Scene
@@ -49,9 +49,9 @@ class SuggestingGroup:
         """Build a group that has these experiences."""
         ledger = ledger or a_ledger()
         await committed(ledger, *events)
-        consent = Consent(ledger)
-        await consent.load()
         settings = Live(Settings())
+        consent = Consent(ledger, settings)
+        await consent.load()
 
         async def named(events: Sequence[Event]) -> list[Event]:
             return list(events)
@@ -59,7 +59,7 @@ class SuggestingGroup:
         suggesting = Suggesting(
             events=ledger.events,
             beliefs=ledger.beliefs,
-            access=ReadAccess(consent, settings),
+            consent=consent,
             settings=settings,
             clock=FrozenClock(),
             named=named,

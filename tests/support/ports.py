@@ -9,7 +9,7 @@ from functools import wraps
 from types import MethodType, SimpleNamespace
 from typing import Any, cast
 
-from cognitive_memory_core.consent import Consent, ReadAccess
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
@@ -218,13 +218,12 @@ def a_recall(
     tables = {name: getattr(ledger, name) for name in ("events", "notes", "names", "database")}
     replaced = SimpleNamespace(**(tables | {name: table for name, table in given.items() if table is not None}))
     settings = settings or Live(Settings())
-    access = ReadAccess(consent or Consent(ledger), settings)
     of_sources = {name: parts.pop(name, None) for name in ("profiles", "beliefs", "wide", "reranker")}
     sources = Sources(
         cast("Ledger", replaced),
         embedder or CountingEmbedder(),
         clock,
-        access,
+        consent or Consent(ledger, settings),
         CurrentNames(ledger.names),
         **of_sources,
     )

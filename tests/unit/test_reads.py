@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from cognitive_memory_core.consent import Consent, ReadAccess
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
@@ -240,10 +240,9 @@ class LeakyTables:
 async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[CognitiveMemory, Consent]:
     """Build a memory over sources that leak; one person has opted out."""
     live, ledger = Live(Settings(**settings)), a_ledger()
-    consent = Consent(ledger)
+    consent = Consent(ledger, live)
     await ledger.names.note(HIDDEN.scope, HIDDEN.user_id, "豆沙", NOON)
     await consent.opt_out(HIDDEN.user_id, NOON)
-    access: Any = ReadAccess(consent, live)
     leaky: Any = Leaky(scenes, told)
     profiles: Any = LeakyProfiles(scenes, told)
     tables: Any = LeakyTables(leaky, profiles)
@@ -252,9 +251,9 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Cognitiv
     embedder: Any = CountingEmbedder()
     names = CurrentNames(a_ledger().names)
     opened: Any = SimpleNamespace(
-        access=access,
+        consent=consent,
         names=names,
-        recall=Recall(Sources(tables, embedder, FrozenClock(), access, names, profiles, found), live),
+        recall=Recall(Sources(tables, embedder, FrozenClock(), consent, names, profiles, found), live),
         tally=Tally(),
         buffer=leaky,
         profile_reader=profiles,
@@ -272,13 +271,13 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Cognitiv
     return memory, consent
 
 
-def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Suggesting:
+def suggesting_of(leaky: Any, consent: Consent, live: Live[Settings]) -> Suggesting:
     """Build suggestions over experiences that leak."""
 
     async def named(events: Sequence[Event]) -> list[Event]:
         return list(events)
 
-    return Suggesting(LeakyExperiences(leaky.scenes, leaky.told), leaky, access, live, FrozenClock(), named)  # type: ignore[arg-type]  # leaks
+    return Suggesting(LeakyExperiences(leaky.scenes, leaky.told), leaky, consent, live, FrozenClock(), named)  # type: ignore[arg-type]  # leaks
 
 
 READS: dict[str, Callable[[CognitiveMemory], Awaitable[Any]]] = {
@@ -307,9 +306,9 @@ async def test_a_foreign_experience_makes_no_suggestion(scene: Scene) -> None:
     """A suggestion shows nothing of a foreign experience, and of one's own no person who opted out."""
     _, consent = await reads_of(GROUP, told=SECRET)
     live = Live(Settings())
-    foreign = suggesting_of(Leaky((scene,), SECRET), ReadAccess(consent, live), live)
+    foreign = suggesting_of(Leaky((scene,), SECRET), consent, live)
     assert SECRET not in str(await foreign.suggestions(GROUP))
-    own = str(await suggesting_of(Leaky((GROUP,), OWN), ReadAccess(consent, live), live).suggestions(GROUP))
+    own = str(await suggesting_of(Leaky((GROUP,), OWN), consent, live).suggestions(GROUP))
     assert TOLD in own
     assert OWN not in own
 

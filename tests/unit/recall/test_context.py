@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.consent import Consent, ReadAccess
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Memo, Pin
@@ -163,9 +163,9 @@ OWN = a_listed(ProfileKey.user("2000001"), "在找工作。")
 async def portraits_of(*held, store=None):
     """Return profiles over a store that holds these profiles."""
     ledger, live = a_ledger(), Live(Settings())
-    consent = Consent(ledger)
+    consent = Consent(ledger, live)
     store = store or ListedProfiles(*held)
-    parts = (store, ListedIndex(*held), CountingEmbedder(), ReadAccess(consent, live), live)
+    parts = (store, ListedIndex(*held), CountingEmbedder(), consent, live)
     return ProfileReader(*parts, facts=ListedWithdrawals(), names=CurrentNames(ledger.names)), consent
 
 

@@ -8,7 +8,7 @@ from types import MethodType
 
 import pytest
 
-from cognitive_memory_core.consent import Consent, ReadAccess
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Memo, Pin
@@ -102,12 +102,12 @@ def a_builder(*, hangs=False, **parts):
     """Return a recall with something in every section; ``parts`` replace those of the same name."""
     live, ledger = Live(Settings()), a_ledger()
     embedder = parts.get("embedder", CountingEmbedder())
-    consent = Consent(ledger)
+    consent = Consent(ledger, live)
     profiles = ProfileReader(
         parts.get("profiles", ListedProfiles(PERSON, READING)),
         ListedIndex(PERSON, READING),
         embedder,
-        ReadAccess(consent, live),
+        consent,
         live,
         facts=parts.get("facts", ListedWithdrawals()),
         names=CurrentNames(ledger.names),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from loguru import logger
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.consent import Consent, ReadAccess
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
@@ -82,12 +82,12 @@ def context_with(text, name, *, budget=1_000_000):
         a_listed(ProfileKey.member("10001", "2000001"), f"{said}\n\n## {said}\n- {said}", name=name, tags=(said, text)),
         a_listed(ProfileKey.group("10001"), said, name=name, tags=(text,)),
     ]
-    consent, embedder = Consent(ledger), CountingEmbedder()
+    consent, embedder = Consent(ledger, live), CountingEmbedder()
     drawn = ProfileReader(
         ListedProfiles(*profiles),
         ListedIndex(*profiles),
         embedder,
-        ReadAccess(consent, live),
+        consent,
         live,
         facts=ListedWithdrawals(),
         names=CurrentNames(ledger.names),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core.consent import Consent, ReadAccess
+from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
@@ -57,18 +57,18 @@ class World:
 async def a_world(*held: Profile, **fields: Any) -> World:
     """Return a world with these profiles, some of whose people are ``shared``."""
     ledger = a_ledger()
-    consent = Consent(ledger)
+    live = Live(fields.pop("settings", None) or Settings())
+    consent = Consent(ledger, live)
     for user_id in fields.pop("shared", ()):
         await consent.set_sharing(user_id, True, NOON)
     index = fields.pop("index", None) or ListedIndex(*held, known=[("10001", "2000001"), ("10001", "2000002")])
-    live = Live(fields.pop("settings", None) or Settings())
     embedder, store = (
         fields.pop("embedder", None) or HashingEmbedder(),
         fields.pop("store", None) or ListedProfiles(*held),
     )
     facts = fields.pop("facts", None) or ListedWithdrawals()
     names = CurrentNames(ledger.names)
-    profiles = ProfileReader(store, index, embedder, ReadAccess(consent, live), live, facts=facts, names=names)
+    profiles = ProfileReader(store, index, embedder, consent, live, facts=facts, names=names)
     return World(profiles, store, index, consent, facts, ledger)
 
 
