@@ -122,9 +122,6 @@ class Learning:
         opened.intake.on_queued, opened.intake.on_withdrawn = self.worker.nudge, self.merging.nudge
         opened.intake.on_backfilled = self.past_lines.note_lines
         opened.on_restored = self.profile_indexer.nudge
-        if opened.embedding.local:
-            opened.embedding.local.on_replaced = self._note_embedder
-            self._note_embedder()  # a query may have come before
 
     def _build_changes(self) -> None:
         """Build what evolves, forgets, corrects, reports and keeps the ledger in order."""
@@ -163,15 +160,6 @@ class Learning:
         self.integrity = IntegrityWatch(ledger.examine)
         self.reporting = Reporting(ledger, opened.consent, live, clock, opened.queue.counts, self.index_lag, self.lent)
 
-    def _note_embedder(self) -> None:
-        """Follow the vectors of the embedder in use: hashing, where a model of this machine could not be loaded."""
-        fingerprint = self.opened.embedder.fingerprint
-        self.opened.ledger.corpora.follow(fingerprint)
-        if self.opened.reconciler:
-            self.opened.reconciler.fingerprint = fingerprint
-        for indexer in (self.indexer, self.profile_indexer, self.belief_indexer):
-            indexer.nudge()
-
     async def lent(self) -> LentModel | None:
         """Return the model that is lent to the historian now; None if it has its own, or there is none."""
         lender, historian = self.opened.lender, self.opened.settings.current.models.historian
@@ -197,8 +185,8 @@ class Learning:
         """The loops that run while the memory forms new memories, beside those of worker and merging."""
         indexers = self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
         own, opened = (self.takeover.loop, self.past_lines.loop, *indexers), self.opened
-        others = opened.reconciler and opened.reconciler.loop, opened.embedding.loop, opened.reranking.loop
-        return [*own, *(loop for loop in others if loop)]
+        others = opened.reconciler, opened.embedder, opened.reranking
+        return [*own, *(one.loop for one in others if one and one.loop)]
 
     def start(self) -> None:
         """Start the background loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""

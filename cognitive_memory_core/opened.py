@@ -103,17 +103,15 @@ class Opened:
         self.lender = Lender(lend, is_new=await ledger.housekeeping.may_borrow()) if lend else None
         models = await self.lender.beside(settings.models) if self.lender else settings.models
         name = self.lender.last.lender if self.lender and self.lender.last else ""
-        self.embedding = await embedding_of(
+        self.embedder = await embedding_of(
             models.embedding,
             ledger,
             self.meter,
             stack,
-            clock=clock,
             data_dir=data_dir,
             given=embedder,
             lender=name if models.embedding is not settings.models.embedding else "",
         )
-        self.embedder = self.embedding.embedder
         ledger.corpora.follow(self.embedder.fingerprint)
         self.reranking = await reranking_of(
             models.rerank,
@@ -141,7 +139,8 @@ class Opened:
             disk=self.disk,
             without_gone=ledger.without_gone,
         )
-        self.breakers = (self.embedding.breaker, vectors, self.reading, *self.reranking.breakers)
+        reranking = [self.reranking.breaker] if self.reranking else []
+        self.breakers = (self.embedder.breaker, vectors, self.reading, *reranking)
 
     async def _open_ledger(self) -> Ledger:
         """Open the ledger; later writes are refused if its file was deleted or replaced."""
@@ -208,7 +207,7 @@ class Opened:
                 self.profile_reader,
                 self.belief_search,
                 self.reconciler and self.reconciler.nearest,
-                self.reranking.reranker,
+                self.reranking,
             ),
             live,
             waiting_memos=self.queue.waiting_memos,

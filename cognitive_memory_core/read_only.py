@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,9 +15,10 @@ from .domain.quality import QualityReport
 from .domain.reading import ReadFilter
 from .domain.scope import PlaceSwitch
 from .domain.turn import FailedJob, QueueCounts
+from .errors import UnavailableError
 from .forgetting import without_forgotten
 from .lost_ledger import LEDGER
-from .models.embedding import Embedding, embedding_of
+from .models.embedding import EmbeddingQueue, embedding_of
 from .ports import SystemClock
 from .profiles.files import FileProfiles
 from .quality.reporting import Reporting
@@ -54,10 +55,10 @@ class DirectorySnapshot:
 class MemoryReader:
     """Reads a data directory; made by :func:`opened_reader`. People who opted out are left out, as for the bot."""
 
-    def __init__(self, ledger: Ledger, embedding: Embedding, settings: Settings, data_dir: Path) -> None:
-        """Read with a ledger that is opened read-only; ``embedding`` embeds queries."""
+    def __init__(self, ledger: Ledger, embedder: EmbeddingQueue, settings: Settings, data_dir: Path) -> None:
+        """Read with a ledger that is opened read-only; ``embedder`` embeds queries."""
         self.ledger = ledger
-        self._embedder, self._local = embedding.embedder, embedding.local
+        self._embedder = embedder
         self._settings = Live(settings)
         self._data_dir = data_dir
         self._clock = SystemClock()
@@ -95,8 +96,8 @@ class MemoryReader:
 
     async def search(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search what the filter's scene may read, best first, by words and by the vectors in the ledger."""
-        if self._local:
-            await self._local.load()  # unlike a bot's, this question can wait
+        with suppress(UnavailableError):
+            await self._embedder.load()  # unlike a bot's, this question can wait
         sources = Sources(self.ledger, self._embedder, self._clock, self.consent, CurrentNames(self.ledger.names))
         read_filter = replace(read_filter, without=self.consent.opted_out)
         found = await Recall(sources, self._settings).search(read_filter, query, top_k=top_k)
@@ -131,11 +132,11 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
     async with AsyncExitStack() as stack:
         ledger = await Ledger.open(data_dir / LEDGER, read_only=True)
         stack.push_async_callback(ledger.close)
-        embedding = await embedding_of(
-            settings.models.embedding, ledger, Uncounted(), stack, clock=SystemClock(), data_dir=data_dir, given=None
+        embedder = await embedding_of(
+            settings.models.embedding, ledger, Uncounted(), stack, data_dir=data_dir, given=None
         )
-        ledger.corpora.follow(embedding.embedder.fingerprint)
-        reader = MemoryReader(ledger, embedding, settings, data_dir)
+        ledger.corpora.follow(embedder.fingerprint)
+        reader = MemoryReader(ledger, embedder, settings, data_dir)
         await reader.consent.load()
         yield reader
 

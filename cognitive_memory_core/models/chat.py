@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
-from functools import partial
 from itertools import takewhile
 from typing import Any, Literal, NoReturn, TypeVar, cast
 
@@ -21,7 +20,7 @@ from ..ports import Ask, Chat
 from ..settings import ChatRole, ModelSettings, Settings
 from .breaker import Breaker
 from .caller_models import CallerChat, Lender, LentModel
-from .client import ModelClient, member, rows, sendable
+from .client import ModelClient, member, opened_client, rows, sendable
 from .spending import Budget, BudgetedChat, NothingLent
 
 LONGEST_PROMPT = 200_000  # characters
@@ -49,8 +48,7 @@ async def chats_of(
         if twin:
             made[role] = twin
         elif wanted.model_name:
-            client = await asyncio.to_thread(ModelClient, wanted, role, budget.meter)
-            stack.push_async_callback(client.close)
+            client = await opened_client(wanted, role, budget.meter, stack)
             made[role] = BudgetedChat(OpenAIChat(wanted, client), Breaker(role), budget)
         elif lender and lender.lends_to(wanted):
             made[role] = lent_chat(lender, wanted, role, budget, stack)
@@ -78,9 +76,7 @@ def lent_chat(
             if former is None or lent != former[0]:
                 theirs = {"api_url": lent.api_url, "api_key": SecretStr(lent.api_key), "model_name": lent.model_name}
                 wanted = settings.model_copy(update=theirs)
-                opened = partial(ModelClient, wanted, role, budget.meter, lender=lent.lender, proxy=lent.proxy)
-                client = await asyncio.to_thread(opened)
-                stack.push_async_callback(client.close)
+                client = await opened_client(wanted, role, budget.meter, stack, lender=lent.lender, proxy=lent.proxy)
                 former = lent, OpenAIChat(wanted, client)
                 breaker.renew()  # its failures were those of the former model
             return former[1]

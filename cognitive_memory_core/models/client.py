@@ -6,9 +6,10 @@ import asyncio
 import re
 import ssl
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
+from functools import partial
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -157,6 +158,23 @@ class ModelClient:
         if not response.is_success:
             raise refusal(self._role, response.status_code, response.headers, response.content, self._lender)
         return response.content
+
+
+async def opened_client(
+    settings: EndpointSettings,
+    role: str,
+    meter: Meter,
+    stack: AsyncExitStack,
+    *,
+    limit: int = CHAT_LIMIT,
+    lender: str = "",
+    proxy: str = "",
+) -> ModelClient:
+    """Return a client, made in a thread, that is closed with the ``stack``."""
+    made = partial(ModelClient, settings, role, meter, limit=limit, lender=lender, proxy=proxy)
+    client = await asyncio.to_thread(made)
+    stack.push_async_callback(client.close)
+    return client
 
 
 def address_of(written: str) -> str:

@@ -1,44 +1,37 @@
-"""Builds the embedder: the caller's, a model behind an OpenAI-compatible address, or one of this machine."""
+"""The embedder behind one queue: the caller's, a model behind an OpenAI-compatible address, or one of this machine."""
 
 from __future__ import annotations
 
 import asyncio
 import binascii
+import logging
 from array import array
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from .. import sentences
 from ..errors import BadAnswer
-from ..ports import GUESS, Calibration, Clock, Embedder, Meter, Vector
-from ..settings import EmbeddingSettings, Live
-from ..store.ledger import Ledger
+from ..ports import GUESS, Calibration, Embedder, Meter, Vector
+from ..settings import EmbeddingSettings
+from ..store.ledger import Housekeeping, Ledger
 from ..store.numpy_on_use import Scores, np
-from ..tasks import BackgroundLoop
+from ..tasks import UNTIL_NUDGED, BackgroundLoop, with_timeout
 from .breaker import Breaker
 from .caller_models import CallerEmbedder
-from .client import EMBEDDING_LIMIT, ModelClient, member, place, rows, sendable
-from .embedding_queue import EmbeddingQueue
-from .local import Calibrating, LocalEmbedder, instructed, local_embedder
+from .client import EMBEDDING_LIMIT, ModelClient, member, opened_client, place, rows, sendable
+from .local import LocalEmbedder, calibration_of, instructed, local_embedder, shipped
 
+log = logging.getLogger(__name__)
+LONGEST_WAIT = 10.0  # seconds; background texts continue even while queries never stop
+FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0  # seconds between two attempts to calibrate
 LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
 _LARGEST = (2.0 - 2.0**-23) * 2.0**127  # of float32
 _NOTHING = 1e-30  # norm below which float32 digits determine no direction
 _MOST_NUMBERS = 65_536
-
-
-@dataclass(frozen=True)
-class Embedding:
-    """The shared embedder, its breaker, and what it does in the background: being calibrated, or being loaded."""
-
-    embedder: EmbeddingQueue
-    breaker: Breaker
-    local: LocalEmbedder | None = None
-    loop: BackgroundLoop | None = None
 
 
 async def embedding_of(
@@ -47,39 +40,110 @@ async def embedding_of(
     meter: Meter,
     stack: AsyncExitStack,
     *,
-    clock: Clock,
     data_dir: Path,
     given: Embedder | None,
     lender: str = "",
-) -> Embedding:
-    """Wrap the embedder in a queue; closing ``stack`` stops the queue and fails its waiting requests.
+) -> EmbeddingQueue:
+    """Return the embedder of the settings, or the ``given`` one; what it holds open is closed with the ``stack``.
 
     ``lender`` is the program whose model the settings name, for messages.
     A configured model is bound to the dimensions of its stored vectors. Its calibration is the stored one, or measured.
     """
-    breaker = Breaker("embedding")
-    batch_size, local = wanted.batch_size, None
-    inner: Embedder
     if given is not None:
-        inner = CallerEmbedder(given)
+        inner: Embedder = CallerEmbedder(given)
     elif wanted.model_name:
-        client = await asyncio.to_thread(ModelClient, wanted, "embedding", meter, limit=EMBEDDING_LIMIT, lender=lender)
-        stack.push_async_callback(client.close)
+        client = await opened_client(wanted, "embedding", meter, stack, limit=EMBEDDING_LIMIT, lender=lender)
         inner = OpenAIEmbedder(wanted, client)
         inner.length = await ledger.vectors.dimensions(inner.fingerprint) or inner.length
     else:
         inner = await asyncio.to_thread(local_embedder, wanted, data_dir)
         if isinstance(inner, LocalEmbedder):
-            local, batch_size = inner, min(batch_size, inner.batch)
             stack.callback(inner.close)
-    current = Live(GUESS)
-    queue = EmbeddingQueue(inner, clock, current, batch_size=batch_size, guard=breaker.call)
-    stack.push_async_callback(queue.close)
-    if local is not None:
-        return Embedding(queue, breaker, local, local.loop)
-    calibrating = Calibrating(queue, ledger.housekeeping, current)
-    is_known = inner.calibration is not GUESS or await calibrating.recall()
-    return Embedding(queue, breaker, loop=None if is_known else calibrating.loop)
+    queue = EmbeddingQueue(inner, ledger.housekeeping, batch_size=wanted.batch_size)
+    await queue.recall_calibration()
+    return queue
+
+
+class EmbeddingQueue:
+    """The only path to an embedder: queries go at once, and batches of background texts one by one while none is asked.
+
+    Only queries go through the breaker: a background text that always fails must not make it refuse queries, and
+    background callers pause by themselves.
+    """
+
+    def __init__(self, embedder: Embedder, book: Housekeeping, *, batch_size: int = 64) -> None:
+        """Wrap an embedder; a calibration that is measured is stored in ``book``."""
+        self.fingerprint = embedder.fingerprint
+        self.name: str = getattr(embedder, "name", embedder.fingerprint)
+        self.breaker = Breaker("embedding")
+        self.loop: BackgroundLoop | None = None  # loads or calibrates the model
+        self._embedder = embedder
+        self._book = book
+        self._batch_size = batch_size
+        self._measured: Calibration | None = None
+        self._queries = 0
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
+        self._turn = asyncio.Lock()
+        if isinstance(embedder, LocalEmbedder):
+            self._batch_size, self.loop = min(batch_size, embedder.batch), embedder.loop
+
+    @property
+    def calibration(self) -> Calibration:
+        """The distribution of the embedder's cosines as the embedder states it, or as it was measured."""
+        stated, found = self._embedder.calibration, self._measured
+        return found if stated is GUESS and found and found.is_usable else stated
+
+    async def load(self) -> None:
+        """Load a model of this machine; raises UnavailableError."""
+        if isinstance(self._embedder, LocalEmbedder):
+            await self._embedder.load()
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed a query; raises UnavailableError, BadAnswer or PermanentError."""
+        self._queries += 1
+        self._is_quiet.clear()
+        try:
+            return await self.breaker.call(partial(self._embedder.embed_query, text))
+        finally:
+            self._queries -= 1
+            if not self._queries:
+                self._is_quiet.set()
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed documents in batches; raises what the embedder raises."""
+        vectors: list[Vector] = []
+        for at in range(0, len(texts), self._batch_size):
+            async with self._turn:
+                with suppress(asyncio.TimeoutError):
+                    await with_timeout(LONGEST_WAIT, self._is_quiet.wait())
+                vectors += await self._embedder.embed_documents(texts[at : at + self._batch_size])
+        return vectors
+
+    async def recall_calibration(self) -> None:
+        """Use the stored calibration; without one, measure it in the background unless the embedder states its own."""
+        if self._embedder.calibration is GUESS and self.loop is None:
+            self._measured = await self._book.calibration(self.fingerprint)
+            if self._measured is None:
+                self.loop = BackgroundLoop(
+                    "calibration", self._calibrated, first_pause=FIRST_PAUSE, longest_pause=LONGEST_PAUSE
+                )
+
+    async def _calibrated(self) -> float:
+        """Embed the pairs as in a search, apply and store the result; a failed attempt costs one call.
+
+        An unusable result is stored too, so that it is not measured again, and logged once.
+        """
+        if self._measured is None:  # else only storing it failed
+            pairs = await asyncio.to_thread(shipped)
+            statements = await self.embed_documents([pair.statement for pair in pairs])
+            questions = [await self.embed_query(pair.question) for pair in pairs]
+            self._measured = found = await asyncio.to_thread(calibration_of, pairs, questions, statements)
+            if not found.is_usable:
+                told = sentences.log.MODEL_TELLS_NOTHING
+                log.warning("%s", told.format(unrelated=found.unrelated, paraphrase=found.paraphrase))
+        await self._book.keep_calibration(self.fingerprint, self._measured)
+        return UNTIL_NUDGED
 
 
 class OpenAIEmbedder:

@@ -24,13 +24,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from .. import sentences
 from ..errors import Busy, UnavailableError
 from ..ports import GUESS, Calibration, Embedder, Vector
-from ..settings import EmbeddingSettings, Live
-from ..store.ledger import Housekeeping
+from ..settings import EmbeddingSettings
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, is_out_of_threads, seen
 from ..text.names import described
 from . import fastembed_models
 from .client import sendable
-from .embedding_queue import EmbeddingQueue
 from .hashing import HashingEmbedder
 
 log = logging.getLogger(__name__)
@@ -47,24 +45,23 @@ Encode = Callable[[Sequence[str]], Any]  # returns a matrix of float32, a row pe
 
 
 class LocalModel(Generic[M]):
-    """A model in a thread of its own, loaded when the bot is idle after its start, or when it is needed first."""
+    """A model in a thread of its own, loaded once: when the bot is idle after its start, or when it is needed first."""
 
     def __init__(self, name: str, load: Callable[[], M], *, after: float, refusal: str) -> None:
-        """Use the model that ``load`` returns, ``after`` so many seconds; ``refusal`` is logged if it raises."""
+        """Use the model that ``load`` returns, ``after`` so many seconds; ``refusal`` is told if it raises."""
         self.loop = BackgroundLoop(name, self._loaded_when_idle)
-        self.refusal = refusal
         self._load = load
         self._after = after
-        self._is_started = False
-        self._loading: asyncio.Future[M | None] | None = None
+        self._refusal = refusal
+        self._loading: asyncio.Future[M] | None = None
         self._thread = ThreadPoolExecutor(1, name)  # one: a limit of threads holds for the whole process
         self.close = partial(self._thread.shutdown, wait=False, cancel_futures=True)  # after the work that it does
 
-    async def load(self) -> M | None:
-        """Load the model, once, and return it; None if it cannot be loaded. Raises Busy if no thread can start."""
+    async def load(self) -> M:
+        """Load the model and return it; raises UnavailableError, also later, and Busy if no thread can start."""
         return await asyncio.shield(self._begun())
 
-    def ready(self) -> M | None:
+    def ready(self) -> M:
         """Return the result of :meth:`load` without waiting; begin to load, and raise Busy until that has ended."""
         if not (loading := self._begun()).done():
             raise Busy(sentences.models.LOCAL_MODEL_LOADS)
@@ -79,19 +76,17 @@ class LocalModel(Generic[M]):
 
     async def _loaded_when_idle(self) -> float:
         """Load the model before somebody asks, but not while the bot starts."""
-        if not self._is_started:
-            self._is_started = True
-            return self._after
+        await asyncio.sleep(self._after)
         await self.load()
         return UNTIL_NUDGED
 
-    def _begun(self) -> asyncio.Future[M | None]:
+    def _begun(self) -> asyncio.Future[M]:
         if self._loading is None or self._loading.cancelled():  # by somebody else
             self._loading = asyncio.ensure_future(self._loaded())
             self._loading.add_done_callback(seen)
         return self._loading
 
-    async def _loaded(self) -> M | None:
+    async def _loaded(self) -> M:
         def load() -> M:
             was_collecting = gc.isenabled()
             gc.disable()  # else it holds all threads for 0.1 s among the many objects of a vocabulary
@@ -107,16 +102,11 @@ class LocalModel(Generic[M]):
             if isinstance(failure, RuntimeError) and is_out_of_threads(failure):
                 self._loading = None  # a later attempt may get one
                 raise Busy(sentences.models.LOCAL_MODEL_LOADS) from failure
-            self.refusal = self.refusal.format(reason=described(failure))
-            log.warning("%s", self.refusal)
-            return None
+            raise UnavailableError(self._refusal.format(reason=described(failure))) from failure
 
 
 class LocalEmbedder:
-    """Embeds by a model of this machine; hashing takes its place if it cannot be loaded.
-
-    Texts wait until the model is loaded, questions do not.
-    """
+    """Embeds by a model of this machine. Texts wait until the model is loaded, questions do not."""
 
     def __init__(
         self,
@@ -139,29 +129,17 @@ class LocalEmbedder:
         self._document_instruction = wanted.document_instruction if wanted else ""
         self.calibration: Calibration = GUESS
         self.batch = batch
-        self.on_replaced: Callable[[], None] = lambda: None  # called on the event loop, after hashing took over
-        refusal = sentences.log.LOCAL_MODEL_REFUSED.replace("{name}", name)
+        refusal = sentences.models.LOCAL_EMBEDDER_FAILED.replace("{name}", name)
         self._model = LocalModel("embedder", partial(self._calibrated, load), after=LOADED_AFTER, refusal=refusal)
-        self.loop, self.close = self._model.loop, self._model.close
-        self._hashing: HashingEmbedder | None = None
+        self.loop, self.load, self.close = self._model.loop, self._model.load, self._model.close
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raises UnavailableError."""
-        encode = await self._model.load()
-        if encode is None:
-            return await self._replacement.embed_documents(texts)
-        return await self._vectors(encode, [self._document_instruction + text for text in texts])
+        return await self._vectors(await self._model.load(), self._document_instruction, texts)
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raises UnavailableError, and Busy while the model is loaded."""
-        encode = self._model.ready()
-        if encode is None:
-            return await self._replacement.embed_query(text)
-        return (await self._vectors(encode, [self._query_instruction + text]))[0]
-
-    async def load(self) -> None:
-        """Load the model, or put hashing in its place."""
-        await self.embed_documents(())
+        return (await self._vectors(self._model.ready(), self._query_instruction, [text]))[0]
 
     def _calibrated(self, load: Callable[[], Encode]) -> Encode:
         encode, pairs = load(), shipped()
@@ -171,18 +149,9 @@ class LocalEmbedder:
         self.calibration = measured if measured.is_usable else GUESS
         return encode
 
-    async def _vectors(self, encode: Encode, texts: Sequence[str]) -> list[Vector]:
-        cut = [sendable(text, self._longest) for text in texts]
-        return await self._model.run(lambda: _rows(encode(cut)) if cut else [], sentences.models.EMBEDDER_FAILED)
-
-    @property
-    def _replacement(self) -> HashingEmbedder:
-        if self._hashing is None:
-            self._hashing = HashingEmbedder()
-            self.name, self.fingerprint = HASH, self._hashing.fingerprint
-            self.calibration = self._hashing.calibration
-            self.on_replaced()
-        return self._hashing
+    async def _vectors(self, encode: Encode, instruction: str, texts: Sequence[str]) -> list[Vector]:
+        cut = [sendable(instruction + text, self._longest) for text in texts]
+        return await self._model.run(lambda: _rows(encode(cut)), sentences.models.EMBEDDER_FAILED)
 
 
 def local_embedder(wanted: EmbeddingSettings, data_dir: Path) -> Embedder:
@@ -263,66 +232,12 @@ def _memory() -> int:
     return min(found)
 
 
-FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0
-
-
 class Pair(NamedTuple):
     """A question in chat style and the statement that answers it, in the same language."""
 
     language: str
     question: str
     statement: str
-
-
-class Calibrating:
-    """Measures an embedder once per fingerprint; until then, and if the result is unusable, a default applies.
-
-    ``paraphrase`` is the median cosine of a question and its answer, ``unrelated`` that of a question and the answers
-    to other questions in its language. Both are embedded as in a search, with the model's own instructions.
-    """
-
-    def __init__(
-        self,
-        embedder: EmbeddingQueue,
-        book: Housekeeping,
-        current: Live[Calibration],
-        *,
-        first_pause: float = FIRST_PAUSE,
-    ) -> None:
-        """Prepare to measure an embedder; the result is stored in ``book`` and put in ``current`` for searches."""
-        self._embedder = embedder
-        self._book = book
-        self._current = current
-        self._measured: Calibration | None = None  # kept, so that a failed write does not repeat the measurement
-        self._is_kept = False
-        self.loop = BackgroundLoop("calibration", self._round, first_pause=first_pause, longest_pause=LONGEST_PAUSE)
-
-    async def recall(self) -> bool:
-        """Apply a stored calibration; return whether there was one. Raises UnavailableError."""
-        kept = await self._book.calibration(self._embedder.fingerprint)
-        if kept and kept.is_usable:
-            self._current.current = kept
-        return kept is not None
-
-    async def _round(self) -> float:
-        """Embed the pairs, apply and store the result; a failed attempt costs one call.
-
-        An unusable result is stored too, so that it is not measured again, and logged once.
-        """
-        if self._measured is None:
-            pairs = await asyncio.to_thread(shipped)
-            statements = await self._embedder.embed_documents([pair.statement for pair in pairs])
-            questions = [await self._embedder.embed_query(pair.question) for pair in pairs]
-            self._measured = found = await asyncio.to_thread(calibration_of, pairs, questions, statements)
-            if found.is_usable:
-                self._current.current = found
-            else:
-                told = sentences.log.MODEL_TELLS_NOTHING
-                log.warning("%s", told.format(unrelated=found.unrelated, paraphrase=found.paraphrase))
-        if not self._is_kept:
-            await self._book.keep_calibration(self._embedder.fingerprint, self._measured)
-            self._is_kept = True
-        return UNTIL_NUDGED
 
 
 def shipped() -> list[Pair]:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -16,9 +15,9 @@ from ..ports import Meter, Reranker
 from ..settings import RerankSettings
 from ..tasks import BackgroundLoop
 from . import fastembed_models
-from .breaker import Breaker, guarded
+from .breaker import Breaker
 from .caller_models import CallerReranker, score_of
-from .client import ModelClient, member, place, rows, sendable
+from .client import ModelClient, member, opened_client, place, rows, sendable
 from .local import LocalModel
 
 log = logging.getLogger(__name__)
@@ -29,15 +28,6 @@ _ROUNDING = 1e-3
 Score = Callable[[str, Sequence[str]], list[float]]
 
 
-@dataclass(frozen=True)
-class Reranking:
-    """A reranking model behind its breaker, and what loads it in the background; empty if there is none."""
-
-    reranker: Reranker | None = None
-    breakers: tuple[Breaker, ...] = ()
-    loop: BackgroundLoop | None = None
-
-
 async def reranking_of(
     wanted: RerankSettings,
     meter: Meter,
@@ -46,30 +36,36 @@ async def reranking_of(
     data_dir: Path,
     given: Reranker | None,
     lender: str = "",
-) -> Reranking:
+) -> Reranking | None:
     """Return the reranker; ``given`` takes precedence over the configured one, and that over one of this machine.
 
     ``lender`` is the program whose model the settings name, for messages.
     """
-    loop = None
     if given:
-        inner: Reranker = CallerReranker(given)
-    elif wanted.model_name:
-        client = await asyncio.to_thread(ModelClient, wanted, "rerank", meter, lender=lender)
-        stack.push_async_callback(client.close)
-        inner = HttpReranker(wanted, client)
-    elif wanted.local:
-        folder = fastembed_models.folder_of(wanted.local, wanted.local_path, data_dir)
-        if refusal := await asyncio.to_thread(fastembed_models.refusal, wanted.local, folder):
-            log.warning("%s", sentences.log.LOCAL_RERANKER_REFUSED.format(name=wanted.local, reason=refusal))
-            return Reranking()
-        inner = LocalReranker(wanted.local, partial(fastembed_models.cross_encoder, wanted.local, folder))
-        stack.callback(inner.close)
-        loop = inner.loop
-    else:
-        return Reranking()
-    breaker = Breaker("rerank")
-    return Reranking(guarded(inner, breaker), (breaker,), loop)
+        return Reranking(CallerReranker(given))
+    if wanted.model_name:
+        return Reranking(HttpReranker(wanted, await opened_client(wanted, "rerank", meter, stack, lender=lender)))
+    if not wanted.local:
+        return None
+    folder = fastembed_models.folder_of(wanted.local, wanted.local_path, data_dir)
+    if refusal := await asyncio.to_thread(fastembed_models.refusal, wanted.local, folder):
+        log.warning("%s", sentences.log.LOCAL_RERANKER_REFUSED.format(name=wanted.local, reason=refusal))
+        return None
+    local = LocalReranker(wanted.local, partial(fastembed_models.cross_encoder, wanted.local, folder))
+    stack.callback(local.close)
+    return Reranking(local, local.loop)
+
+
+class Reranking:
+    """A reranking model behind its breaker, and what loads it in the background."""
+
+    def __init__(self, model: Reranker, loop: BackgroundLoop | None = None) -> None:
+        """Guard a model."""
+        self.breaker, self.loop, self._model = Breaker("rerank"), loop, model
+
+    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return a score in [0, 1] for each text; raises as the model does, or at once while the breaker is open."""
+        return await self.breaker.call(lambda: self._model.scores(query, texts))
 
 
 class HttpReranker:
@@ -103,18 +99,14 @@ class LocalReranker:
 
     def __init__(self, name: str, load: Callable[[], Score], *, seconds: float = SECONDS) -> None:
         """Use the model that ``load`` returns; an answer that takes longer than ``seconds`` is not waited for."""
-        refusal = sentences.log.LOCAL_RERANKER_REFUSED.replace("{name}", name)
+        refusal = sentences.models.LOCAL_RERANKER_FAILED.replace("{name}", name)
         self._model = LocalModel("reranker", load, after=LOADED_AFTER, refusal=refusal)
         self.loop, self.load, self.close = self._model.loop, self._model.load, self._model.close
         self._seconds = seconds
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return a score in [0, 1] for each text, in the order given; raises UnavailableError, Busy while it loads."""
-        if not texts:
-            return []
         model = self._model.ready()
-        if model is None:
-            raise UnavailableError(self._model.refusal)
         query, *cut = (sendable(text, fastembed_models.LONGEST_TEXT) for text in (query, *texts))
         try:
             scoring = self._model.run(lambda: model(query, cut), sentences.models.RERANKER_FAILED)

@@ -201,8 +201,6 @@ class Recall:
             if not is_out_of_threads(failure):
                 raise
         finally:
-            if embedding is not None:
-                embedding.cancel()  # no effect when it is done
             self.sources.ledger.corpora.load()
 
     async def _carried_out(self, question: Question, begin: Callable[[], None], finish: Callable[[], None]) -> None:

@@ -24,6 +24,10 @@ SCORE_UNUSABLE = "重排模型给的分数不在 0 到 1 之间"
 CHAT_FAILED = "自带的对话模型出错（{reason}）"
 LOCAL_MODEL_LOADS = "本机的模型正在载入，这次先不用它"
 EMBEDDER_FAILED = "向量模型出错（{reason}），稍后再试"
+LOCAL_EMBEDDER_FAILED = (
+    "本机的向量模型 {name} 载入不了（{reason}），先只按字词找；修好后重启，或设 MODELS__EMBEDDING__LOCAL=hash"
+)
+LOCAL_RERANKER_FAILED = "本机的重排模型 {name} 载入不了（{reason}），先不重排；修好后重启"
 RERANKER_FAILED = "自带的重排模型出错（{reason}）"
 TOO_SLOW = "本机的重排模型 {seconds:g} 秒没有答完"
 FASTEMBED_WANTED = "要用这个模型，先运行 pip install 'nonebot-plugin-cognitive-memory[fastembed]'"

@@ -15,18 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cognitive_memory_core import CognitiveMemory, Settings
+from cognitive_memory_core import CognitiveMemory, Settings, Turn
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import Busy, UnavailableError
 from cognitive_memory_core.models import embedding, local
-from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
+from cognitive_memory_core.models.embedding import EmbeddingQueue
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
-from cognitive_memory_core.ports import GUESS, SystemClock
+from cognitive_memory_core.ports import GUESS
 from cognitive_memory_core.read_only import opened_reader
-from cognitive_memory_core.settings import EmbeddingSettings, Live
+from cognitive_memory_core.settings import EmbeddingSettings
 from cognitive_memory_core.tasks import NO_THREAD
+from tests.support.ledgers import a_ledger
 from tests.support.telling import READING, tell
+from tests.support.waiting import until
 
 CAT = "养了一只橘猫"
 ENCODER = EmbeddingSettings(local="auto")
@@ -90,18 +92,21 @@ def test_where_it_cannot_be_used_hashing_is(
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ImportError("numpy"), zipfile.BadZipFile("CRC"), Exception("x")])
-async def test_what_cannot_be_loaded_is_replaced_once(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
-    """A model that cannot be loaded is replaced by hashing, with its fingerprint and scale; one line says so."""
-    embedder, told = LocalEmbedder("some", "some-1", failing(error)), list[str]()
-    embedder.on_replaced = lambda: told.append(embedder.fingerprint)
-    hashing = HashingEmbedder()
-    await embedder.load()
-    assert await embedder.embed_query("茶") == await hashing.embed_query("茶")
-    assert await embedder.embed_documents(["茶", "水"]) == await hashing.embed_documents(["茶", "水"])
-    assert (embedder.name, embedder.fingerprint) == ("hash", hashing.fingerprint)
-    assert embedder.calibration == hashing.calibration
-    assert told == [hashing.fingerprint]
-    assert len(caplog.messages) == 1
+async def test_what_cannot_be_loaded_is_told(error: Exception) -> None:
+    """A model that cannot be loaded is unavailable, is not loaded again, and says why and what to do."""
+    attempts = list[int]()
+
+    def load() -> Any:
+        attempts.append(1)
+        raise error
+
+    embedder = LocalEmbedder("some", "some-1", load)
+    with pytest.raises(UnavailableError, match="LOCAL=hash"):
+        await embedder.load()
+    for asked in (embedder.embed_query("茶"), embedder.embed_documents(["茶"])):
+        with pytest.raises(UnavailableError, match="some"):
+            await asked
+    assert len(attempts) == 1
 
 
 async def test_a_text_that_fails_does_not_replace_the_model() -> None:
@@ -148,7 +153,7 @@ async def test_a_question_does_not_wait_for_the_model_to_be_loaded() -> None:
 
 
 async def test_a_machine_without_threads_keeps_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no thread can be started now, texts wait, and the model is loaded later, not replaced by hashing."""
+    """Where no thread can be started now, texts wait, and the model is loaded later."""
     embedder = LocalEmbedder("some", "some-1", lambda: counted)
 
     def refuse(*_: object) -> Any:
@@ -191,7 +196,7 @@ async def test_a_question_waits_for_eight_texts_at_most() -> None:
     await embedder.load()
     calls.clear()
     asked.clear()
-    queue = EmbeddingQueue(embedder, SystemClock(), Live(GUESS), batch_size=embedder.batch)
+    queue = EmbeddingQueue(embedder, a_ledger().housekeeping)
     indexing = asyncio.ensure_future(queue.embed_documents([f"第 {number} 件事" for number in range(64)]))
     await asked.wait()
     await queue.embed_query("茶")
@@ -200,7 +205,6 @@ async def test_a_question_waits_for_eight_texts_at_most() -> None:
     assert before <= 2
     assert sum(calls) == 64
     assert max(calls) == 8
-    await queue.close()
     embedder.close()
 
 
@@ -227,17 +231,18 @@ async def test_a_directory_with_hashing_moves_to_the_model(tmp_path: Path) -> No
         assert CAT in found.event.text
 
 
-@pytest.mark.parametrize("store", ["exact", "chroma"])
 async def test_a_memory_goes_on_when_its_model_cannot_be_loaded(
-    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An open memory whose model cannot be loaded indexes and searches by hashing."""
+    """An open memory whose model cannot be loaded finds by words, and its status says why."""
     embedder = LocalEmbedder("some", "some-1", failing(MemoryError()))
     monkeypatch.setattr(embedding, "local_embedder", lambda *_: embedder)
-    async with CognitiveMemory.open(Settings.from_mapping({"vector_store": {"backend": store}}), tmp_path) as memory:
-        assert memory.embedder == "some"
-        await tell(memory, READING, CAT)
-        assert memory.embedder == "hash"
+    async with CognitiveMemory.open(HERE, tmp_path) as memory:
+        await memory.remember(Turn(READING, observations=(CAT,)))
+
+        async def is_told() -> bool:
+            return any("LOCAL=hash" in error for _, error in (await memory.status()).failing)
+
+        await until(is_told)
         assert CAT in (await memory.search_events(READING, "橘猫"))[0].event.text
-        status = await memory.status()
-        assert (status.index_lag, status.without_model) == (0, ("historian", "embedding"))
+        assert (await memory.context(READING, "橘猫怎么样了")).degraded == ("embedding",)

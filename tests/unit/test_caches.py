@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
-from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.text import people as ids
 from cognitive_memory_core.text.people import callnames
@@ -63,17 +62,15 @@ async def lived(memory: CognitiveMemory) -> None:
 
 @pytest.mark.parametrize("whole_place", [False, True])
 async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, whole_place: bool) -> None:
-    """After a person or a place is forgotten, the caches of texts, names and questions are empty."""
+    """After a person or a place is forgotten, the caches of texts and names are empty."""
     async with opened("exact", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
         assert filled() >= {"callnames", "clean_name", "mentions", "_plain_forms", "found_event", "found_message"}
-        holders = [one for one in gc.get_objects() if isinstance(one, (CurrentNames, EmbeddingQueue))]
-        assert any(one._read for one in holders if isinstance(one, CurrentNames))
-        assert any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
+        holders = [one for one in gc.get_objects() if isinstance(one, CurrentNames)]
+        assert any(one._read for one in holders)
         await (memory.forget_scene(TANG) if whole_place else memory.forget_user(TANG, TANG.user_id))
         assert filled() == set()
-        assert not any(one._read for one in holders if isinstance(one, CurrentNames))
-        assert not any(one._asked for one in holders if isinstance(one, EmbeddingQueue))
+        assert not any(one._read for one in holders)
 
 
 async def test_a_purge_lets_go_of_what_was_remembered_meanwhile(tmp_path: Path) -> None:

@@ -6,15 +6,13 @@ import logging
 import math
 from array import array
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
-from cognitive_memory_core.errors import CognitiveMemoryError
+from cognitive_memory_core.models.embedding import EmbeddingQueue
 from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.models.local import Calibrating, Pair, calibration_of
+from cognitive_memory_core.models.local import Pair, calibration_of
 from cognitive_memory_core.ports import GUESS, Calibration, Vector
-from cognitive_memory_core.settings import Live
 from tests.support.ledgers import a_ledger
 from tests.support.waiting import until
 
@@ -24,31 +22,13 @@ def at(degrees: float) -> Vector:
     return array("f", (math.cos(math.radians(degrees)), math.sin(math.radians(degrees))))
 
 
-class Model(HashingEmbedder):
-    """An embedder that raises these errors first and counts its calls."""
+class Blind(HashingEmbedder):
+    """A model whose vectors are all nearly the same, with an unknown scale."""
 
-    def __init__(self, *failures: CognitiveMemoryError) -> None:
-        """Raise these errors first."""
+    def __init__(self) -> None:
+        """State no scale."""
         super().__init__()
-        self.failures = list(failures)
-        self.documents = 0
-        self.questions = 0
-
-    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Raise the next error, or embed."""
-        self.documents += 1
-        if self.failures:
-            raise self.failures.pop(0)
-        return await super().embed_documents(texts)
-
-    async def embed_query(self, text: str) -> Vector:
-        """Count the question and embed it."""
-        self.questions += 1
-        return await super().embed_query(text)
-
-
-class Blind(Model):
-    """A model whose vectors are all nearly the same."""
+        self.calibration = GUESS
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Return the same vector for every text."""
@@ -70,24 +50,23 @@ def test_the_medians_are_taken_within_a_language() -> None:
     assert found.unrelated == pytest.approx((strangers[1] + strangers[2]) / 2, abs=1e-6)
 
 
-async def measured_by(calibrating: Calibrating, book: Any, fingerprint: str) -> None:
-    """Run the loop until its result is stored."""
-
-    async def is_stored() -> bool:
-        return await book.calibration(fingerprint) is not None
-
-    calibrating.loop.start()
-    await until(is_stored)
-    await calibrating.loop.stop()
-
-
 async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCaptureFixture) -> None:
     """If paraphrases are no closer than unrelated texts, the default is kept, logged once, and not measured again."""
-    book, current = a_ledger().housekeeping, Live(GUESS)
+    book = a_ledger().housekeeping
+    queue, again = EmbeddingQueue(Blind(), book), EmbeddingQueue(Blind(), book)
+    await queue.recall_calibration()
+    assert queue.loop
+
+    async def is_stored() -> bool:
+        return await book.calibration(queue.fingerprint) is not None
+
     with caplog.at_level(logging.WARNING):
-        await measured_by(Calibrating(Blind(), book, current), book, Blind().fingerprint)
-        assert await Calibrating(Blind(), book, current).recall()
-    assert current.current == GUESS
+        queue.loop.start()
+        await until(is_stored)
+        await queue.loop.stop()
+        await again.recall_calibration()
+    assert again.loop is None
+    assert queue.calibration == again.calibration == GUESS
     assert len(caplog.records) == 1
 
 

@@ -14,13 +14,12 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.models.breaker import MAX_FAILURES, Breaker
-from cognitive_memory_core.models.embedding_queue import EmbeddingQueue
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
 from cognitive_memory_core.recall.one_pass import DEGRADED
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, a_message, an_event
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
 from tests.support.ports import (
@@ -228,16 +227,3 @@ async def test_everything_may_be_away_at_once():
     check(context, tuple(PARTS))
     assert context.degraded == ("embedding", "lexical", "profiles", "ledger")
     assert [section.title for section in context.sections] == ["近期备忘"]
-
-
-async def test_a_model_that_hangs_is_asked_once():
-    """While a model hangs, turns with the same question share one call, and the next turn has its answer."""
-    embedder = CountingEmbedder()
-    embedder.may_answer.clear()
-    builder = a_builder(hangs=True, embedder=EmbeddingQueue(embedder, FrozenClock(), Live(embedder.calibration)))
-    contexts = await asyncio.gather(*(builder.context(GROUP, "阿棠喜欢什么茶") for _ in range(3)))
-    assert [context.degraded for context in contexts] == [("embedding",)] * 3
-    assert len(embedder.asked) == 1
-    embedder.may_answer.set()
-    assert (await builder.context(GROUP, "阿棠喜欢什么茶")).degraded == ()
-    assert len(embedder.asked) == 1
