@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
-from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
 
 import companion
 from nonebot.message import event_postprocessor
-from stage import OneBotClient, Stage, hush
-from transcript import Place, Transcript, TranscriptLine, TranscriptQuestion, checked, scene_in, spread
+from stage import HOST, OneBotClient, Stage, hush
+from transcript import Place, Transcript, TranscriptLine, TranscriptQuestion, checked, spread
 
 import cognitive_memory_core as core
 from nonebot_plugin_cognitive_memory import get_memory
 
 PATIENCE = 90.0  # seconds for the historian
 QUESTIONS, QUESTION_LENGTHS = 3, range(8, 40)
-NEWEST, WIDTH, BAR = 8, 80, 32
-FILES = {
-    "announced.json": "说明过会记录的群",
-    "chromadb": "向量的索引，丢了能重建",
-    "considering.json": "还没整理的消息",
-    "end_summaries.json": "备忘的副本",
-    "ledger.db": "账本：记下的一切",
-    "ledger.db-shm": "账本的",
-    "ledger.db-wal": "账本的，新写的先在这里",
-    "profiles": "每个人、每个群的侧写",
-    "queues": "排着的任务",
-}
-ASKED_FROM = 500_000  # numbers of the follow-up questions, above those of a transcript's lines
+NEWEST, WIDTH = 8, 80
 
 
 class Show:
@@ -45,36 +30,38 @@ class Show:
         self._transcript = transcript
         self._home = home
         self._kept = kept
-        self._names = {line.user: line.name for line in transcript.lines}
+        self._names = {line.user_id: line.name for line in transcript.lines}
 
     async def run(self) -> bool:
         """Show everything; return whether all of it was as expected."""
-        async with self._stage.running(), OneBotClient(self._stage.url, self._transcript) as client:
+        async with self._stage.connected(self._transcript) as client:
             event_postprocessor(client.note_handled)
             places = self._transcript.places
             groups = sum(place.kind == "group" for place in places)
             print(f"认知记忆演示：{self._transcript.name}")
-            print(f"   一个真的 NoneBot（FastAPI 驱动）在 {self._stage.url}，演示自带的 OneBot v11 客户端已经连上")
+            print(f"   一个真的 NoneBot 在 {HOST}:{self._stage.port}，演示自带的 OneBot v11 客户端已经连上")
             print(f"   {groups} 个群，{len(places) - groups} 个私聊；没有模型，没有密钥，不联网\n")
             heard = await self._captured(client)
             settled = await self._events()
             await self._questions(client)
             await self._searches()
             tight = await self._isolation()
-            self._files()
+            print(f"7. 数据都在 {self._home / 'data' / 'nonebot_plugin_cognitive_memory'}")
+            print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
+            print("\n装进自己的机器人：见 README「装进你的机器人」；装好后在群里发 /记忆 列表，看它记住了什么")
             hush("ERROR")  # that the client disconnects is expected
             return heard and settled and tight
 
     async def _captured(self, client: OneBotClient) -> bool:
-        lines = self._transcript.lines
-        print(f"1. 回放 {len(lines)} 条消息（{lines[0].at:%Y-%m-%d} 到 {lines[-1].at:%Y-%m-%d}）", flush=True)
-        if self._transcript.by_bot:
-            print(f"   文件里机器人自己说的 {len(self._transcript.by_bot)} 条不回放")
-        started = time.perf_counter()
-        handled = 0
+        lines, messages = self._transcript.lines, self._transcript.messages
+        print(f"1. 回放 {len(lines)} 条消息（{lines[0].time:%Y-%m-%d} 到 {lines[-1].time:%Y-%m-%d}）", flush=True)
+        if by_bot := len(messages) - len(lines):
+            print(f"   文件里机器人自己说的 {by_bot} 条不回放")
+        started, handled = time.perf_counter(), 0
         for done, line in enumerate(lines, 1):
             handled += await client.say(line)
-            _show_progress(done, len(lines))
+            if done * 4 // len(lines) > (done - 1) * 4 // len(lines):
+                print(f"   {done}/{len(lines)}", flush=True)
         status = await get_memory().status()
         ended, recorded = len(companion.ends), sum(job_id is not None for job_id, _ in companion.ends)
         print(f"   {time.perf_counter() - started:.1f} 秒，机器人处理完 {handled} 条")
@@ -88,12 +75,11 @@ class Show:
         return handled == len(lines) and recorded == ended
 
     async def _events(self) -> bool:
-        memory = get_memory()
-        started = time.perf_counter()
+        memory, started = get_memory(), time.perf_counter()
         settled = await memory.drain(PATIENCE)
         status = await memory.status()
-        totals = status.totals
-        print(f"3. 史官在后台整理（没有模型，按规则）：又等了 {time.perf_counter() - started:.1f} 秒", end="")
+        totals, spent = status.totals, time.perf_counter() - started
+        print(f"3. 史官在后台整理（没有模型，按规则）：又等了 {spent:.1f} 秒", end="")
         print(f"；{totals.messages} 条消息（连机器人自己的）里记下 {totals.events} 件事，最近的 {NEWEST} 件：", end="")
         print("" if settled else f"；{PATIENCE:.0f} 秒内没有整理完，还有 {_waiting(status)} 个任务")
         for event in reversed(await memory.events(core.Scene.operator(), limit=NEWEST)):
@@ -104,22 +90,29 @@ class Show:
 
     async def _questions(self, client: OneBotClient) -> None:
         print("4. 追问：每次回答之前，放进模型提示词的就是竖线里这一段（机器人自己的话按真的时间记，所以是今天）")
-        numbers = count(ASKED_FROM)
-        for question in self._asked():
-            scene = scene_in(question.place, question.user)
-            context = await get_memory().context(scene, question.text)
-            print(f"   {self._where(question.place)} {self._name(question.user)} 问：{question.text}")
+        for number, question in enumerate(self._asked()):
+            place, name = self._transcript.place_of(question), self._name(question.asker)
+            context = await get_memory().context(place.scene(question.asker), question.text)
+            print(f"   {self._where(place)} {name} 问：{question.text}")
             print("\n".join(f"   │ {line}" for line in context.text.splitlines()) or "   │ （没有相关的记忆）")
-            await client.say(self._said(question, next(numbers)))
-            print(f"   机器人回：{(client.replies_in(question.place) or ['（没有回）'])[-1]}\n")
+            line = TranscriptLine(
+                id=f"question {number}",
+                place=place.id,
+                user_id=question.asker,
+                name=name,
+                time=self._transcript.lines[-1].time + timedelta(hours=1, minutes=number),
+                text=f"@{self._transcript.bot.name} {question.text}" if place.kind == "group" else question.text,
+            )
+            await client.say(line)
+            print(f"   机器人回：{(client.replies_in(place) or ['（没有回）'])[-1]}\n")
 
     async def _searches(self) -> None:
         print("5. 搜索（前面是相关的分数，0 到 1）")
         for search in self._transcript.searches or self._asked()[:1]:
-            started = time.perf_counter()
-            hits = await get_memory().search_events(scene_in(search.place, search.user), search.text, top_k=3)
+            place, started = self._transcript.place_of(search), time.perf_counter()
+            hits = await get_memory().search_events(place.scene(search.asker), search.text, top_k=3)
             spent = (time.perf_counter() - started) * 1000
-            print(f"   {self._where(search.place)} {self._name(search.user)} 搜：{search.text}（{spent:.1f} 毫秒）")
+            print(f"   {self._where(place)} {self._name(search.asker)} 搜：{search.text}（{spent:.1f} 毫秒）")
             for hit in hits:
                 print(f"   {hit.score:.2f} [{_minute(hit.event)}] {_short(hit.event.text)}")
         print()
@@ -138,54 +131,24 @@ class Show:
         print(f"   合计泄漏 {leaks} 条\n")
         return not leaks
 
-    def _files(self) -> None:
-        folder = self._home / "data" / "nonebot_plugin_cognitive_memory"
-        print(f"7. 数据都在 {folder}")
-        for path in sorted(folder.iterdir()):
-            if size := sum(map(_size, path.rglob("*") if path.is_dir() else (path,))):
-                print(f"   {path.name:<20} {size / 1024:>7.1f} KB  {FILES.get(path.name, '')}".rstrip())
-        print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
-        print("\n装进自己的机器人：见 README「装进你的机器人」；装好后在群里发 /记忆 列表，看它记住了什么")
-
     def _asked(self) -> Sequence[TranscriptQuestion]:
         """Return the transcript's own questions; without any, questions that people asked each other in it."""
         if self._transcript.questions:
             return spread(self._transcript.questions, QUESTIONS)
         lines = self._transcript.lines
         asked = [line for line in lines if line.text.endswith(("？", "?")) and len(line.text) in QUESTION_LENGTHS]
-        return [TranscriptQuestion(line.place, line.user, line.text) for line in spread(asked or lines, QUESTIONS)]
-
-    def _said(self, question: TranscriptQuestion, number: int) -> TranscriptLine:
-        """Return a question as a line to the bot, some time after the other lines."""
-        addressed = f"@{self._transcript.bot_name} {question.text}" if question.place.kind == "group" else question.text
-        at = self._transcript.lines[-1].at + timedelta(hours=1, minutes=number - ASKED_FROM)
-        return TranscriptLine(number, question.place, question.user, self._name(question.user), at, addressed)
+        wanted = [{**line.model_dump(), "asker": line.user_id, "question": line.text} for line in asked or lines]
+        return [TranscriptQuestion.model_validate(one) for one in spread(wanted, QUESTIONS)]
 
     def _where(self, place: Place) -> str:
         return f"在群「{place.name}」里" if place.kind == "group" else f"和 {self._name(place.number)} 私聊时"
 
-    def _name(self, user: int) -> str:
-        return self._names.get(user, str(user))
-
-
-def _show_progress(done: int, total: int) -> None:
-    """Print a progress bar on a terminal; elsewhere one line per quarter."""
-    if sys.stdout.isatty():
-        filled = BAR * done // total
-        bar = "█" * filled + "░" * (BAR - filled)
-        print(f"\r   {bar} {done}/{total}", end="" if done < total else "\n", flush=True)
-    elif done * 4 // total > (done - 1) * 4 // total:
-        print(f"   {done}/{total}", flush=True)
+    def _name(self, user_id: int) -> str:
+        return self._names.get(user_id, str(user_id))
 
 
 def _minute(event: core.Event) -> str:
     return f"{event.happened_at.astimezone(core.Settings().zone):%Y-%m-%d %H:%M}"
-
-
-def _size(path: Path) -> int:
-    with suppress(FileNotFoundError):  # a job's file lasts only until the job is done
-        return path.stat().st_size if path.is_file() else 0
-    return 0
 
 
 def _short(text: str) -> str:

@@ -71,15 +71,15 @@ def test_a_turn_that_is_not_recorded_fails_the_demo(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_ones_own_conversation_can_be_played_and_kept(tmp_path: Path) -> None:
-    """``--transcript`` accepts ids that are no QQ numbers; ``--keep`` leaves the data directory there."""
+    """``--transcript`` plays a file, whatever the ids of its messages; ``--keep`` leaves the data directory there."""
     log = {
-        "places": [{"id": "g", "kind": "group", "group_id": "group_sales", "name": "项目组"}],
+        "places": [{"id": "g", "kind": "group", "group_id": "618203471", "name": "项目组"}],
         "messages": [
             {
                 "id": f"msg_{number}",
                 "place": "g",
                 "time": f"2025-02-01T02:{number:02d}:00Z",
-                "user_id": f"user_{number % 3}",
+                "user_id": f"{2156083317 + number % 3}",
                 "name": "ABC"[number % 3],
                 "text": f"第 {number} 步由我负责，下周交付",
             }

@@ -59,11 +59,12 @@ def read(script: Any, folder: Path, sheet: object) -> Any:
         a_sheet(),
         a_sheet(a_message("1", place="nowhere")),
         a_sheet(a_message("1", time="yesterday")),
+        a_sheet(a_message("1", user_id="user_1")),
         a_sheet(a_message("1"), questions=[{"place": "nowhere", "asker": "1", "question": "?"}]),
     ],
 )
 def test_what_cannot_be_played_is_refused(script: Any, tmp_path: Path, sheet: object) -> None:
-    """A file in an unknown format, without lines, or with an unlisted place is refused in one sentence."""
+    """A file in an unknown format, without lines, with an unlisted place or an id that is no number is refused."""
     with pytest.raises(script("transcript").NotATranscript, match=r"t\.json"):
         read(script, tmp_path, sheet)
 
@@ -72,9 +73,9 @@ def test_the_sample_is_what_it_is_said_to_be(script: Any) -> None:
     """The sample has two groups and a private chat over several days, and one person takes part in all three."""
     sample = script("transcript").read_transcript(DEMO / "sample.json")
     assert Counter(place.kind for place in sample.places) == {"group": 2, "private": 1}
-    assert len({line.at.date() for line in sample.lines}) >= 5
-    assert any(len({line.place for line in sample.lines if line.user == user}) == 3 for user in _users(sample))
-    assert any(len({line.name for line in sample.lines if line.user == user}) >= 3 for user in _users(sample))
+    assert len({line.time.date() for line in sample.lines}) >= 5
+    assert any(len({line.place for line in sample.lines if line.user_id == user}) == 3 for user in _users(sample))
+    assert any(len({line.name for line in sample.lines if line.user_id == user}) >= 3 for user in _users(sample))
     assert len(sample.questions) == 3
 
 
@@ -108,4 +109,4 @@ class _Leaky:
 
 
 def _users(sample: Any) -> set[int]:
-    return {line.user for line in sample.lines}
+    return {line.user_id for line in sample.lines}
