@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import sentences
@@ -290,9 +289,8 @@ class Reads:
         opened, scope, count = self._opened, group_of(scene), counted(limit, 5)
         if not opened.consent.may_search(scene):
             return []
-        worded = partial(opened.consent.belief, scope)
-        found = opened.belief_search.find(scope, query[:MAX_QUERY], limit=count, threshold=threshold, worded=worded)
-        hits = await found
+        said, worded = query[:MAX_QUERY], opened.consent.belief
+        hits = await opened.belief_search.find(scope, said, limit=count, threshold=threshold, worded=worded)
         named = await self._worded(scope, [hit.belief for hit in hits])
         return [replace(hit, belief=belief) for hit, belief in zip(hits, named, strict=False)]
 

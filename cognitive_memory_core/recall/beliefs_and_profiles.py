@@ -30,10 +30,9 @@ from .query import QUERY_LENGTH, CurrentNames
 from .ranking import MAX_RESULTS, covered, terms_of
 
 BELIEF_QUERY = 1_000  # characters
-INLINE_BELIEFS = 100  # beliefs that are ranked on the event loop
 MOST_SHOWN = 10  # of a turn
 STRENGTH_SHARE = 0.3  # of the order in which a turn is shown beliefs; the rest is relevance
-Worded = Callable[[Belief], Belief | None]
+Worded = Callable[[Scope, Belief], Belief | None]
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,7 @@ class BeliefSearch:
         rows = await self.vectors.near(scope, self.embedder.fingerprint, None)
         if rows and said and (vector := await vector_of(self.embedder, said)) is not None:
             rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
-        rank = partial(self._ranked, rows, said, worded)
-        hits = await asyncio.to_thread(rank) if len(rows) > INLINE_BELIEFS else rank()
+        hits = await asyncio.to_thread(self._ranked, rows, said, partial(worded, scope))
         return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
 
     def of_turn(
@@ -68,11 +66,13 @@ class BeliefSearch:
         rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
         if not rows:  # as in most places
             return []
-        hits = [hit for hit in self._ranked(rows, said, worded) if not hit.belief.is_asleep]
+        hits = [hit for hit in self._ranked(rows, said, partial(worded, scope)) if not hit.belief.is_asleep]
         hits.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
         return [hit.belief for hit in hits[:MOST_SHOWN]]
 
-    def _ranked(self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded) -> list[BeliefHit]:
+    def _ranked(
+        self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Callable[[Belief], Belief | None]
+    ) -> list[BeliefHit]:
         shown = [(belief, cosine) for row, cosine in rows if (belief := worded(row))]
         terms, similarity = tuple(query_terms(said)), self.embedder.calibration.similarity
         texts = [terms_of(belief.statement, *belief.tags) for belief, _ in shown]
@@ -86,7 +86,6 @@ class BeliefSearch:
         return sorted(hits, key=lambda hit: (-hit.score, -hit.belief.strength))
 
 
-INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
 LEAST = 0.15  # least relevance of a profile: a long text shares some words with most questions
 
 
@@ -173,8 +172,8 @@ class ProfileReader:
         if not rows:
             return []
         vector = await vector_of(self._embedder, said)
-        rank = partial(ranked, rows, said, vector, self._embedder, settings, self._consent.redacted)
-        hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
+        given = rows, said, vector, self._embedder, settings, self._consent.redacted
+        hits = await asyncio.to_thread(ranked, *given)
         wanted = settings.query.profile_top_k if top_k is None else top_k
         best = [hit for hit in hits if self._consent.admits_profile(scene, hit.profile.key)]  # by present consent
         if scene.kind == "group" and entity_type != "member":  # of a member and a shared profile only the better one
@@ -296,9 +295,9 @@ def ranked(
     return [hit for _, hit in sorted(relevant, key=lambda one: (-one[1].score, not one[0]))]
 
 
-async def vector_of(embedder: Embedder, said: str) -> Vector | None:
+async def vector_of(embedder: Embedder, said: str, seconds: float = PATIENCE) -> Vector | None:
     """Return the vector of a query; None if the embedder is unavailable or late."""
     try:
-        return await with_timeout(PATIENCE, embedder.embed_query(said))
+        return await with_timeout(seconds, embedder.embed_query(said))
     except AWAY:
         return None

@@ -1,27 +1,25 @@
-"""One question on its way through the memory, from the words to the block: plain functions on a reading thread.
+"""One pass of a question over a snapshot of the ledger, on a reading thread, from top to bottom.
 
-They are called in this order: ``begin_context`` or ``begin_search`` reads what needs no vector, ``find`` the events by
-meaning, ``finish_context`` or ``finish_search`` what rests on the events found; ``rendered`` makes the block. What is
-outside the process (the vector, a wide vector index, a reranker's scores) :class:`Recall` awaits between them, and puts
-it here. What is unavailable is left out and named in ``degraded``.
+:func:`read_context` reads what a context shows, :func:`read_hits` what a search finds; both fill an :class:`Answer`,
+part by part. What is outside the process (the vector, a wide vector index, a reranker's scores) comes with the
+question: an answer says what it wants of these, and :class:`Recall` asks, and passes again.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from itertools import chain
+from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
-from .. import sentences
 from ..consent import Consent
 from ..domain.belief import Belief
 from ..domain.event import Event, LineKey
-from ..domain.message import Context, Hit, Message, Section
+from ..domain.message import Hit, Message
 from ..domain.reading import NARROWED, ReadFilter
+from ..domain.scope import Scene
 from ..domain.turn import Memo, Person, Pin
 from ..errors import UnavailableError
 from ..ports import Clock, Embedder, Nearest, Reranker, Vector, is_hashing
@@ -31,9 +29,8 @@ from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineSearch
 from ..tasks import AWAY
 from ..text.statements import asks_for_number
-from ..text.terms import token_count
 from .beliefs_and_profiles import BeliefSearch, ProfileReader, TurnProfiles
-from .query import MOST_PEOPLE, NO_PLACES, CurrentNames, KnownPlaces, Query, with_names
+from .query import NO_PLACES, CurrentNames, KnownPlaces, Query, with_names
 from .ranking import (
     LEAST,
     MAX_CANDIDATES,
@@ -53,20 +50,6 @@ from .ranking import (
     weighed,
     widened,
 )
-from .render import (
-    Kind,
-    Part,
-    belief_lines,
-    block,
-    event_lines,
-    fitted,
-    memo_lines,
-    named_lines,
-    pin_lines,
-    profile_lines,
-    quotation_lines,
-    with_ids_once,
-)
 
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
@@ -80,7 +63,6 @@ SPARE_LINES = 8  # more lines of the log than are shown, in place of those that 
 FOLLOWED = 3  # best lines of the log that are shown with the lines after them
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 LINE = 0.5  # factor of a log line's score beside events, which carry more information
-NEWEST_LAST = (sentences.context.TITLE_PINS, sentences.context.TITLE_MEMOS)  # cut from the oldest on
 TRACED = 0.8  # factor of an event's score that is found through a line that it was made of
 
 
@@ -114,466 +96,392 @@ class Sources:
     reranker: Reranker | None = None
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Question:
-    """A question within a read filter, with what was found for it so far, which is shown as it is when time is over.
+    """A question within a read filter, and what was said to it outside the process.
 
-    ``embedding`` is the vector of the query, if it was begun. A question that ``explains`` keeps all candidates, also
-    those below the floor. ``missing`` are the parts that were not read, with their names in ``degraded``. ``vector``,
-    ``wide`` (if ``is_wide``) and ``scores`` (of the candidates ``asked``) are set by who awaits them.
+    ``wide`` has the ids and cosines of a wide vector index, ``scores`` a reranker's by event id; None if not asked.
+    A question that ``explains`` keeps all candidates, also those below the floor.
     """
 
-    parts: Sources
+    sources: Sources
     read_filter: ReadFilter
     query: Query
     settings: Settings
-    embedding: asyncio.Future[Vector] | None = None
-    explains: bool = field(default=False, kw_only=True)
-    connection: Snapshot = field(init=False)  # of the present step
-    failure: UnavailableError | None = None  # of the ledger
-    missing: dict[str, str] = field(default_factory=dict[str, str])
-    hits: Sequence[Hit] = ()
-    shown: Sequence[Event] = ()
-    lines: FoundLines = field(default_factory=FoundLines)
-    candidates: list[Candidate] = field(default_factory=list[Candidate])
-    line_candidates: list[LineCandidate] = field(default_factory=list[LineCandidate])  # if it explains
-    wanted: int = 0  # candidates; 0: no events are searched
+    now: datetime
+    explains: bool = False
     vector: Vector | None = None
-    is_wide: bool = False
-    wide: Sequence[tuple[str, float]] = ()  # ids and cosines
-    asked: Sequence[Candidate] = ()
-    scores: Sequence[float] | None = None
-    _decay: Decay | None = None
-    _floor: float = 0.0  # least relevance of an event
-    _limit: int = 0  # of the events
-    _words: Sequence[Scored] | None = None
-    _replaced: Collection[str] = ()
-    _told: Collection[LineKey] = frozenset()  # lines that are shown by the caller, or as an event
-    _pins: Sequence[Pin] = ()
-    _memos: Sequence[Memo] = ()
-    _people_here: KnownPlaces = field(default_factory=lambda: NO_PLACES)  # of the place, if none of them is missing
-    _beliefs: Sequence[Belief] = ()
-    _newer: Sequence[Event] = ()  # than these beliefs, replacing events on which they rest
-    _profiles: TurnProfiles = field(default_factory=TurnProfiles)
-
-    def __post_init__(self) -> None:
-        """Ask now, in the scene of the read filter."""
-        self._scene, self._now = self.read_filter.scene, self.parts.clock.now()
+    wide: Sequence[tuple[str, float]] | None = None
+    scores: Mapping[str, float] | None = None
 
     @property
-    def degraded(self) -> tuple[str, ...]:
-        """The names of what was unavailable."""
-        return tuple(word for word in DEGRADED if word in self.missing.values())
+    def scene(self) -> Scene:
+        """Who asks, and where."""
+        return self.read_filter.scene
 
     @property
     def is_reranked(self) -> bool:
         """Whether a reranker decides relevance."""
         asked = self.settings.query
         is_choice = asked.rerank_candidate_multiplier >= RERANKED_FROM
-        return bool(self.parts.reranker and asked.enable_rerank and is_choice)
+        return bool(self.sources.reranker and asked.enable_rerank and is_choice)
 
     @property
-    def waits(self) -> bool:
-        """Whether something outside the process is needed before :meth:`find`, or after it."""
-        return bool(self.wanted and (self.vector is None or self.is_wide or self.is_reranked))
+    def named(self) -> list[Person]:
+        """The people known in the group whom the query names, except the asker and who opted out."""
+        people, without = self.query.names.people, {self.scene.user_id, *self.sources.consent.opted_out}
+        if self.scene.kind != "group":
+            return []
+        found = (people[one] for one in sorted(self.query.people) if one in people and one not in without)
+        return [*found][:MOST_NAMED]
 
-    def begin_search(self, top_k: int) -> None:
-        """Read what a search of the read filter's kinds needs before the vector; lines only for the kind "message"."""
-        kinds = self.read_filter.kinds
-        events = tuple(kind for kind in kinds if kind != "message") if set(kinds) != {"message"} else None
-        self._decay = self.settings.query.tool_decay
-        self._name()
-        if "message" in kinds:
-            with self._part("lines"):
-                most = min(max(top_k if events is None else 2 * top_k, 0), MAX_RESULTS)
-                reach = OF_SEARCH._replace(candidates=max(most, OF_SEARCH.candidates))
-                found = self._found_lines(replace(self.read_filter, kinds=()), most, self._decay, reach).lines
-                if found:
-                    self.parts.ledger.corpora.surround(self.connection, found, self.read_filter)
-                self.hits = [*map(_hit, found)]
-        if events is not None:
-            self.read_filter = replace(self.read_filter, kinds=events)
-            self._find_words(top_k)
 
-    def finish_search(self, top_k: int) -> None:
-        """Join the events and the lines that were found.
+@dataclass
+class Answer:
+    """What a pass has read so far; when time is over it is shown as it is.
 
-        If both were searched, the scores of lines are lowered, and a line from which an event was made is replaced by
-        that event, whose score is then at least :data:`TRACED` times that of the line.
-        """
-        said = self.hits
-        if set(self.read_filter.kinds) != {"message"}:
-            self.hits = self._ranked()
-            if said:  # lines from which a found event was made are left out
-                hits = self._traced(self.hits, said)
-                told = {key for hit in hits for key in hit.event.sources}
-                left = (replace(hit, score=hit.score * LINE) for hit in said if told.isdisjoint(hit.event.sources))
-                self.hits = sorted((*hits, *left), key=lambda hit: -hit.score)[:top_k]
-        events = self.parts.names.present(self.connection, [hit.event for hit in self.hits])
-        self.hits = [replace(hit, event=event) for hit, event in zip(self.hits, events, strict=True)]
+    ``missing`` are the parts that are not read, with their names in ``degraded``; ``failure`` is the ledger's.
+    ``asked`` are the candidates that a reranker should judge, ``wide`` the rows wanted of a wide index.
+    """
 
-    def begin_context(self, shown: Collection[str] | None, *, is_greeting: bool) -> None:
-        """Read what a context shows and needs no vector; ``shown`` are ids of messages of the place not to quote.
+    question: Question
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    failure: UnavailableError | None = None
+    wide: int = 0
+    candidates: list[Candidate] = field(default_factory=list[Candidate])
+    asked: Sequence[Candidate] = ()
+    hits: Sequence[Hit] = ()
 
-        A greeting asks for nothing, unless it names somebody who is known in the place.
-        """
-        self._decay = self.settings.query.auto_decay
-        self._name()
-        if is_greeting and self.query.says_little:
-            self.query = replace(self.query, terms=())
-        with self._part("lines"):
-            self._find_quotable(shown)
-        if self._scene.has_place:
-            self.missing["pins"] = "ledger"
-            with self._part("pins"):
-                self._pins = at_once(self.parts.ledger.notes.pins, self.connection, self._scene.scope)
-            self.read_memos()
-        self._floor = self.settings.query.min_relevance
-        self._find_words(self.settings.query.auto_top_k)
-
-    def finish_context(self) -> None:
-        """Read what a context shows beside the events, and what rests on them."""
-        hits = self._ranked()
-        with self._part("replaced"):
-            self._show(hits)
-        self.missing |= {"quotations": "lexical"} if self.lines.lines else {}
-        with self._part("quotations"):
-            self._quote()
-        with self._part("beliefs"):
-            self._believe()
-        with self._part("profiles"):
-            reader, named = self.parts.profiles, [one.id for one in self._named()]
-            self._profiles = reader.of_turn(self.connection, self._scene, named) if reader else self._profiles
-        if not self._profiles.is_whole:
-            self.missing["profiles"] = "profiles"
-
-    def read_memos(self) -> None:
-        """Read the recent memos."""
-        memos, most = self.parts.ledger.notes.memos, self.settings.query.recent_end_summaries_inject_k
-        with self._part("notes"):
-            hidden = self.parts.consent.opted_out
-            self._memos = at_once(memos, self.connection, self._scene.scope, most, without=hidden)
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The names of what was unavailable."""
+        return tuple(word for word in DEGRADED if word in self.missing.values())
 
     @contextmanager
-    def _part(self, name: str) -> Generator[None, None, None]:
-        """Read one part, unless it is not wanted; if a store or model is unavailable, it stays missing."""
+    def part(self, name: str, degraded: str = "") -> Generator[None, None, None]:
+        """Read one part; if a store or model is unavailable it stays missing, and the pass goes on."""
+        if degraded:
+            self.missing[name] = degraded
         try:
-            with self.parts.ledger.database.failed_reads:
+            with self.question.sources.ledger.database.failed_reads:
                 yield
             self.missing.pop(name, None)
         except AWAY as failure:
             if isinstance(failure, UnavailableError):
                 self.failure = failure
 
-    def _name(self) -> None:
-        """Find the people, and the time, that the query names; without a name book nobody is known."""
-        with self._part("names"):
-            names = self.parts.names.at(self.connection, self._scene)
-            reference = self._now.astimezone(self.settings.zone)
-            self.query = with_names(self.query, self._scene, reference, names)
-            if names.are_known and len(names.people) < MOST_PEOPLE and self._scene.has_place:
-                self._people_here = {self._scene.scope: names.people}
 
-    # events
+@dataclass
+class ContextAnswer(Answer):
+    """What a context shows, in the order in which it is read.
 
-    def _find_words(self, top_k: int) -> None:
-        """Find by words the candidates for at most ``top_k`` (and 200) events."""
-        terms, corpora = self.query.terms, self.parts.ledger.corpora
-        self._limit = min(max(top_k, 0), MAX_RESULTS)
-        candidates = min(self._limit * self.settings.query.rerank_candidate_multiplier, MAX_CANDIDATES)
-        self.wanted = candidates if terms else 0
-        if not self.wanted:
-            self.missing = {part: name for part, name in self.missing.items() if part not in ("words", "vectors")}
-            return
-        with self._part("words"):
-            self._words = corpora.found_events(self.connection, terms, self.read_filter, candidates)
-            for one, more in self._outnumbered(self._words):
-                self._words = _with(self._words, corpora.found_events(self.connection, terms, one, more))
-        if self.parts.wide is not None:
-            with self._part("wide"):
-                self.is_wide = corpora.is_wide(self.connection, self.read_filter)
+    ``told`` are lines that the caller shows; ``people`` are those of the places whose names are shown, by id.
+    """
 
-    def _outnumbered(self, rows: Sequence[Scored]) -> list[tuple[ReadFilter, int]]:
-        """Return filters for the time and people named, if the rows are mostly others, and how many to find of each."""
-        if len(rows) < self.wanted:
-            return []
-        narrowed, more = self.read_filter.narrowed(self.query.windows, self.query.people), min(self.wanted, NARROWED)
-        few = min(self._limit, more)
-        return [(one, more) for one in narrowed if sum(one.admits(event) for event, _ in rows) < few]
-
-    def find(self) -> None:
-        """Find events by meaning, join them to those found by words, and choose what a reranker is asked about."""
-        dense = None
-        if not self.wanted:
-            return
-        if self.vector is not None:
-            with self._part("vectors"):
-                dense = self._nearest(self.vector, self.read_filter, self.wanted, self.wide)
-                for one, more in self._outnumbered(dense):
-                    dense = _with(dense, self._nearest(self.vector, one, more))
-        # candidates below the floor are kept for comparison only
-        keeps_all = self.explains or self.is_reranked or self.query.asks_who
-        self.candidates = self._joined(dense, self._words, 0.0 if keeps_all else self._floor)
-        if self.is_reranked:
-            best = weighed(above(self.candidates, 0.0), self.query.windows, self.query.people)
-            self.asked = collapsed(best)[: self.wanted]
-
-    def _nearest(
-        self, vector: Vector, read_filter: ReadFilter, limit: int, wide: Sequence[tuple[str, float]] = ()
-    ) -> list[Scored]:
-        """Return the nearest events: those of the wide index, or by exact search."""
-        if len(wide) >= limit:  # with fewer, rows may be hidden behind many equal ones
-            ids = [event_id for event_id, _ in wide]
-            events = {one.id: one for one in at_once(self.parts.ledger.events.fetch, self.connection, ids)}
-            near = [(events[event_id], cosine) for event_id, cosine in wide if event_id in events]
-        else:
-            near = self.parts.ledger.corpora.found_nearest(self.connection, vector, read_filter, limit)
-        similarity = self.parts.embedder.calibration.similarity
-        return [(event, similarity(cosine)) for event, cosine in near]
-
-    def _joined(self, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float) -> list[Candidate]:
-        """Fuse the two searches; every row is checked against the read filter, whichever store returned it."""
-        terms = self.query.terms
-        lexical = None if words is None else matched(terms, words)
-        shares_words = bool(lexical) or not all(terms_of(*event.wording).isdisjoint(terms) for event, _ in dense or ())
-        if dense and not (self.query.people or shares_words):
-            is_of_characters = is_hashing(self.parts.embedder)  # near where no word is common, too
-            dense = [] if is_of_characters or max(similarity for _, similarity in dense) < NEAR else dense
-        found = fused(dense, lexical, self.settings.query.lexical_weight, least)
-        return [one for one in found if self.read_filter.admits(one.event)]
-
-    def _ranked(self) -> list[Hit]:
-        """Return the best events that are relevant enough; those made of lines that will be quoted rank higher.
-
-        A reranker's scores decide alone; without them, all candidates stay as they were. An identity query ("who is
-        ...") that finds little also returns the newest events of the people it asks about.
-        """
-        if not self.wanted:
-            return []
-        query, read_filter, asked = self.query, self.read_filter, self.settings.query
-        hits: Sequence[Candidate] = self.candidates
-        if self.asked:
-            found = None if self.scores is None else judged(self.asked, self.scores)
-            if found is None:
-                self.missing["rerank"] = "rerank"
-            for one in hits:
-                one.cut = None if found is None or one in self.asked else one.cut or "judged"
-            hits = hits if found is None else found
-        enough = max(self._floor, asked.min_relevance, LEAST)
-        named = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
-        if query.asks_who and named and sum(one.relevance >= enough for one in hits) < min(FEW, self._limit):
-            self.missing["newest"] = "ledger"
-            with self._part("newest"):
-                filters = [replace(read_filter, user_id=person) for person in named]
-                recent = self.parts.ledger.events.recent
-                read = [event for one in filters for event in at_once(recent, self.connection, one, self.wanted)]
-                newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
-                hits = widened(hits, newest, enough)
-                self.candidates += (one for one in hits if one not in self.candidates)
-        ranked = weighed(
-            above(hits, self._floor), query.windows, query.people, self._decay, self._now, self.lines.scores
-        )
-        return [one.hit for one in diversified(collapsed(ranked), asked.diversity, self._limit)]
-
-    def _show(self, hits: Sequence[Hit]) -> None:
-        """Put the events that replace others before these, and present names into all."""
-        found = self.shown = [hit.event for hit in hits]
-        newer = self._replacing([event.id for event in found])
-        every = self.parts.names.present(self.connection, [*found, *newer], self._people_here)
-        shown, replacing = every[: len(found)], every[len(found) :]
-        self.shown, self._replaced = followed(shown, replacing, self.settings.query.auto_top_k)
-
-    def _replacing(self, asked: Sequence[str]) -> list[Event]:
-        """Return the events that replace those of the ids, and those that replace these."""
-        book, newer = self.parts.ledger.events, dict[str, Event]()
-        for _ in range(CHAIN):
-            read = at_once(book.replacing, self.connection, asked, self.read_filter) if asked else []
-            asked = [one.id for one in read if one.id not in newer]
-            newer |= {one.id: one for one in read}
-        return list(newer.values())
-
-    def _traced(self, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
-        """Add the events made from the lines ``said``; each scores at least :data:`TRACED` times its best line."""
-        lines, made = {key: hit for hit in said for key in hit.event.sources}, list[Event]()
-        with self._part("sources"):
-            made = at_once(self.parts.ledger.events.made_of, self.connection, lines.keys(), self.read_filter)
-        found = {hit.event.id: hit for hit in known}
-        for event in made:
-            if self.read_filter.admits(event) and (of := [lines[key] for key in event.sources if key in lines]):
-                best, hit = max(of, key=lambda hit: hit.score), found.get(event.id, Hit(event, 0.0))
-                score, relevance = max(hit.score, TRACED * best.score), max(hit.relevance, TRACED * best.relevance)
-                found[event.id] = replace(hit, score=score, relevance=relevance)
-        return list(found.values())
-
-    # lines
-
-    def _found_lines(self, read_filter: ReadFilter, limit: int, decay: Decay | None, reach: LineReach) -> FoundLines:
-        """Return at most ``limit`` lines, none that repeats another."""
-        query = self.query
-        search = LineSearch(
-            query.terms,
-            read_filter,
-            limit + reach.spare if limit else 0,
-            self._now,
-            reach.candidates,
-            reach.around,
-            query.asides,
-            query.windows,
-            query.people,
-            asks_for_number(query.said),
-            decay,
-            self.explains,
-        )
-        found = self.parts.ledger.corpora.found_lines(self.connection, search)
-        distinct: dict[object, FoundLine] = {}
-        for one in found.lines:
-            distinct.setdefault((same_text(one.line.text), one.line.sender_id), one)
-        return replace(found, lines=tuple(distinct.values())[:limit])
-
-    def _find_quotable(self, ids: Collection[str] | None) -> None:
-        """Find lines that answer the question and are not shown by the caller: more than will be quoted.
-
-        Sources of shown events are dropped when these are known.
-        """
-        asked, scene = self.settings.query, self._scene
-        wanted = asked.auto_messages_k + SPARE_LINES if asked.auto_messages_k else 0
-        limit = wanted + len(ids or ()) if wanted else 0
-        found = self._found_lines(self.read_filter, limit, asked.auto_decay, OF_CONTEXT)
-        if ids is None:  # lines that are the question itself
-            new = [one.line for one in found.lines if scene.user_id and one.line.sender_id == scene.user_id]
-            since = self._now - ASKING
-            ids = [one.id for one in new if one.scene.scope == scene.scope and one.sent_at >= since]
-            ids = [one.id for one in new if one.id in ids and one.text.strip() == self.query.said]
-        self._told = {(scene.scope, message_id) for message_id in ids} if scene.has_place else set[LineKey]()
-        chosen: list[FoundLine] = []
-        for one in found.lines:
-            is_told = one.line.key in self._told
-            cut = "relevance" if one.relevance < asked.min_relevance else "recent" if is_told else None
-            cut = "limit" if cut is None and len(chosen) == wanted else cut
-            if cut is None:
-                chosen.append(one)
-            if self.explains:
-                told = one.line.as_event(), one.parts, one.relevance, one.factors, one.score
-                self.line_candidates.append(LineCandidate(*told, cut=cut))
-        self.lines = replace(found, lines=tuple(chosen))
-
-    def _quote(self) -> None:
-        """Choose the best lines from which no shown event was made; the best of them get the lines that follow them.
-
-        A line is shown once, and none that the caller shows.
-        """
-        callers = self._told
-        self._told = {*callers, *(key for event in self.shown for key in event.sources)}
-        most = self.settings.query.auto_messages_k
-        chosen = [one for one in self.lines.lines if one.line.key not in self._told][:most]
-        told = {*self._told, *(one.line.key for one in chosen)}
-        self.lines = replace(self.lines, lines=tuple(chosen))
-        if chosen:
-            self.parts.ledger.corpora.surround(self.connection, chosen, self.read_filter, FOLLOWED)
-        for one in chosen:
-            after = list[Message]()
-            for line in one.after:
-                if (key := line.key) in callers:
-                    break
-                if key not in told:
-                    after.append(line)
-                    told.add(key)
-            one.after = tuple(after)
-
-    def _quotations(self) -> list[FoundLine]:
-        """Return the lines to quote, checked again."""
-        admits = self.parts.consent.present_filter(self._scene).admits_line
-        admitted = [one for one in self.lines.lines if all(admits(line) for line in (one.line, one.replied) if line)]
-        left = admitted[: self.settings.query.auto_messages_k]
-        ranks = {one.line.key: rank for rank, one in enumerate(left, 1)}
-        for at, one in enumerate(self.line_candidates):
-            (key,) = one.line.sources
-            dropped = "shown_as_event" if key in self._told else "limit"
-            rank = ranks.get(key, 0)
-            self.line_candidates[at] = replace(one, rank=rank, cut=one.cut or (None if rank else dropped))
-        for one in left:
-            one.after = tuple(filter(admits, one.after))
-        return left
-
-    # beliefs, people, rendering
-
-    def _believe(self) -> None:
-        beliefs = self.parts.beliefs
-        if beliefs is None or not (self._scene.group_id and self.query.terms):
-            return
-        scope = self._scene.scope
-
-        def worded(belief: Belief) -> Belief | None:
-            return self.parts.consent.belief(scope, belief)
-
-        found = beliefs.of_turn(self.connection, scope, self.query.said, self.vector, worded)
-        ids = [event_id for belief in found for event_id in belief.event_ids]
-        newer = [event for event in self._replacing(ids) if event.scope == scope]
-        self._beliefs = self.parts.names.present(self.connection, found, self._people_here)
-        self._newer = self.parts.names.present(self.connection, newer, self._people_here)
-
-    def _named(self) -> list[Person]:
-        """Return the people known in the group whom the query names, except the asker and who opted out."""
-        people, without = self.query.names.people, {self._scene.user_id, *self.parts.consent.opted_out}
-        if self._scene.kind != "group":
-            return []
-        return [people[one] for one in sorted(self.query.people) if one in people and one not in without][:MOST_NAMED]
-
-    def rendered(self, waiting: Sequence[Memo], budget: int | None) -> Context:
-        """Render what was found, checked again, with the memos that wait in the queue."""
-        scene, consent, settings, titles = self._scene, self.parts.consent, self.settings, sentences.context
-        hidden, named, profiles = consent.opted_out, self._named(), self._profiles
-        people = self.query.names.people
-        memos = newest((*self._memos, *waiting), settings.query.recent_end_summaries_inject_k)
-        pins = [one for one in self._pins if one.owner_id in ("", scene.user_id)]  # an operator may see more than that
-        of_named = [
-            named_lines(one, consent.profile(scene, profiles.named.get(one.id)), is_admin=one.id in profiles.admins)
-            for one in named
-        ]
-        person, group = (consent.profile(scene, one) for one in (profiles.person, profiles.group))
-        if group is not None:  # what its shown beliefs say is not said twice
-            told = {event_id for one in self._beliefs for event_id in one.event_ids}
-            group = group.without_events(told, wholly=True)
-        asker = profile_lines(person, scene.user_name, is_admin=scene.is_admin) if person else ()
-        admitted = [*filter(consent.present_filter(scene).admits, self.shown)]
-        own_pins = [one for one in pins if one.owner_id not in hidden and consent.admits(scene, one)]
-        visible_memos = [memo for memo in memos if consent.admits(scene, memo)]
-        newer, zone = filter(consent.present_filter(scene).admits, self._newer), settings.zone
-        shown: list[tuple[Kind, str, tuple[str, ...]]] = [
-            ("rest", titles.TITLE_PINS, pin_lines(own_pins)),
-            ("profiles", titles.TITLE_PERSON, (*chain(*of_named), *asker)),
-            ("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
-            ("rest", titles.TITLE_BELIEFS, belief_lines(self._beliefs, zone, newer, people)),
-            ("events", titles.TITLE_EVENTS, event_lines(admitted, zone, self._replaced)),
-            ("events", titles.TITLE_QUOTATIONS, quotation_lines(self._quotations(), people, zone)),
-            ("memos", titles.TITLE_MEMOS, memo_lines(visible_memos, zone)),
-        ]
-        parts = [
-            Part(
-                kind,
-                Section(title, tuple(map(consent.hidden, lines)) if hidden else lines),
-                title in NEWEST_LAST,
-            )
-            for kind, title, lines in shown
-        ]
-        sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
-        text = block(with_ids_once(sections, self.query.names) if self.query.names.are_known else sections)
-        return Context(text, sections, token_count(text), self.degraded)
+    told: Collection[LineKey] = frozenset()
+    lines: FoundLines = field(default_factory=FoundLines)
+    line_candidates: Sequence[LineCandidate] = ()  # if it explains
+    pins: Sequence[Pin] = ()
+    memos: Sequence[Memo] = ()
+    events: Sequence[Event] = ()
+    replaced: Collection[str] = ()
+    beliefs: Sequence[Belief] = ()
+    newer: Sequence[Event] = ()  # than these beliefs, replacing events on which they rest
+    people: KnownPlaces = field(default_factory=lambda: NO_PLACES)
+    profiles: TurnProfiles = field(default_factory=TurnProfiles)
 
 
-def newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
-    """Return the ``limit`` newest memos without duplicates, newest last."""
-    once = {memo.id: memo for memo in memos}
-    return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:] if limit > 0 else []
+def read_context(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | None = None) -> None:
+    """Read what a context shows; ``shown`` are ids of messages of the place not to quote."""
+    question = _named(answer, on)
+    sources, scene, asked = question.sources, question.scene, question.settings.query
+    with answer.part("lines"):
+        _find_quotable(answer, on, shown)
+    if scene.has_place:
+        with answer.part("pins", "ledger"):
+            answer.pins = at_once(sources.ledger.notes.pins, on, scene.scope)
+        read_memos(answer, on)
+    hits = best_events(answer, on, asked.auto_top_k, asked.auto_decay, asked.min_relevance, answer.lines.scores)
+    answer.hits, answer.events = hits, [hit.event for hit in hits]
+    with answer.part("replaced"):
+        newer = _replacing(question, on, [event.id for event in answer.events])
+        answer.events, answer.replaced = followed(answer.events, newer, asked.auto_top_k)
+    if answer.lines.lines:
+        with answer.part("quotations", "lexical"):
+            _choose_quotations(answer, on)
+    with answer.part("beliefs"):
+        if sources.beliefs and scene.group_id and question.query.terms:
+            said = question.query.said
+            answer.beliefs = sources.beliefs.of_turn(on, scene.scope, said, question.vector, sources.consent.belief)
+            newer = _replacing(question, on, [source for belief in answer.beliefs for source in belief.event_ids])
+            answer.newer = [event for event in newer if event.scope == scene.scope]
+    with answer.part("people"):
+        shown_items = (*answer.events, *answer.beliefs, *answer.newer)
+        answer.people = sources.names.people(on, shown_items, question.query.names.as_known(scene))
+    with answer.part("profiles"):
+        if sources.profiles:
+            answer.profiles = sources.profiles.of_turn(on, scene, [one.id for one in question.named])
+    if not answer.profiles.is_whole:
+        answer.missing["profiles"] = "profiles"
 
 
-def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
-    """Append the rows that are not in the list yet."""
-    known = {event.id for event, _ in rows}
-    return [*rows, *(row for row in more if row[0].id not in known)]
+def read_memos(answer: ContextAnswer, on: Snapshot) -> None:
+    """Read the recent memos."""
+    sources, most = answer.question.sources, answer.question.settings.query.recent_end_summaries_inject_k
+    with answer.part("notes"):
+        scope, hidden = answer.question.scene.scope, sources.consent.opted_out
+        answer.memos = at_once(sources.ledger.notes.memos, on, scope, most, without=hidden)
 
 
-def _hit(found: FoundLine) -> Hit:
-    line, relevance = found.line, found.relevance
-    around = *found.before, *found.after
+def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
+    """Read at most ``top_k`` hits of the read filter's kinds; lines only for the kind "message".
+
+    If both events and lines are searched, the scores of lines are lowered, and a line from which an event was made is
+    replaced by that event, whose score is then at least :data:`TRACED` times that of the line.
+    """
+    question = _named(answer, on)
+    read_filter, decay, said = question.read_filter, question.settings.query.tool_decay, list[Hit]()
+    is_alone = set(read_filter.kinds) == {"message"}
+    if "message" in read_filter.kinds:
+        with answer.part("lines"):
+            most = min(top_k if is_alone else 2 * top_k, MAX_RESULTS)
+            reach = OF_SEARCH._replace(candidates=max(most, OF_SEARCH.candidates))
+            found = found_lines(question, on, replace(read_filter, kinds=()), most, decay, reach).lines
+            if found:
+                question.sources.ledger.corpora.surround(on, found, read_filter)
+            answer.hits = said = [*map(hit_of, found)]
+    if not is_alone:
+        kinds = tuple(kind for kind in read_filter.kinds if kind != "message")
+        question = answer.question = replace(question, read_filter=replace(read_filter, kinds=kinds))
+        answer.hits = best_events(answer, on, top_k, decay)
+        if said:
+            hits = _traced(answer, on, answer.hits, said)
+            told = {key for hit in hits for key in hit.event.sources}
+            left = (replace(hit, score=hit.score * LINE) for hit in said if told.isdisjoint(hit.event.sources))
+            answer.hits = sorted((*hits, *left), key=lambda hit: -hit.score)[:top_k]
+    events = question.sources.names.present(on, [hit.event for hit in answer.hits])
+    answer.hits = [replace(hit, event=event) for hit, event in zip(answer.hits, events, strict=True)]
+
+
+def _named(answer: Answer, on: Snapshot) -> Question:
+    """Find the people, and the time, that the query names; without a name book nobody is known."""
+    question = answer.question
+    with answer.part("names"):
+        names = question.sources.names.at(on, question.scene)
+        reference = question.now.astimezone(question.settings.zone)
+        query = with_names(question.query, question.scene, reference, names)
+        answer.question = replace(question, query=query)
+    return answer.question
+
+
+# events
+
+
+def best_events(
+    answer: Answer,
+    on: Snapshot,
+    top_k: int,
+    decay: Decay | None,
+    floor: float = 0.0,
+    lines: Mapping[int, float] | None = None,
+) -> list[Hit]:
+    """Return the best events, by words and by meaning, at most ``top_k`` (and 200), that are relevant enough.
+
+    Those made of lines that will be quoted rank higher (``lines`` has the scores of lines). A reranker's scores decide
+    alone. An identity query ("who is ...") that finds little also returns the newest events of whom it asks about.
+    """
+    question = answer.question
+    query, read_filter, asked, ledger = (
+        question.query,
+        question.read_filter,
+        question.settings.query,
+        question.sources.ledger,
+    )
+    limit = min(max(top_k, 0), MAX_RESULTS)
+    wanted = min(limit * asked.rerank_candidate_multiplier, MAX_CANDIDATES)
+    if not (wanted and query.terms):
+        answer.missing = {part: name for part, name in answer.missing.items() if part not in ("words", "vectors")}
+        return []
+    words = dense = None
+    answer.wide = 0
+    with answer.part("words"):
+        corpora = ledger.corpora
+        words = _among_the_named(question, limit, wanted, partial(corpora.found_events, on, query.terms))
+    if question.sources.wide and question.wide is None and question.vector is not None:
+        with answer.part("wide"):
+            answer.wide = wanted if ledger.corpora.is_wide(on, read_filter) else 0
+    if question.vector is not None and not answer.wide:
+        vector = question.vector
+        with answer.part("vectors"):
+            dense = _among_the_named(question, limit, wanted, partial(_nearest, question, on, vector))
+    keeps_all = question.explains or question.is_reranked or query.asks_who  # those below the floor, for comparison
+    answer.candidates = _joined(question, dense, words, 0.0 if keeps_all else floor)
+    hits: Sequence[Candidate] = answer.candidates
+    if question.is_reranked:
+        answer.asked = collapsed(weighed(above(hits, 0.0), query.windows, query.people))[:wanted]
+        hits = judged(answer.asked, hits, question.scores)
+    enough = max(floor, asked.min_relevance, LEAST)
+    about = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
+    if query.asks_who and about and sum(one.relevance >= enough for one in hits) < min(FEW, limit):
+        with answer.part("newest", "ledger"):
+            filters = [replace(read_filter, user_id=person) for person in about]
+            read = [event for one in filters for event in at_once(ledger.events.recent, on, one, wanted)]
+            newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
+            hits = widened(hits, newest, enough)
+            answer.candidates += (one for one in hits if one not in answer.candidates)
+    ranked = weighed(above(hits, floor), query.windows, query.people, decay, question.now, lines or {})
+    return [one.hit for one in diversified(collapsed(ranked), asked.diversity, limit)]
+
+
+def _among_the_named(
+    question: Question, limit: int, wanted: int, search: Callable[[ReadFilter, int], Sequence[Scored]]
+) -> list[Scored]:
+    """Search, and once more for the time, and for each person, that the query names and most rows are not of."""
+    rows = [*search(question.read_filter, wanted)]
+    if len(rows) == wanted:
+        most = min(wanted, NARROWED)
+        narrowed = question.read_filter.narrowed(question.query.windows, question.query.people)
+        few = [one for one in narrowed if sum(one.admits(event) for event, _ in rows) < min(limit, most)]
+        for one in few:
+            known = {event.id for event, _ in rows}
+            rows += (row for row in search(one, most) if row[0].id not in known)
+    return rows
+
+
+def _nearest(question: Question, on: Snapshot, vector: Vector, read_filter: ReadFilter, limit: int) -> list[Scored]:
+    """Return the nearest events: those of the wide index, or by exact search."""
+    sources, wide = question.sources, question.wide or ()
+    if read_filter is question.read_filter and len(wide) >= limit:  # with fewer, rows may hide behind equal ones
+        found = at_once(sources.ledger.events.fetch, on, [event_id for event_id, _ in wide])
+        events = {one.id: one for one in found if read_filter.admits(one)}
+        near = [(events[event_id], cosine) for event_id, cosine in wide if event_id in events]
+    else:
+        near = sources.ledger.corpora.found_nearest(on, vector, read_filter, limit)
+    similarity = sources.embedder.calibration.similarity
+    return [(event, similarity(cosine)) for event, cosine in near]
+
+
+def _joined(
+    question: Question, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float
+) -> list[Candidate]:
+    """Fuse the two searches; what only a model finds near counts if it is near enough."""
+    terms = question.query.terms
+    lexical = None if words is None else matched(terms, words)
+    if dense and not (question.query.people or lexical):
+        is_of_characters = is_hashing(question.sources.embedder)  # near where no word is common, too
+        is_near = not is_of_characters and max(similarity for _, similarity in dense) >= NEAR
+        shares_words = not all(terms_of(*event.wording).isdisjoint(terms) for event, _ in dense)
+        dense = dense if is_near or shares_words else []
+    return fused(dense, lexical, question.settings.query.lexical_weight, least)
+
+
+def _replacing(question: Question, on: Snapshot, asked: Sequence[str]) -> list[Event]:
+    """Return the events that replace those of the ids, and those that replace these."""
+    book, newer = question.sources.ledger.events, dict[str, Event]()
+    for _ in range(CHAIN):
+        read = at_once(book.replacing, on, asked, question.read_filter) if asked else []
+        asked = [one.id for one in read if one.id not in newer]
+        newer |= {one.id: one for one in read}
+    return list(newer.values())
+
+
+def _traced(answer: Answer, on: Snapshot, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
+    """Add the events made from the lines ``said``; each scores at least :data:`TRACED` times its best line."""
+    lines, made, read_filter = (
+        {key: hit for hit in said for key in hit.event.sources},
+        list[Event](),
+        answer.question.read_filter,
+    )
+    with answer.part("sources"):
+        made = at_once(answer.question.sources.ledger.events.made_of, on, lines.keys(), read_filter)
+    found = {hit.event.id: hit for hit in known}
+    for event in made:
+        if read_filter.admits(event) and (of := [lines[key] for key in event.sources if key in lines]):
+            best, hit = max(of, key=lambda hit: hit.score), found.get(event.id, Hit(event, 0.0))
+            score, relevance = max(hit.score, TRACED * best.score), max(hit.relevance, TRACED * best.relevance)
+            found[event.id] = replace(hit, score=score, relevance=relevance)
+    return list(found.values())
+
+
+# lines of the log
+
+
+def found_lines(
+    question: Question, on: Snapshot, read_filter: ReadFilter, limit: int, decay: Decay | None, reach: LineReach
+) -> FoundLines:
+    """Return at most ``limit`` lines, none that repeats another."""
+    query = question.query
+    search = LineSearch(
+        query.terms,
+        read_filter,
+        limit + reach.spare if limit else 0,
+        question.now,
+        reach.candidates,
+        reach.around,
+        query.asides,
+        query.windows,
+        query.people,
+        asks_for_number(query.said),
+        decay,
+        question.explains,
+    )
+    found = question.sources.ledger.corpora.found_lines(on, search)
+    distinct: dict[object, FoundLine] = {}
+    for one in found.lines:
+        distinct.setdefault((same_text(one.line.text), one.line.sender_id), one)
+    return replace(found, lines=tuple(distinct.values())[:limit])
+
+
+def hit_of(found: FoundLine) -> Hit:
+    """Return a line as a hit."""
+    line, relevance, around = found.line, found.relevance, (*found.before, *found.after)
     return Hit(line.as_event(), found.score, 0.0, relevance, relevance, around, line.reply_to or "")
+
+
+def _find_quotable(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | None) -> None:
+    """Find lines that answer the question and are not shown by the caller: more than will be quoted."""
+    question = answer.question
+    asked, scene = question.settings.query, question.scene
+    wanted = asked.auto_messages_k + SPARE_LINES if asked.auto_messages_k else 0
+    limit = wanted + len(shown or ()) if wanted else 0
+    found = found_lines(question, on, question.read_filter, limit, asked.auto_decay, OF_CONTEXT)
+    if shown is None:  # lines that are the question itself
+        own = [one.line for one in found.lines if scene.user_id and one.line.sender_id == scene.user_id]
+        since = question.now - ASKING
+        new = [one for one in own if one.scene.scope == scene.scope and one.sent_at >= since]
+        shown = [one.id for one in new if one.text.strip() == question.query.said]
+    answer.told = {(scene.scope, message_id) for message_id in shown} if scene.has_place else set[LineKey]()
+    chosen, explained = list[FoundLine](), list[LineCandidate]()
+    for one in found.lines:
+        is_told = one.line.key in answer.told
+        cut = "relevance" if one.relevance < asked.min_relevance else "recent" if is_told else None
+        cut = "limit" if cut is None and len(chosen) == wanted else cut
+        if cut is None:
+            chosen.append(one)
+        if question.explains:
+            told = one.line.as_event(), one.parts, one.relevance, one.factors, one.score
+            explained.append(LineCandidate(*told, cut=cut))
+    answer.lines, answer.line_candidates = replace(found, lines=tuple(chosen)), explained
+
+
+def _choose_quotations(answer: ContextAnswer, on: Snapshot) -> None:
+    """Choose the best lines from which no shown event was made; the best of them get the lines that follow them.
+
+    A line is shown once, and none that the caller shows.
+    """
+    question = answer.question
+    told = {*answer.told, *(key for event in answer.events for key in event.sources)}
+    chosen = [one for one in answer.lines.lines if one.line.key not in told][: question.settings.query.auto_messages_k]
+    answer.lines = replace(answer.lines, lines=tuple(chosen))
+    if chosen:
+        question.sources.ledger.corpora.surround(on, chosen, question.read_filter, FOLLOWED)
+    told |= {one.line.key for one in chosen}
+    for one in chosen:
+        after = list[Message]()
+        for line in one.after:
+            if line.key in answer.told:
+                break
+            if line.key not in told:
+                after.append(line)
+                told.add(line.key)
+        one.after = tuple(after)

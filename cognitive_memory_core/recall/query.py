@@ -6,6 +6,7 @@ import html
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -39,6 +40,7 @@ HELD = 256  # places
 _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9A-Za-z_-])")
 KnownPlaces = Mapping[Scope, Mapping[str, Person]]
 NO_PLACES: KnownPlaces = MappingProxyType({})
+Showable = Event | Message | Belief | Profile
 Named = TypeVar("Named", Event, Message, Belief, Profile)
 
 
@@ -76,6 +78,11 @@ class Names:
         ids_by_name = {name: frozenset(who) for name, who in distinct.items()}
         by_character = {character: next(iter(who)) for character, who in rare.items() if len(who) == 1}
         return cls(ids_by_name, known, lengths, by_character, are_known=True)
+
+    def as_known(self, scene: Scene) -> KnownPlaces:
+        """Return the people as those of a scene's place, if none of them is missing."""
+        is_whole = self.are_known and len(self.people) < MOST_PEOPLE
+        return {scene.scope: self.people} if is_whole and scene.has_place else NO_PLACES
 
     def named(self, said: str) -> frozenset[str]:
         """Return the ids of the people that a text names; ids win over names, and longer names over shorter ones."""
@@ -167,26 +174,24 @@ class CurrentNames:
         except UnavailableError:
             return [*items]
 
-    def present(self, connection: Snapshot, items: Sequence[Named], known: KnownPlaces = NO_PLACES) -> list[Named]:
-        """Do what :meth:`of` does, on a connection; ``known`` are places whose people were read already."""
-        wanted, scopes, people = dict[Scope, set[str]](), list[Scope](), {**known}
+    def present(self, connection: Snapshot, items: Sequence[Named]) -> list[Named]:
+        """Do what :meth:`of` does, on a connection."""
+        people = self.people(connection, items)
+        return [with_present_names(item, here) if (here := people.get(_place_of(item))) else item for item in items]
+
+    def people(self, connection: Snapshot, items: Sequence[Showable], known: KnownPlaces = NO_PLACES) -> KnownPlaces:
+        """Return by place and id the people whose names items may need; ``known`` are places that were read already."""
+        wanted, people = dict[Scope, set[str]](), {**known}
         for item in items:
-            scopes.append(_place_of(item))
-            if scopes[-1] not in known and (ids := _mentioned(item)):
-                wanted.setdefault(scopes[-1], set()).update(ids)
-        try:
-            with self.book.database.failed_reads:
-                for scope, ids in wanted.items():
-                    people[scope] = {one.id: one for one in at_once(self.book.people, connection, scope, sorted(ids))}
-        except UnavailableError:
-            pass
-        return [
-            _with_names(item, here) if (here := people.get(scope)) else item
-            for scope, item in zip(scopes, items, strict=True)
-        ]
+            if (scope := _place_of(item)) not in known and (ids := _mentioned(item)):
+                wanted.setdefault(scope, set()).update(ids)
+        with suppress(UnavailableError), self.book.database.failed_reads:
+            for scope, ids in wanted.items():
+                people[scope] = {one.id: one for one in at_once(self.book.people, connection, scope, sorted(ids))}
+        return people
 
 
-def _place_of(item: Event | Message | Belief | Profile) -> Scope:
+def _place_of(item: Showable) -> Scope:
     """Return the place whose names an item needs."""
     if isinstance(item, Message):
         return item.scene.scope
@@ -196,7 +201,7 @@ def _place_of(item: Event | Message | Belief | Profile) -> Scope:
     return item.scope
 
 
-def _mentioned(item: Event | Message | Belief | Profile) -> Iterable[str]:
+def _mentioned(item: Showable) -> Iterable[str]:
     """Return the ids of the people whose present names an item may need."""
     match item:
         case Message():
@@ -212,7 +217,7 @@ def _mentioned(item: Event | Message | Belief | Profile) -> Iterable[str]:
             return ids_in_brackets((item.summary, *item.tags))
 
 
-def _with_names(item: Named, people: Mapping[str, Person]) -> Named:
+def with_present_names(item: Named, people: Mapping[str, Person]) -> Named:
     """Return an item of a place with the present names of its people."""
     if isinstance(item, Profile):
         return item.reworded(lambda text: with_current_names(text, people))
@@ -271,14 +276,12 @@ class Query:
         return all(telling_of(term) < SAYS_LITTLE for term in told)
 
 
-def query_of(
-    text: str, scene: Scene, reference: datetime, names: Names = NOBODY, *, addressed: bool | None = None
-) -> Query:
+def query_of(text: str, scene: Scene, reference: datetime, names: Names = NOBODY) -> Query:
     """Parse a message, a batch of lines, or ``<message><content>`` frames of them (seed 001).
 
-    Only the first 4,000 characters count. A text of at most 20 characters is embedded with a line that states place,
-    asker and, if known, whether the bot was ``addressed``, to give texts such as "那个呢" a context. ``reference`` is
-    the current time in the configured zone; ``names`` are those known in the scene's place.
+    Only the first 4,000 characters count. A text of at most 20 characters is embedded with a line that states place and
+    asker, to give texts such as "那个呢" a context. ``reference`` is the current time in the configured zone; ``names``
+    are those known in the scene's place.
     """
     said = clean_text(_said(text[:QUERY_LENGTH])).strip()
     lines, asked, placed = said.split("\n"), asked_sentences(said), said
@@ -287,7 +290,7 @@ def query_of(
     asides = frozenset(terms).difference(*told) if asked else frozenset[str]()
     if said and len(said) <= SHORT and scene.kind != "operator":
         called = clean_name(scene.group_name), clean_name(scene.user_name)
-        placed = f"{said}\n{sentences.context.query_place(scene.kind, *called, addressed)}"
+        placed = f"{said}\n{sentences.context.query_place(scene.kind, *called)}"
     asks = any(map(asks_who, lines[-LINES:]))
     query = Query(placed, terms, _windows(said, reference, NOBODY), said, asks, asides=asides)
     return with_names(query, scene, reference, names)

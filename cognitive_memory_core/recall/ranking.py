@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from types import MappingProxyType
 
 from ..domain.event import Event, duplicate_key
@@ -153,17 +153,21 @@ def above(candidates: Iterable[Candidate], min_relevance: float) -> list[Candida
     return kept
 
 
-def judged(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate] | None:
-    """Set the relevance of candidates to a reranker's scores, clamped to [0, 1]; return them best first.
+def judged(
+    asked: Sequence[Candidate], candidates: Sequence[Candidate], scores: Mapping[str, float] | None
+) -> Sequence[Candidate]:
+    """Set the relevance of those asked about to a reranker's scores, by event id; return them best first.
 
-    Return None and change nothing if there are not as many scores as candidates, or one is not finite.
+    Without scores, all candidates stay as they were.
     """
-    if len(scores) != len(candidates) or not all(map(math.isfinite, scores)):
-        return None
-    for one, score in zip(candidates, scores, strict=True):
-        one.judged = one.relevance = one.score = _clamped(score)
-        one.factors = ()
-    return _ordered(candidates)
+    given = {one.event.id: _clamped(scores[one.event.id]) for one in asked if one.event.id in scores} if scores else {}
+    for one in candidates:
+        if (score := given.get(one.event.id)) is not None:
+            one.judged = one.relevance = one.score = score
+            one.factors, one.cut = (), None
+        else:
+            one.cut = (one.cut or "judged") if scores else None
+    return _ordered(one for one in asked if one.event.id in given) if scores else candidates
 
 
 def widened(candidates: Sequence[Candidate], more: Iterable[Event], relevance: float) -> list[Candidate]:
@@ -229,27 +233,24 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
     The reduced score is ``score * (1 - diversity * overlap)`` with the largest Jaccard overlap of terms with a chosen
     one. It becomes the candidate's score, so that scores still decrease along the list.
     """
-    words: dict[int, frozenset[str]] = {}
-    waiting = [(-one.score, at, 0, 0.0) for at, one in enumerate(candidates)]  # ... compared with so many, overlap
-    heapq.heapify(waiting)
-    chosen: dict[int, Candidate] = {}
+    waiting, chosen, told = [*candidates], list[Candidate](), list[frozenset[str]]()
     while waiting and len(chosen) < limit:
-        bound, at, compared, largest = waiting[0]
-        one = candidates[at]
-        own = words.get(at) or words.setdefault(at, terms_of(*one.event.wording))
-        if compared < len(chosen):  # an upper bound: only the first candidate is compared
-            for other in map(words.__getitem__, islice(chosen, compared, None)):
-                if common := len(own & other):
-                    largest = max(largest, common / (len(own) + len(other) - common))
-            heapq.heapreplace(waiting, (-one.score * (1.0 - diversity * largest), at, len(chosen), largest))
-        else:
-            heapq.heappop(waiting)
-            chosen[at] = one
-            one.factors = (*one.factors, ("diversity", -bound / one.score if one.score else 1.0))
-            one.score, one.rank = -bound, len(chosen)
-    for _, at, _, _ in waiting:
-        candidates[at].cut = "diversity"
-    return [*chosen.values()]
+        best, most, words = 0, -1.0, frozenset[str]()
+        for at, one in enumerate(waiting):
+            if one.score <= most:  # they stand in order of their scores, which an overlap only lowers
+                break
+            own = terms_of(*one.event.wording)
+            reduced = one.score * (1.0 - diversity * max((_overlap(own, other) for other in told), default=0.0))
+            if reduced > most:
+                best, most, words = at, reduced, own
+        one = waiting.pop(best)
+        one.factors = (*one.factors, ("diversity", most / one.score if one.score else 1.0))
+        chosen.append(one)
+        told.append(words)
+        one.score, one.rank = most, len(chosen)
+    for one in waiting:
+        one.cut = "diversity"
+    return chosen
 
 
 def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tuple[list[Event], frozenset[str]]:
@@ -278,6 +279,11 @@ def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tup
 def terms_of(*said: str) -> frozenset[str]:
     """Return the index terms of texts."""
     return frozenset(index_terms("\n".join(said)))
+
+
+def _overlap(own: frozenset[str], other: frozenset[str]) -> float:
+    common = len(own & other)
+    return common / (len(own) + len(other) - common) if common else 0.0
 
 
 same_text = cleared_on_erasure(lru_cache(maxsize=4_096)(duplicate_key))  # the key that equal texts share

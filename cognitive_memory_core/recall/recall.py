@@ -1,13 +1,14 @@
-"""Answers questions: begins the embedding, reads on a reading thread, and awaits what the steps of a question need."""
+"""Answers questions: asks models, lets a pass read on a reading thread, and renders what it found."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .. import sentences
 from ..domain.message import Context, Hit
@@ -15,20 +16,21 @@ from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Memo
 from ..errors import CognitiveMemoryError, UnavailableError
-from ..ports import Tally, Vector
+from ..ports import Tally
 from ..settings import Live, Settings
 from ..store.database.database import Snapshot
 from ..tasks import AWAY, PATIENCE, is_out_of_threads, seen, with_timeout
-from .one_pass import Question, Sources, newest
+from .beliefs_and_profiles import vector_of
+from .one_pass import Answer, ContextAnswer, Question, Sources, read_context, read_hits, read_memos
 from .query import Query, embedded_text, query_of
 from .ranking import Explanation
-from .render import section_tokens
+from .render import newest, rendered, section_tokens, with_ranks
 
 LONG = 300  # characters; a longer query is parsed in a thread
 FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
-TURNS = 8  # of the event loop, in which an embedder that waits for nothing has answered through all its wrappers
 LAST_STEPS = 0.2  # share of the time limit that is left to the pass when a model is late
 T = TypeVar("T")
+AnAnswer = TypeVar("AnAnswer", bound=Answer)
 
 
 @dataclass(frozen=True)
@@ -74,20 +76,20 @@ class Recall:
 
         ``shown`` are ids of messages of the place that are not quoted; None: the message being answered.
         """
-        question, context = await self._built(scene, text, budget, self._settings.current, shown)
-        events = [event.id for event in question.shown]
+        answer, context = await self._built(scene, text, budget, self._settings.current, shown)
+        events = [event.id for event in answer.events]
         self._tally.recalled(events)
-        return replace(context, sources=(*events, *(one.line.id for one in question.lines.lines)))
+        return replace(context, sources=(*events, *(one.line.id for one in answer.lines.lines)))
 
     async def explained(
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
     ) -> Explanation:
         """Build the same context and return it with its search candidates; ``settings`` replace the present ones."""
         used, consent = settings or self._settings.current, self.sources.consent
-        question, context = await self._built(scene, text, budget, used, None, explains=True)
+        answer, context = await self._built(scene, text, budget, used, None, explains=True)
         admits = consent.present_filter(scene).admits
-        lines = sorted(question.line_candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
-        found = sorted(question.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
+        lines = sorted(with_ranks(answer), key=lambda one: (one.rank == 0, one.rank, -one.score))
+        found = sorted(answer.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
         visible = [one for one in found if admits(one.event)]
         named = await self.sources.names.of([one.event for one in visible])
 
@@ -104,13 +106,13 @@ class Recall:
 
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
         """Build the context for ``enabled=false``: recent memos only."""
-        settings = self._settings.current
-        question = Question(self.sources, self.sources.consent.present_filter(scene), Query(""), settings)
-        question.missing = {"notes": "ledger", "": "disabled"} if scene.has_place else {"": "disabled"}
+        question = self._question(self.sources.consent.present_filter(scene), Query(""), self._settings.current)
+        answer = ContextAnswer(question, {"": "disabled"})
         waiting = self._waiting_memos(scene.scope) if scene.has_place else []
         if scene.has_place:
-            await self._answered(question, question.read_memos)
-        return question.rendered(waiting, budget)
+            answer.missing["notes"] = "ledger"
+            answer = await self._answered(answer, read_memos)
+        return rendered(answer, waiting, budget)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of a place, newest last, including those of jobs still in the queue.
@@ -129,20 +131,18 @@ class Recall:
 
         A query without terms finds nothing. A hit on the log has the surrounding lines that the scene may read.
         """
-        settings, query = self._settings.current, await self._asked(text, read_filter.scene)
+        query, kinds = await self._asked(text, read_filter.scene), set(read_filter.kinds)
         if top_k <= 0 or not query.terms:
             return SearchResult()
-        embedding = None if set(read_filter.kinds) == {"message"} else self._embedding(query, settings)
-        if "message" in read_filter.kinds and self._flush is not None:
-            with suppress(*AWAY):  # a log whose writes fail may still be readable
-                await with_timeout(self._patience * FLUSHING, self._flush())
-        question = Question(self.sources, read_filter, query, settings, embedding)
-        question.missing = {"words": "lexical", "vectors": "vectors"} if embedding else {}
-        if "message" in read_filter.kinds:
-            question.missing["lines"] = "lexical"
-        begin, finish = partial(question.begin_search, top_k), partial(question.finish_search, top_k)
-        await self._answered(question, begin, finish)
-        return SearchResult(tuple(question.hits), question.degraded)
+        answer = Answer(self._question(read_filter, query, self._settings.current))
+        if "message" in kinds:
+            answer.missing["lines"] = "lexical"
+            if self._flush is not None:
+                with suppress(*AWAY):  # a log whose writes fail may still be readable
+                    await with_timeout(self._patience * FLUSHING, self._flush())
+        answer.missing |= {"words": "lexical", "vectors": "vectors"} if kinds != {"message"} else {}
+        answer = await self._answered(answer, read_hits, top_k)
+        return SearchResult(tuple(answer.hits), answer.degraded)
 
     async def _built(
         self,
@@ -153,46 +153,68 @@ class Recall:
         shown: Collection[str] | None,
         *,
         explains: bool = False,
-    ) -> tuple[Question, Context]:
+    ) -> tuple[ContextAnswer, Context]:
         query, asked = await self._asked(text, scene), settings.query
-        is_greeting = query.says_little
-        is_asked = bool(query.terms) and asked.auto_top_k > 0 and not is_greeting
-        embedding = self._embedding(query, settings) if is_asked else None
-        question = Question(
-            self.sources, self.sources.consent.present_filter(scene), query, settings, embedding, explains=explains
-        )
-        question.missing = {"notes": "ledger"} if scene.has_place else {}
+        if query.says_little:  # a greeting asks for nothing
+            query = replace(query, terms=())
+        answer = ContextAnswer(self._question(self.sources.consent.present_filter(scene), query, settings, explains))
+        missing = {"notes": "ledger"} if scene.has_place else {}
         if query.terms:
-            question.missing |= {"lines": "lexical"} if asked.auto_messages_k else {}
-            question.missing |= {"words": "lexical", "vectors": "vectors"} if asked.auto_top_k > 0 else {}
-            question.missing |= {"beliefs": "ledger"} if self.sources.beliefs and scene.group_id else {}
+            missing |= {"lines": "lexical"} if asked.auto_messages_k else {}
+            missing |= {"words": "lexical", "vectors": "vectors"} if asked.auto_top_k > 0 else {}
+            missing |= {"beliefs": "ledger"} if self.sources.beliefs and scene.group_id else {}
         if self.sources.profiles:
-            question.missing["profiles"] = "profiles"
+            missing["profiles"] = "profiles"
+        answer.missing = missing
         waiting = self._waiting_memos(scene.scope) if scene.has_place else []  # before the stored ones are read
-        begin = partial(question.begin_context, shown, is_greeting=is_greeting)
-        await self._answered(question, begin, question.finish_context)
-        return question, question.rendered(waiting, budget)
+        answer = await self._answered(answer, read_context, shown)
+        return answer, rendered(answer, waiting, budget)
+
+    def _question(self, read_filter: ReadFilter, query: Query, settings: Settings, explains: bool = False) -> Question:
+        return Question(self.sources, read_filter, query, settings, self.sources.clock.now(), explains)
 
     async def _asked(self, text: str, scene: Scene) -> Query:
         """Parse a question, as if nobody were known in its place."""
         read = partial(query_of, text, scene, self.sources.clock.now().astimezone(self._settings.current.zone))
         return await asyncio.to_thread(read) if len(text) > LONG else read()
 
-    def _embedding(self, query: Query, settings: Settings) -> asyncio.Future[Vector]:
-        embedding = asyncio.ensure_future(self.sources.embedder.embed_query(embedded_text(query, settings)))
-        embedding.add_done_callback(seen)
-        return embedding
+    async def _answered(self, answer: AnAnswer, read: Callable[..., None], *args: Any) -> AnAnswer:
+        """Fill an answer by ``read(answer, snapshot, *args)``; what is not read when it fails or is late stays missing.
 
-    async def _answered(
-        self, question: Question, begin: Callable[[], None], finish: Callable[[], None] = lambda: None
-    ) -> None:
-        """Carry out a question; what it has not read when it fails, or when the time is over, stays missing."""
-        embedding = question.embedding
-        for _ in range(TURNS):  # one trip to a thread is enough when the vector is there
-            if embedding is None or embedding.done():
-                break
-            await asyncio.sleep(0)
-        carried_out = partial(self._carried_out, question, begin, finish)
+        A vector is asked for first. If the answer wants more (rows of a wide index, then a reranker's scores), it is
+        asked for, and the answer is read again with it.
+        """
+        last, question, sources = answer, answer.question, self.sources
+        end = asyncio.get_running_loop().time() + self._patience
+
+        async def again(**told: Any) -> None:
+            nonlocal last, question
+            question = replace(question, **told)
+            fresh = replace(answer, question=question, missing=dict(missing))
+            await self._read(fresh, read, args, end)
+            last = fresh
+
+        async def carried_out() -> None:
+            nonlocal question
+            if "vectors" in missing:
+                said = embedded_text(question.query, question.settings)
+                if (vector := await vector_of(sources.embedder, said, self._patience)) is None:
+                    answer.missing["vectors"] = missing["vectors"] = "embedding"
+                answer.question = question = replace(question, vector=vector)
+            await self._read(answer, read, args, end)
+            if answer.wide and sources.wide and question.vector is not None:
+                rows = sources.wide(question.vector, answer.question.read_filter, answer.wide)
+                await again(wide=await self._awaited(rows, end) or ())
+            if (asked := last.asked) and sources.reranker:
+                last.missing["rerank"] = "rerank"
+                texts = [one.event.text for one in asked]
+                scores = await self._awaited(sources.reranker.scores(question.query.text, texts), end) or ()
+                if len(scores) == len(asked) and all(map(math.isfinite, scores)):
+                    await again(scores={one.event.id: score for one, score in zip(asked, scores, strict=True)})
+            if last.failure is not None:
+                raise last.failure
+
+        missing = dict(answer.missing)
         try:
             await (self._guarded(carried_out) if self._guarded else carried_out())
         except AWAY:
@@ -201,49 +223,18 @@ class Recall:
             if not is_out_of_threads(failure):
                 raise
         finally:
-            self.sources.ledger.corpora.load()
+            sources.ledger.corpora.load()
+        return last
 
-    async def _carried_out(self, question: Question, begin: Callable[[], None], finish: Callable[[], None]) -> None:
-        """Read, await the vector, read on, await the reranker, and read the rest; raise the ledger's failure."""
-        end = asyncio.get_running_loop().time() + self._patience
-        embedding, wide, reranker = question.embedding, self.sources.wide, self.sources.reranker
+    async def _read(self, answer: Answer, read: Callable[..., None], args: tuple[Any, ...], end: float) -> None:
+        """Run a pass on a reading thread."""
 
-        def first() -> None:
-            begin()
-            if not question.waits:
-                question.find()
-                finish()
-
-        if embedding is not None and embedding.done():
-            question.vector = await self._awaited(embedding, end)
-        await self._read(question, first, end)
-        if question.waits:
-            if question.vector is None:
-                embedding = embedding or self._embedding(question.query, question.settings)
-                question.vector = await self._awaited(embedding, end)
-            if question.vector is None:
-                question.missing["vectors"] = "embedding"
-            elif wide is not None and question.is_wide:
-                asked = wide(question.vector, question.read_filter, question.wanted)
-                question.wide = await self._awaited(asked, end) or ()
-            await self._read(question, question.find, end)
-            if reranker is not None and question.asked:
-                texts = [one.event.text for one in question.asked]
-                question.scores = await self._awaited(reranker.scores(question.query.text, texts), end)
-            await self._read(question, finish, end)
-        if question.failure is not None:
-            raise question.failure
-
-    async def _read(self, question: Question, step: Callable[[], None], end: float) -> None:
-        """Run one step of a question on a reading thread."""
-
-        def read(connection: Snapshot) -> None:
-            question.connection = connection
-            step()
+        def carried_out(connection: Snapshot) -> None:
+            read(answer, connection, *args)
 
         try:
             seconds = end + self._patience * LAST_STEPS - asyncio.get_running_loop().time()
-            await self.sources.ledger.database.answer(read, seconds)
+            await self.sources.ledger.database.answer(carried_out, seconds)
         except asyncio.TimeoutError:
             late = sentences.log.PART_DOES_NOT_ANSWER.format(part="ledger", seconds=self._patience)
             raise UnavailableError(late) from None

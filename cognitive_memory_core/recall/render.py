@@ -1,9 +1,9 @@
-"""Renders the text of a context: lines in a fixed order, in a fence that no stored text can close."""
+"""Renders a context: each item found becomes a line, in a fixed order, in a fence that no stored text can close."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import cache, lru_cache
@@ -12,16 +12,18 @@ from typing import Literal
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.event import Event, label_of, shortened
-from ..domain.message import Message, Section
+from ..domain.event import Event, label_of, nested, shortened
+from ..domain.message import Context, Message, Section
 from ..domain.profile import Profile, said_in
-from ..domain.turn import Memo, Person, Pin
+from ..domain.turn import Memo, Person
 from ..store.search.lines import FoundLine
 from ..text.characters import cleared_on_erasure
 from ..text.names import clean_name, clean_text, full_width, one_line
 from ..text.people import callname, name_and_id, spoken
 from ..text.terms import sentences_of, token_count
-from .query import Names
+from .one_pass import ContextAnswer
+from .query import Names, with_present_names
+from .ranking import LineCandidate
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
@@ -32,37 +34,148 @@ NEXT_LENGTH = 80
 SHORT_PROFILE = 120  # characters of the profile of somebody whom the question names
 SHORT_TAGS = 6
 SHORT_ALIASES = 3
-_CORNERS = str.maketrans("「」", "『』")
 HEADING_LENGTH = 40
+People = Mapping[str, Person]
+NOBODY: People = MappingProxyType({})
+_CORNERS = str.maketrans("「」", "『』")
 _ITEM = re.compile(r"\A[-*+•·][ \t]+")
 _ID = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
 _HEADING = re.compile(r"#{2,6}|#[ \t]")
 
 
-def block(sections: Iterable[Section]) -> str:
-    """Render the sections as the text of a context, between its tags; "" if no section has a line."""
-    lines = [line for section in sections if section.lines for line in (heading(section), *section.lines)]
-    return fenced(lines) if lines else ""
+def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None) -> Context:
+    """Render what was found, checked again, with the memos that wait in the queue."""
+    question, profiles, titles = answer.question, answer.profiles, sentences.context
+    scene, consent, settings, names = question.scene, question.sources.consent, question.settings, question.query.names
+    zone, hidden, here = settings.zone, consent.opted_out, answer.people.get(question.scene.scope, NOBODY)
+    admits = consent.present_filter(scene).admits
+    # an operator may see more pins than their own, and a person who opted out sees their own in the list of pins only
+    own = [one for one in answer.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]
+    memos = newest((*answer.memos, *waiting), settings.query.recent_end_summaries_inject_k)
+    persons = list[str]()
+    for one in question.named:
+        profile = consent.profile(scene, profiles.named.get(one.id))
+        persons += named_lines(one, profile, is_admin=one.id in profiles.admins)
+    if person := consent.profile(scene, profiles.person):
+        persons += profile_lines(person, scene.user_name, is_admin=scene.is_admin)
+    if group := consent.profile(scene, profiles.group):  # what its shown beliefs say is not said twice
+        group = group.without_events({source for one in answer.beliefs for source in one.event_ids}, wholly=True)
+    newer = [*filter(admits, answer.newer)]
+    events = [
+        event_line(event, zone, answer.people.get(event.scope, NOBODY), is_replaced=event.id in answer.replaced)
+        for event in answer.events
+        if admits(event)
+    ]
+    quotes = quotations(answer)
+    parts = [
+        Part("rest", titles.TITLE_PINS, [f"- {quoted(pin.text)}" for pin in own if consent.admits(scene, pin)], True),
+        Part("profiles", titles.TITLE_PERSON, persons),
+        Part("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
+        Part(
+            "rest", titles.TITLE_BELIEFS, [belief_line(one, zone, newer, names.people, here) for one in answer.beliefs]
+        ),
+        Part("events", titles.TITLE_EVENTS, events),
+        Part("events", titles.TITLE_QUOTATIONS, [quotation_line(one, names.people, zone) for one in quotes]),
+        Part(
+            "memos", titles.TITLE_MEMOS, [memo_line(memo, zone) for memo in memos if consent.admits(scene, memo)], True
+        ),
+    ]
+    if hidden:
+        parts = [replace(part, lines=[*map(consent.hidden, part.lines)]) for part in parts]
+    most = settings.query.context_token_budget if budget is None else budget
+    sections = tuple(part.section for part in parts if part.lines)
+    text = block(sections, names)
+    if (tokens := token_count(text)) > most:
+        sections = fitted(parts, most)
+        text = block(sections, names)
+        tokens = token_count(text)
+    return Context(text, sections, tokens, answer.degraded)
 
 
-def fenced(lines: Iterable[str]) -> str:
-    """Put lines between the tags of a context, below the notice on how to read them."""
-    return "\n".join((OPENED, sentences.context.MEMORY_NOTICE, *lines, CLOSED))
+def newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
+    """Return the ``limit`` newest memos without duplicates, newest last."""
+    once = {memo.id: memo for memo in memos}
+    return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:] if limit > 0 else []
 
 
-def heading(section: Section) -> str:
-    """Return the title line of a section."""
-    return f"【{section.title}】"
+def quotations(answer: ContextAnswer) -> list[FoundLine]:
+    """Return the lines to quote, checked again."""
+    question, quotes = answer.question, list[FoundLine]()
+    admits = question.sources.consent.present_filter(question.scene).admits_line
+    for one in answer.lines.lines:
+        if admits(one.line) and (one.replied is None or admits(one.replied)):
+            quotes.append(replace(one, after=tuple(filter(admits, one.after))))
+    return quotes[: question.settings.query.auto_messages_k]
 
 
-def pin_lines(pins: Sequence[Pin]) -> tuple[str, ...]:
-    """Render pins, one line each."""
-    return tuple(f"- {quoted(pin.text)}" for pin in pins)
+def with_ranks(answer: ContextAnswer) -> list[LineCandidate]:
+    """Return the candidates of the quotations, each with its rank among these, or why it is none of them."""
+    ranks = {one.line.key: rank for rank, one in enumerate(quotations(answer), 1)}
+    told = {key for event in answer.events for key in event.sources}
+    candidates = list[LineCandidate]()
+    for one in answer.line_candidates:
+        (key,) = one.line.sources
+        rank, dropped = ranks.get(key, 0), "shown_as_event" if key in told else "limit"
+        candidates.append(replace(one, rank=rank, cut=one.cut or (None if rank else dropped)))
+    return candidates
 
 
-def memo_lines(memos: Sequence[Memo], zone: tzinfo) -> tuple[str, ...]:
-    """Render memos with their time, one line each."""
-    return tuple(f"- [{minute(memo.written_at, zone)}] {quoted(memo.text)}" for memo in memos)
+# one line for each item
+
+
+def memo_line(memo: Memo, zone: tzinfo) -> str:
+    """Render a memo with its time."""
+    return f"- [{minute(memo.written_at, zone)}] {quoted(memo.text)}"
+
+
+def event_line(event: Event, zone: tzinfo, people: People = NOBODY, *, is_replaced: bool = False) -> str:
+    """Render an event as the lines it rests on, with weekday and time; a replaced one as no longer valid."""
+    mark = sentences.context.REPLACED if is_replaced else ""
+    return f"- [{minute(event.happened_at, zone, with_weekday=True)}] {mark}{_said(event, zone, people)}"
+
+
+def belief_line(
+    belief: Belief, zone: tzinfo, newer: Iterable[Event], called: People = NOBODY, people: People = NOBODY
+) -> str:
+    """Render a belief with who said it and the day of its last confirmation.
+
+    Behind it stands the latest event in ``newer`` that replaces, perhaps over others, one on which it rests, unless
+    that event is older than the belief. ``called`` are those whose names the question knows, ``people`` those of the
+    place.
+    """
+    texts, first = sentences.context, next(iter(belief.supporters), "")
+    who = quoted(name_and_id(first, called[first].name if first in called else "")) if first else ""
+    whose, day = texts.ACCORDING_TO.format(who=who) if who else "", minute(belief.updated_at, zone).split(" ")[0]
+    line = f"- {quoted(with_present_names(belief, people).statement)}{texts.CONFIRMED.format(whose=whose, day=day)}"
+    gone, last = set(belief.event_ids), None
+    for event in sorted(newer, key=lambda event: event.happened_at):
+        if event.replaces in gone and event.happened_at >= belief.updated_at:
+            gone.add(event.id)
+            last = event
+    if last is None:
+        return line
+    day = minute(last.happened_at, zone).split(" ")[0]
+    return line + texts.NEWER.format(day=day, said=_said(last, zone, people))
+
+
+def quotation_line(quotation: FoundLine, people: People, zone: tzinfo) -> str:
+    """Render a line of the log with weekday and time, speaker, the line that it replies to, and the lines after it.
+
+    ``people`` gives the present names by id. No words contain a corner bracket, so that no text can pass for another
+    line's speaker, for what it replies to or for what was said next.
+    """
+    said, texts = quotation.line, sentences.context
+
+    def cut(line: Message, limit: int) -> str:
+        return shortened(" ".join(line.text.split()), limit).translate(_CORNERS)
+
+    speaker = _label(said, people, then=True)
+    if (earlier := quotation.replied) is not None:
+        speaker += texts.REPLIED_TO.format(speaker=_label(earlier, people), text=cut(earlier, REPLIED_LENGTH))
+    line = texts.SPOKEN.format(speaker=speaker, text=cut(said, QUOTED_LENGTH))
+    for after in quotation.after:
+        line += texts.FOLLOWED_BY.format(speaker=_label(after, people), text=cut(after, NEXT_LENGTH))
+    return f"- [{minute(said.sent_at, zone, with_weekday=True)}] {quoted(line)}"
 
 
 def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -> tuple[str, ...]:
@@ -71,98 +184,12 @@ def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -
     ``name`` is used if the profile has none, ``is_admin`` is what the platform says of its person. Lines that rest on
     no event are marked. An empty profile gives no lines.
     """
-    body = _body_lines(profile)
-    tags = [tag for tag in map(one_line, profile.tags[:PROFILE_TAGS]) if tag]
+    body, tags, key = _body_lines(profile), _tags(profile, PROFILE_TAGS), profile.key
     if not body and not tags:
         return ()
-    key = profile.key
-    label = Person(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name)).label
+    label = label_of(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name))
     first = sentences.context.profile_heading(label, tags, is_person=bool(key.user_id), is_admin=is_admin)
     return tuple(f"- {quoted(line)}" for line in (first, *body))
-
-
-def belief_lines(
-    beliefs: Iterable[Belief], zone: tzinfo, newer: Iterable[Event], people: Mapping[str, Person]
-) -> tuple[str, ...]:
-    """Render beliefs, each with who said it and the day of its last confirmation.
-
-    ``people`` gives the present names by id.
-
-    Behind a belief stands the latest event in ``newer`` that replaces, perhaps over others, one on which it rests,
-    unless that event is older than the belief.
-    """
-    lines: list[str] = []
-    later = sorted(newer, key=lambda event: event.happened_at)
-    for one in beliefs:
-        day = minute(one.updated_at, zone).split(" ")[0]
-        first = next(iter(one.supporters), "")
-        who = quoted(name_and_id(first, people[first].name if first in people else "")) if first else ""
-        whose = sentences.context.ACCORDING_TO.format(who=who) if who else ""
-        line = f"- {quoted(one.statement)}{sentences.context.CONFIRMED.format(whose=whose, day=day)}"
-        gone, last = set(one.event_ids), None
-        for event in later:
-            if event.replaces in gone and event.happened_at >= one.updated_at:
-                gone.add(event.id)
-                last = event
-        if last:
-            day, said = minute(last.happened_at, zone).split(" ")[0], quoted(spoken(last, zone=zone))
-            line += sentences.context.NEWER.format(day=day, said=said)
-        lines.append(line)
-    return tuple(lines)
-
-
-def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str] = ()) -> tuple[str, ...]:
-    """Render events as the lines they rest on, with weekday and time; those in ``replaced`` as no longer valid."""
-    marked = ((event, sentences.context.REPLACED if event.id in replaced else "") for event in events)
-    return tuple(
-        f"- [{minute(event.happened_at, zone, with_weekday=True)}] {mark}{quoted(spoken(event, zone=zone))}"
-        for event, mark in marked
-    )
-
-
-def quotation_lines(quotations: Iterable[FoundLine], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:
-    """Render lines of the log with weekday and time, speaker, the line that each replies to, and the lines after it.
-
-    ``people`` gives the present names by id. No words contain a corner bracket, so that no text can pass for another
-    line's speaker, for what it replies to or for what was said next.
-    """
-    lines: list[str] = []
-    for one in quotations:
-        speaker, after = _label(one.line, people, then=True), ""
-        if one.replied is not None:
-            earlier = one_line(one.replied.text, REPLIED_LENGTH).translate(_CORNERS)
-            speaker += sentences.context.REPLIED_TO.format(speaker=_label(one.replied, people), text=earlier)
-        for line in one.after:
-            later = one_line(line.text, NEXT_LENGTH).translate(_CORNERS)
-            after += sentences.context.FOLLOWED_BY.format(speaker=_label(line, people), text=later)
-        text = one_line(one.line.text, QUOTED_LENGTH).translate(_CORNERS)
-        said = quoted(sentences.context.SPOKEN.format(speaker=speaker, text=text) + after)
-        lines.append(f"- [{minute(one.line.sent_at, zone, with_weekday=True)}] {said}")
-    return tuple(lines)
-
-
-def with_ids_once(sections: Iterable[Section], names: Names) -> tuple[Section, ...]:
-    """Leave out the id of each later ``name(id)``, except for names that several people of the place bear."""
-    alone: dict[str, str] = {}  # "" for a name that several bear
-    written: set[str] = set()
-    kept = list(sections)
-    shown = [list(section.lines) for section in kept]
-    for lines in shown:
-        for at, line in enumerate(lines):
-            pieces, begin = list[str](), 0
-            for found in _ID.finditer(line):
-                if (one := found[1]) not in names.people:
-                    continue
-                if (name := alone.get(one)) is None:
-                    name = clean_name(names.people[one].name)
-                    is_alone = len(names.ids_by_name.get(callname(name), ())) == 1
-                    name = alone[one] = name if is_alone else ""
-                if name and line.endswith(name, 0, found.start()):
-                    pieces.append(line[begin : found.start() if one in written else found.end()])
-                    begin = found.end()
-                    written.add(one)
-            lines[at] = "".join((*pieces, line[begin:]))
-    return tuple(replace(section, lines=tuple(lines)) for section, lines in zip(kept, shown, strict=True))
 
 
 def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = False) -> tuple[str, ...]:
@@ -172,9 +199,8 @@ def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = Fal
     """
     name = clean_name(person.name)
     aliases = [alias for alias in map(clean_name, person.aliases) if alias and alias != name][:SHORT_ALIASES]
-    tags = [tag for tag in map(one_line, profile.tags) if tag][:SHORT_TAGS] if profile else []
-    body, left = list[str](), SHORT_PROFILE  # the first lines up to so many characters; of a longer one its beginning
-    for line in _body_lines(profile) if profile else ():
+    tags, body, left = _tags(profile, SHORT_TAGS) if profile else [], list[str](), SHORT_PROFILE
+    for line in _body_lines(profile) if profile else ():  # the first ones; of a long one its beginning
         if len(line) > left:
             body = body or [shortened(line, SHORT_PROFILE)]
             break
@@ -182,18 +208,10 @@ def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = Fal
         left -= len(line)
     if not (aliases or tags or body):
         return ()
-    label, has_profile = Person(person.id, name).label, bool(tags or body)
+    label, has_profile = label_of(person.id, name), bool(tags or body)
     first = sentences.context.profile_heading(label, tags, aliases, is_person=has_profile, is_admin=is_admin)
-    return tuple(
-        f"- {quoted(line)}" for line in (first, *(sentences.context.under_heading(name, line) for line in body))
-    )
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=4_096)  # profiles, pins, memos and the same events are shown again and again
-def quoted(text: str) -> str:
-    """Return a stored text on one line, with the signs of fences, headings, tags and roles made full-width."""
-    return full_width(text)
+    under = (sentences.context.under_heading(name, line) for line in body)
+    return tuple(f"- {quoted(line)}" for line in (first, *under))
 
 
 def minute(instant: datetime, zone: tzinfo, *, with_weekday: bool = False) -> str:
@@ -207,6 +225,25 @@ def minute(instant: datetime, zone: tzinfo, *, with_weekday: bool = False) -> st
         local = instant
     text = local.replace(tzinfo=None).isoformat(" ", "minutes")
     return f"{text[:10]} {sentences.context.WEEKDAYS[local.weekday()]} {text[11:]}" if with_weekday else text
+
+
+# a stored text on one line, with the signs of fences, headings, tags and roles made full-width; kept, because the same
+# profiles, pins, memos and events are shown again and again
+quoted = cleared_on_erasure(lru_cache(maxsize=4_096)(full_width))
+
+
+def _said(event: Event, zone: tzinfo, people: People) -> str:
+    """Return an event as its quotes, with present names."""
+
+    def label(user_id: str, name: str) -> str:
+        known = people.get(user_id)
+        return name_and_id(user_id, nested(known.name) if known else name)
+
+    return quoted(spoken(event if event.quotes else with_present_names(event, people), label, zone))
+
+
+def _tags(profile: Profile, most: int) -> list[str]:
+    return [tag for tag in map(one_line, profile.tags[:PROFILE_TAGS]) if tag][:most]
 
 
 def _body_lines(profile: Profile) -> list[str]:
@@ -223,16 +260,58 @@ def _body_lines(profile: Profile) -> list[str]:
     return lines
 
 
-def _label(line: Message, people: Mapping[str, Person], *, then: bool = False) -> str:
+def _label(line: Message, people: People, *, then: bool = False) -> str:
     """Return the speaker's current label, ``then`` with the name at that time if it differs."""
     if not line.sender_id:
         return sentences.context.THE_BOT
-    shown_name = clean_name(line.scene.user_name)
-    known = people.get(line.sender_id)
+    shown_name, known = clean_name(line.scene.user_name), people.get(line.sender_id)
     name = clean_name(known.name) if known else ""
     label = label_of(line.sender_id, name or shown_name)
     is_renamed = then and name and shown_name and shown_name != name
     return sentences.context.NOW_CALLED.format(label=label, then=shown_name) if is_renamed else label
+
+
+# the block
+
+
+def block(sections: Iterable[Section], names: Names | None = None) -> str:
+    """Render the sections as the text of a context, between its tags; "" if no section has a line.
+
+    With ``names``, the id of each later ``name(id)`` is left out.
+    """
+    lines = [line for one in sections if one.lines for line in (heading(one), *one.lines)]
+    return fenced(_with_ids_once(lines, names) if names and names.are_known else lines) if lines else ""
+
+
+def fenced(lines: Iterable[str]) -> str:
+    """Put lines between the tags of a context, below the notice on how to read them."""
+    return "\n".join((OPENED, sentences.context.MEMORY_NOTICE, *lines, CLOSED))
+
+
+def heading(section: Section) -> str:
+    """Return the title line of a section."""
+    return f"【{section.title}】"
+
+
+def _with_ids_once(lines: Iterable[str], names: Names) -> list[str]:
+    """Leave out the id of each later ``name(id)``, except for names that several people of the place bear."""
+    alone: dict[str, str] = {}  # "" for a name that several bear
+    written, kept = set[str](), list[str]()
+    for line in lines:
+        pieces, begin = list[str](), 0
+        for found in _ID.finditer(line):
+            if (one := found[1]) not in names.people:
+                continue
+            if (name := alone.get(one)) is None:
+                name = clean_name(names.people[one].name)
+                is_alone = len(names.ids_by_name.get(callname(name), ())) == 1
+                name = alone[one] = name if is_alone else ""
+            if name and line.endswith(name, 0, found.start()):
+                pieces.append(line[begin : found.start() if one in written else found.end()])
+                begin = found.end()
+                written.add(one)
+        kept.append("".join((*pieces, line[begin:])))
+    return kept
 
 
 Kind = Literal["profiles", "events", "memos", "rest"]
@@ -244,8 +323,14 @@ class Part:
     """A section to be fitted, the kind that sets its share of the budget, and whether its newest lines come last."""
 
     kind: Kind
-    section: Section
+    title: str
+    lines: Sequence[str]
     newest_last: bool = False
+
+    @property
+    def section(self) -> Section:
+        """The section with all its lines."""
+        return Section(self.title, tuple(self.lines))
 
 
 def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
@@ -257,8 +342,6 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     budget.
     """
     room = budget - _fence_cost()
-    if sum(section_tokens(part.section) for part in parts) <= room:  # as in most turns
-        return tuple(part.section for part in parts if part.section.lines)
     left = {kind: int(room * share) for kind, share in SHARES.items()}
     kept: list[Section] = []
     for part in parts:
@@ -275,7 +358,7 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
 def _cut(part: Part, limit: int) -> Section:
     left = limit - _line_cost(heading(part.section))
     kept: list[str] = []
-    for line in reversed(part.section.lines) if part.newest_last else part.section.lines:
+    for line in reversed(part.lines) if part.newest_last else part.lines:
         if (cost := _line_cost(line)) > left:  # its leading whole sentences, as far as they fit
             left, fitting = left - _line_cost(""), ""
             for sentence in sentences_of(line):
@@ -286,7 +369,7 @@ def _cut(part: Part, limit: int) -> Section:
             break
         kept.append(line)
         left -= cost
-    return replace(part.section, lines=tuple(reversed(kept) if part.newest_last else kept))
+    return Section(part.title, tuple(reversed(kept) if part.newest_last else kept))
 
 
 def section_tokens(section: Section) -> int:

@@ -44,10 +44,9 @@ def under_heading(heading: str, line: str) -> str:
     return f"{heading}：{line}" if heading else line
 
 
-def query_place(kind: str, group_name: str, user_name: str, addressed: bool | None = None) -> str:
-    """Return a line with place, asker and whether the bot is addressed, which make a short question understandable."""
-    to_bot = "" if addressed is None else " @机器人" if addressed else " 没有@机器人"
-    place = f"群聊 {group_name}{to_bot}" if kind == "group" else "私聊"
+def query_place(kind: str, group_name: str, user_name: str) -> str:
+    """Return a line with place and asker, which make a short question understandable."""
+    place = f"群聊 {group_name}" if kind == "group" else "私聊"
     return f"{place} {user_name}".rstrip()
 
 

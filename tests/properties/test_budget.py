@@ -5,15 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.message import Section
 from cognitive_memory_core.recall.render import SHARES, Part, block, fenced, fitted
 from cognitive_memory_core.text.terms import sentences_of, token_count
 
 TEXTS = st.text(st.sampled_from("甲乙丙。！？.!? abcé🚢12") | st.characters(exclude_characters="\r\n"), max_size=60)
 LINES = st.lists(TEXTS.map("- {}".format), min_size=1, max_size=8).map(tuple)
-PARTS = st.lists(
-    st.builds(Part, st.sampled_from(sorted(SHARES)), st.builds(Section, TEXTS, LINES), st.booleans()), max_size=7
-)
+PARTS = st.lists(st.builds(Part, st.sampled_from(sorted(SHARES)), TEXTS, LINES, st.booleans()), max_size=7)
 BUDGETS = st.integers(0, 200).map(lambda room: token_count(fenced(())) + room) | st.integers(-10, 800)
 
 

@@ -69,13 +69,13 @@ STEPS = st.builds(Steps, SCORES, SEVERAL, DECAYS, INSTANTS, SCORES, LIMITS, PEOP
 def ranked(dense, lexical, steps, scores=None, known=()):
     """Run every ranking step as the retriever does; ``scores`` are a reranker's, ``known`` widens the result."""
     hits = fused(dense, matched(QUESTION, lexical), steps.weight)
-    told = None if scores is None else judged(hits, scores[: len(hits)])
-    hits = above(widened(hits if told is None else told, known, 0.15), steps.floor)
+    told = scores and {hit.event.id: score for hit, score in zip(hits, scores, strict=False)}
+    hits = above(widened(judged(hits, hits, told), known, 0.15), steps.floor)
     hits = weighed(hits, steps.windows, steps.people, steps.decay, steps.now)
     return diversified(collapsed(hits), steps.diversity, steps.limit)
 
 
-@given(ROWS, ROWS, STEPS, st.none() | st.lists(st.floats(), max_size=16), st.lists(EVENTS, max_size=3))
+@given(ROWS, ROWS, STEPS, st.lists(st.floats(), max_size=16), st.lists(EVENTS, max_size=3))
 def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, scores, known):
     """A result has at most ``limit`` distinct hits, with finite falling scores and relevance in [0, 1]."""
     hits = ranked(dense, lexical, steps, scores, known)

@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.recall.query import CurrentNames
+from cognitive_memory_core.recall.query import CurrentNames, with_present_names
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, later
@@ -137,10 +137,8 @@ async def test_a_book_that_is_away_leaves_what_was_written() -> None:
     names = CurrentNames(Away())  # type: ignore[arg-type]  # only people() is asked
     event = an_event("阿棠(2000001)来了")
     known = {event.scope: {"2000001": Person("2000001", "海棠未眠", ("阿棠",))}}
-    (shown,) = await Away.database.read(
-        names.present, [event], known
-    )  # a turn has read the people of its place already
-    assert shown.text == "海棠未眠(2000001)〔当时叫阿棠〕来了"
+    read = await Away.database.read(names.people, [event], known)  # a turn has read the people of its place already
+    assert with_present_names(event, read[event.scope]).text == "海棠未眠(2000001)〔当时叫阿棠〕来了"
     profile = Profile(ProfileKey.group("10001"), "读书会", ("阿棠(2000001)的群",), "阿棠(2000001)建的", NOON)
     assert await names.of([event]) == [event]
     assert await names.of([profile]) == [profile]

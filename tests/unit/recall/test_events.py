@@ -11,7 +11,7 @@ import pytest
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Interval
 from cognitive_memory_core.errors import BadArgument, PermanentError, TransientError, UnavailableError
-from cognitive_memory_core.recall.one_pass import Question
+from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.recall import SearchResult
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
@@ -47,16 +47,13 @@ def a_retriever(
 
 async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=None, floor=0.0):
     """Search the events of the group alone."""
-    settings = retriever._settings.current
-    question = Question(retriever.sources, read_filter or ReadFilter(GROUP), query, settings)
-    question.missing = {"words": "lexical", "vectors": "vectors"}
-    question._decay, question._floor = decay, floor
+    question = Question(retriever.sources, read_filter or ReadFilter(GROUP), query, retriever._settings.current, NOON)
 
-    def finish():
-        question.hits = question._ranked()
+    def read(answer, on):
+        answer.hits = best_events(answer, on, top_k, decay, floor)
 
-    await retriever._answered(question, lambda: question._find_words(top_k), finish)
-    return SearchResult(tuple(question.hits), question.degraded)
+    answer = await retriever._answered(Answer(question, {"words": "lexical", "vectors": "vectors"}), read)
+    return SearchResult(tuple(answer.hits), answer.degraded)
 
 
 def ids(found):
@@ -103,12 +100,11 @@ async def test_with_a_model_what_shares_no_word_must_be_near_in_meaning(cosine, 
     assert ids(await search(retriever, query=Query("asdfqwer", ("asdfqwer",)))) == found
 
 
-async def test_words_are_searched_while_the_question_is_embedded():
-    """A model that is slow delays neither the search by words nor its result beyond the time limit."""
-    embedder, words = CountingEmbedder(), ListedWords([(TEA, 3.0)])
+async def test_words_are_searched_without_the_vector():
+    """A model that is slow does not delay the search by words beyond the time limit."""
+    embedder = CountingEmbedder()
     embedder.may_answer.clear()
-    found = await search(a_retriever(embedder=embedder, words=words, patience=0.2))
-    assert words.asked
+    found = await search(a_retriever(embedder=embedder, patience=0.2))
     assert (ids(found), found.degraded) == (["tea"], ("embedding",))
     embedder.may_answer.set()
 
@@ -225,3 +221,38 @@ async def test_a_wide_index_that_is_away_is_replaced_by_exact_search(error):
     retriever.sources.wide = nearest
     found = await search(retriever)
     assert (ids(found), found.degraded) == (["tea"], ())
+
+
+class Judge:
+    """A reranker that returns these scores, or raises them."""
+
+    def __init__(self, scores):
+        """Take the scores, in the order of the texts."""
+        self.scored, self.asked = scores, []
+
+    async def scores(self, query, texts):
+        """Return them."""
+        self.asked.append(texts)
+        if isinstance(self.scored, Exception):
+            raise self.scored
+        return self.scored
+
+
+async def test_a_reranker_decides_alone():
+    """Its scores replace the relevance of what it was asked about, and what it puts below the floor is left out."""
+    judge = Judge([0.1, 0.8])
+    found = await search(a_retriever(reranker=judge), floor=0.3)
+    assert judge.asked == [[TEA.text, HILL.text]]
+    assert [(hit.event.id, hit.relevance) for hit in found.hits] == [("hill", 0.8)]
+    assert found.degraded == ()
+
+
+BAD = [[], [0.5], [0.5] * 3, [0.5, float("nan")], [float("inf"), 0.5], UnavailableError("away")]
+
+
+@pytest.mark.parametrize("scores", BAD)
+async def test_a_rerankers_bad_answer_changes_nothing(scores):
+    """Too few, too many or non-finite scores of a reranker, and its failures, leave the hits as they were."""
+    found, usual = await search(a_retriever(reranker=Judge(scores))), await search(a_retriever())
+    assert found.hits == usual.hits
+    assert found.degraded == ("rerank",)

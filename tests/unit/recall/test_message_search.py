@@ -15,11 +15,11 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Interval, Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
-from cognitive_memory_core.recall import one_pass
-from cognitive_memory_core.recall.one_pass import OF_SEARCH, Question
+from cognitive_memory_core.recall.one_pass import OF_SEARCH, ContextAnswer, Question, found_lines, hit_of
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.recall import Recall, SearchResult
 from cognitive_memory_core.settings import Decay, Settings
+from cognitive_memory_core.store.database.database import Snapshot
 from cognitive_memory_core.store.search.lines import NUMBER, FoundLines
 from tests.support.builders import GROUP, OPERATOR, a_message
 from tests.support.clock import NOON, FrozenClock
@@ -61,22 +61,22 @@ async def searched(
     where = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
     recall = a_recall(ledger, clock=clock or FrozenClock(NOON + timedelta(days=1)), words=words)
-    asked = Question(recall.sources, where, query, Settings())
-    asked.missing, reach = {"lines": "lexical"}, OF_SEARCH._replace(candidates=max(top_k, OF_SEARCH.candidates))
+    asked = Question(recall.sources, where, query, Settings(), recall.sources.clock.now())
+    reach = OF_SEARCH._replace(candidates=max(top_k, OF_SEARCH.candidates))
 
-    def begin() -> None:
-        with asked._part("lines"):
-            asked.lines = asked._found_lines(where, top_k, decay, reach)
-            recall.sources.ledger.corpora.surround(asked.connection, asked.lines.lines, where)
+    def read(answer: ContextAnswer, on: Snapshot) -> None:
+        with answer.part("lines", "lexical"):
+            answer.lines = found_lines(asked, on, where, top_k, decay, reach)
+            recall.sources.ledger.corpora.surround(on, answer.lines.lines, where)
 
-    await recall._answered(asked, begin)
-    assert asked.degraded == ()
-    return asked.lines
+    answer = await recall._answered(ContextAnswer(asked), read)
+    assert answer.degraded == ()
+    return answer.lines
 
 
 async def found(ledger: Ledger, question: str | Query, *args: Any, **parts: Any) -> list[Hit]:
     """Return the hits of :func:`searched`."""
-    return [one_pass._hit(one) for one in (await searched(ledger, question, *args, **parts)).lines]
+    return [hit_of(one) for one in (await searched(ledger, question, *args, **parts)).lines]
 
 
 def of_recall(ledger: Ledger, **parts: Any) -> Recall:

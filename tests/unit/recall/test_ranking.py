@@ -13,7 +13,6 @@ from cognitive_memory_core.recall.ranking import (
     diversified,
     followed,
     fused,
-    judged,
     matched,
     weighed,
     widened,
@@ -94,12 +93,6 @@ def test_diversity_chooses_on_the_decayed_score():
         "另一件事",
         "旧的说法",
     ]
-
-
-@pytest.mark.parametrize("scores", [[], [0.5], [0.5, 0.5, 0.5], [0.5, NAN], [float("inf"), 0.5]])
-def test_a_rerankers_bad_answer_is_none(scores):
-    """Too few, too many or non-finite scores of a reranker are rejected."""
-    assert judged([a_hit(0.9), a_hit(0.8)], scores) is None
 
 
 def test_what_is_known_is_added_below_what_was_found():

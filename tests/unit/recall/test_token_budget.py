@@ -16,8 +16,7 @@ NEARLY = 0.15  # only whole lines are kept, and token counts are rounded up
 
 def a_part(kind="events", lines=50, *, newest_last=False, text="阿棠喜欢乌龙茶。"):
     """Return a part whose section has equal numbered lines."""
-    section = Section(kind, tuple(f"- {number:03} {text}" for number in range(lines)))
-    return Part(kind, section, newest_last)
+    return Part(kind, kind, tuple(f"- {number:03} {text}" for number in range(lines)), newest_last)
 
 
 def tokens(section):
@@ -50,7 +49,7 @@ def test_the_least_relevant_goes_first():
 def test_nothing_less_relevant_slips_in():
     """After a line that does not fit no other line is shown, however short."""
     section = Section("相关回忆", ("- 先说的", f"- {'很长' * 100}", "- 短"))
-    (kept,) = fitted([Part("events", section)], FRAME + 100)
+    (kept,) = fitted([Part("events", section.title, section.lines)], FRAME + 100)
     assert kept.lines == ("- 先说的",)
 
 
@@ -59,6 +58,6 @@ def test_no_sentence_is_cut_in_half():
     two, three = "- 第一句说的是这个。第二句说的是那个！", "第三句什么都没有说？"
     section = Section("相关回忆", (f"{two}{three}",))
     room = token_count(block([replace(section, lines=(two,))]))
-    (kept,) = fitted([Part("events", section)], room + 4)
+    (kept,) = fitted([Part("events", section.title, section.lines)], room + 4)
     assert kept.lines == (two,)
-    assert fitted([Part("events", section)], FRAME + 8) == ()
+    assert fitted([Part("events", section.title, section.lines)], FRAME + 8) == ()

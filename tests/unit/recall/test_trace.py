@@ -8,12 +8,13 @@ import pytest
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Interval
-from cognitive_memory_core.recall.one_pass import Question
+from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.ranking import Candidate
 from cognitive_memory_core.settings import Decay, QuerySettings, Settings
+from cognitive_memory_core.store.database.database import Snapshot
 from cognitive_memory_core.text.terms import query_terms
-from tests.support.builders import GROUP, OTHER_GROUP, an_event
+from tests.support.builders import GROUP, an_event
 from tests.support.clock import NOON
 from tests.support.ports import ListedEvents, ListedVectors, ListedWords, a_recall
 
@@ -21,7 +22,6 @@ TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea", sender_id="2000001",
 AGAIN = an_event("阿棠(2000001) 喜欢乌龙茶", id="again", sender_id="2000002", happened_at=NOON)
 HILL = an_event("大家周六去爬山", id="hill", happened_at=NOON - timedelta(days=9))
 RAIN = an_event("昨天下雨了", id="rain", happened_at=NOON)
-FOREIGN = an_event("阿棠(2000001) 喜欢桌游", OTHER_GROUP, id="foreign")
 SAID = "阿棠今天说喜欢什么茶"
 ASKED = Query(
     SAID, tuple(query_terms(SAID)), people=frozenset({"2000001"}), windows=(Interval(NOON, NOON + timedelta(days=1)),)
@@ -32,20 +32,19 @@ DECAY = Decay(14.0, 0.2, 0.1)
 async def traced(query: Query = ASKED, **settings: object) -> tuple[dict[str, Candidate], list[str]]:
     """Search as for an explanation; return the candidates by id, and the ids of the result."""
     recall = a_recall(
-        events=ListedEvents(TEA, AGAIN, HILL, RAIN, FOREIGN),
+        events=ListedEvents(TEA, AGAIN, HILL, RAIN),
         words=ListedWords([(TEA, 3.0), (AGAIN, 3.0)]),
-        vectors=ListedVectors((TEA, 0.7), (AGAIN, 0.6), (HILL, 0.5), (RAIN, 0.3), (FOREIGN, 0.9)),
+        vectors=ListedVectors((TEA, 0.7), (AGAIN, 0.6), (HILL, 0.5), (RAIN, 0.3)),
     )
     given = Settings(query=QuerySettings(**{"lexical_weight": 0.5, "diversity": 0.5, **settings}))  # type: ignore[arg-type]
-    question = Question(recall.sources, ReadFilter(GROUP), query, given, explains=True)
-    question._decay, question._floor = DECAY, 0.2
+    question = Question(recall.sources, ReadFilter(GROUP), query, given, NOON, explains=True)
 
-    def finish() -> None:
-        question.hits = question._ranked()
+    def read(answer: Answer, on: Snapshot) -> None:
+        answer.hits = best_events(answer, on, 2, DECAY, 0.2)
 
-    await recall._answered(question, lambda: question._find_words(2), finish)
-    found = sorted(question.candidates, key=lambda one: (one.rank == 0, one.rank))
-    return {one.event.id: one for one in found}, [hit.event.id for hit in question.hits]
+    answer = await recall._answered(Answer(question, {"vectors": "vectors"}), read)
+    found = sorted(answer.candidates, key=lambda one: (one.rank == 0, one.rank))
+    return {one.event.id: one for one in found}, [hit.event.id for hit in answer.hits]
 
 
 async def test_the_parts_of_a_score_multiply_to_it() -> None:
@@ -64,10 +63,9 @@ async def test_the_parts_of_a_score_multiply_to_it() -> None:
 
 
 async def test_what_is_left_out_names_the_step() -> None:
-    """A candidate that is not in the result names the step that left it out; a foreign row is no candidate."""
+    """A candidate that is not in the result names the step that left it out."""
     candidates, _ = await traced()
     assert {name: one.cut for name, one in candidates.items() if one.cut} == {
         "again": "duplicates",
         "rain": "relevance",
     }
-    assert "foreign" not in candidates
