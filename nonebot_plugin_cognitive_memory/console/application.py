@@ -19,34 +19,15 @@ import cognitive_memory_core as core
 from ..cards.layout import TOKENS
 from ..http.site import status_of
 from ..limits import TokenBuckets
-from . import (
-    beliefs,
-    configuring,
-    health,
-    jobs,
-    lines,
-    memories,
-    people,
-    question,
-    reporting,
-    suggestions,
-    today,
-    transfers,
-)
-from .languages import COOKIE as LANGUAGE
-from .languages import LANGUAGES, language_of, words_for
-from .pages import STATIC, rendered
-from .session_gate import COOKIE, SessionGate, cookie_of
-from .sessions import LIFETIME, ConsoleAccess
+from . import beliefs, configuring, memories, people, question, running, transfers
+from .pages import LANGUAGE_COOKIE, LANGUAGES, STATIC, language_of, rendered, words_for
+from .sessions import COOKIE, LIFETIME, ConsoleAccess, SessionGate, cookie_of
 from .visit import ConsoleContext, Page, Visit
 
 TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # failed log-ins from one address
 YEAR = 365 * 86_400
 TYPED = ("text", "value", "reason", "template", "until")  # fields in which people write
-_PARTS = (
-    *(today, memories, lines, people, beliefs, suggestions, question),
-    *(health, jobs, configuring, reporting, transfers),
-)
+_PARTS = (memories, people, beliefs, question, running, configuring, transfers)
 PAGES = tuple(page for part in _PARTS for page in part.PAGES)  # method, path and function of each
 
 
@@ -106,7 +87,7 @@ async def _choose_language(request: Request) -> Response:
 
 
 def _in_language(answer: Response, language: str, base: str) -> Response:
-    answer.set_cookie(LANGUAGE, language, max_age=YEAR, path=base, httponly=True, samesite="strict")
+    answer.set_cookie(LANGUAGE_COOKIE, language, max_age=YEAR, path=base, httponly=True, samesite="strict")
     return answer
 
 

@@ -11,7 +11,7 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..hot_settings import hot_settings
-from .languages import LANGUAGES
+from .pages import LANGUAGES
 from .visit import Visit
 
 PREFIX = "COGNITIVE_MEMORY__"

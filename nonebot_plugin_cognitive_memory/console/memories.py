@@ -1,16 +1,19 @@
-"""The pages of the memories: their list, one of them in full, and the actions on them."""
+"""The pages of what is known: today, the memories, one of them in full and the actions on it, and what was said."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from itertools import groupby
 
 from starlette.responses import Response
 
 import cognitive_memory_core as core
 
+from .charts import Drawn, calendar
+from .running import remarks_on
 from .sessions import Undo
 from .visit import PAGE, Changed, Found, Visit
 
@@ -20,6 +23,10 @@ AROUND = 3  # lines shown before and after the source lines
 STATES = ("active", "retired", "relative")
 KINDS = ("event", "preference", "knowledge", "experience")
 Change = Callable[[core.Scene, str], Awaitable[object]]
+YEAR = 366  # days of the calendar on the first page
+NEWEST, PLACES, PEOPLE = 8, 6, 8  # shown on the first page
+LINES = 100  # of the log on a page
+QUOTED = 80  # characters of the line that is answered
 
 
 @dataclass(frozen=True)
@@ -226,6 +233,68 @@ def _window(visit: Visit) -> core.Interval | None:
     return core.Interval(start or earliest, stop or latest)
 
 
+async def today(visit: Visit) -> Response:
+    """Show the first page: its figures at once, the rest when it is there."""
+    status = await visit.memory.status()
+    return await visit.show_found("today.html", _rest(visit), remarks=list(remarks_on(status)), status_now=status)
+
+
+async def _rest(visit: Visit) -> Found:
+    """Return what stands below the figures as values of the template; nothing while no memory is open."""
+    memory, scene = visit.memory, visit.scene()
+    if not memory.embedder:
+        return {"whole": None}
+    activity = await memory.activity(scene, days=YEAR)
+    events = await memory.listings.events(scene, core.EventListing(), NEWEST, 0)
+    days = {day.day: day.messages + day.events for day in activity.days}
+    return {
+        "whole": activity,
+        "year": calendar_of(visit, days, place="", user_id=""),
+        "newest": events,
+        "names": await visit.names_of(event.scope for event in events),
+        "places": await visit.latest_places(PLACES, is_counted=True),
+        "people": await memory.listings.people(scene, "", PEOPLE, 0),
+    }
+
+
+def calendar_of(visit: Visit, days: Mapping[date, int], *, place: str, user_id: str, weeks: int = 53) -> Drawn:
+    """Return a calendar whose days lead to the lines of that day, in a place or of a person."""
+    path: Callable[[date], str] = lambda day: visit.address("/lines", day=day.isoformat(), place=place, user_id=user_id)  # noqa: E731  # with its type
+    until = max(days, default=visit.now.date())
+    return calendar(days, until, path, weeks=weeks)
+
+
+async def lines(visit: Visit) -> Response:
+    """List the lines of the log, the newest day first, and each day as it was said."""
+    start = visit.day("day")
+    window = core.Interval(start, end) if start and (end := visit.day("day", is_end=True)) else None
+    wanted = core.LineListing(visit.place(visit.asked("place")), await visit.person("user_id"), window)
+    places = await visit.offered_places(wanted.place)
+    return await visit.show_found("lines.html", _said(visit, wanted), wanted=wanted, places=places)
+
+
+async def _said(visit: Visit, wanted: core.LineListing) -> Found:
+    listings, scene = visit.memory.listings, visit.scene()
+    found = await listings.lines(scene, wanted, LINES + 1, (visit.page - 1) * LINES)
+    days: dict[tuple[str, core.Scope], list[core.Message]] = defaultdict(list)
+    for line in found[LINES - 1 :: -1]:
+        days[f"{line.sent_at.astimezone(visit.zone):%Y-%m-%d}", line.scene.scope].append(line)
+    said = {line.id: line for line in found}
+    return {
+        "days": sorted(days.items(), key=lambda one: one[1][-1].sent_at, reverse=True),
+        "answered": {one.id: quoted(said[one.reply_to]) for one in found if one.reply_to in said},
+        "learned": await listings.learned_from(scene, list(said)),
+        "names": await visit.names_of(scope for _, scope in days),
+        "has_more": len(found) > LINES,
+    }
+
+
+def quoted(line: core.Message) -> str:
+    """Return the beginning of a line that is answered, with who said it."""
+    said_by = line.scene.user_name or line.scene.user_id
+    return f"{said_by}：{line.text[:QUOTED]}" if not line.is_bot and said_by else line.text[:QUOTED]
+
+
 PAGES = (
     ("GET", "/memories", memories),
     ("GET", "/memories/open", opened),
@@ -233,4 +302,6 @@ PAGES = (
     ("POST", "/memories/change", change),
     ("POST", "/memories/correct", correct),
     ("POST", "/memories/undo", undo),
+    ("GET", "/", today),
+    ("GET", "/lines", lines),
 )

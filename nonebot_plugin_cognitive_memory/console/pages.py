@@ -1,21 +1,34 @@
-"""Renders pages. The template engine escapes whatever is filled in, and nothing is marked as safe."""
+"""Renders pages, in the language that a browser gets, with the core's sentences translated.
+
+The template engine escapes whatever is filled in, and nothing is marked as safe.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from zlib import crc32
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 
 import cognitive_memory_core as core
 
-from .core_words import reported
+from ..replies import console_en, console_zh
+from ..replies.core_en import PAIRS
 
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
+LANGUAGES: Mapping[str, Mapping[str, str]] = {"zh": console_zh.WORDS, "en": console_en.WORDS}
+LANGUAGE_COOKIE = "cognitive_memory_language"
+Words = Callable[..., str]
+LONGEST = 1_000  # characters of a sentence that is compared with the templates
+_VALUE = re.compile(r"\\{(\w+)\\}")
 
 
 def rendered(template: str, values: Mapping[str, object]) -> str:
@@ -77,3 +90,52 @@ def _environment() -> Environment:
     environment.filters |= {"minute": minute, "clock": clock, "day": day, "hue": hue, "initial": initial}
     environment.filters |= {"headline": headline, "key": place_key, "reported": reported}
     return environment
+
+
+def words_for(language: str) -> Words:
+    """Return a function that returns the sentence of a key in a language, with its values filled in."""
+    words = LANGUAGES[language]
+
+    def sentence(key: str, **values: object) -> str:
+        return words[key].format(**values) if values else words[key]
+
+    return sentence
+
+
+def language_of(headers: Headers) -> str:
+    """Return the language that was chosen, else the first known one that the browser asks for, else Chinese."""
+    chosen = cookie_parser(headers.get("cookie", "")).get(LANGUAGE_COOKIE, "")
+    if chosen in LANGUAGES:
+        return chosen
+    accepted = (part.partition(";")[0].strip()[:2].lower() for part in headers.get("accept-language", "").split(","))
+    return next((language for language in accepted if language in LANGUAGES), "zh")
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A sentence of the core as a page shows it; ``is_foreign`` if it is Chinese on a page of another language."""
+
+    text: str
+    is_foreign: bool = False
+
+
+def reported(sentence: str, language: str) -> Reported:
+    """Return a sentence of the core in a language; unchanged and marked as foreign if it has no translation."""
+    if language == "zh" or not sentence:
+        return Reported(sentence)
+    english = _in_english(sentence) if len(sentence) <= LONGEST else None
+    return Reported(sentence, is_foreign=True) if english is None else Reported(english)
+
+
+def _in_english(sentence: str) -> str | None:
+    for pattern, words in _patterns():
+        if match := pattern.fullmatch(sentence):
+            values = {name: _in_english(value) or value for name, value in match.groupdict().items()}
+            return words.format(**values)
+    return None
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    value = r"(?P<\1>[^\\n]{1,200}?)"
+    return tuple((re.compile(_VALUE.sub(value, re.escape(chinese))), words) for chinese, words in PAIRS)

@@ -13,8 +13,8 @@ import cognitive_memory_core as core
 from ..erasure import erased_person, erased_place
 from ..onebot import plain_lines
 from .charts import days_of, graph
+from .memories import calendar_of
 from .pages import minute
-from .today import calendar_of
 from .visit import PAGE, Changed, Found, Visit
 
 FACTS = 100

@@ -16,8 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 import cognitive_memory_core as core
 
 from ..http.routes import Backing
-from .languages import LANGUAGES, Words, language_of, words_for
-from .pages import rendered
+from .pages import LANGUAGES, Words, language_of, rendered, words_for
 from .records import Records
 from .running_transfers import Transfers
 from .sessions import Session, Undo

@@ -140,7 +140,7 @@ async def test_status(stage: Stage, group: int) -> None:
 
 async def test_status_of_damaged_rows(stage: Stage) -> None:
     """The status says that the ledger has damaged rows and what to run; the console promises no new try."""
-    from nonebot_plugin_cognitive_memory.console.today import remarks_on
+    from nonebot_plugin_cognitive_memory.console.memories import remarks_on
     from nonebot_plugin_cognitive_memory.replies import status
 
     failing = (("ledger rows", "账本有 1 处坏了（memos: row 1）"),)

@@ -177,8 +177,7 @@ async def test_what_was_typed_outlives_its_session(shown: Console) -> None:
 
 async def test_a_form_that_was_cut_off_changes_nothing(app: App) -> None:
     """A form whose sender left in the middle is not carried out with what had arrived."""
-    from nonebot_plugin_cognitive_memory.console.session_gate import SessionGate
-    from nonebot_plugin_cognitive_memory.console.sessions import Sessions
+    from nonebot_plugin_cognitive_memory.console.sessions import SessionGate, Sessions
 
     sessions, reached, sent = Sessions(), [], []
     cookie = sessions.open()

@@ -34,7 +34,7 @@ def test_each_pair_is_a_sentence_of_the_core(app: App) -> None:
 
 def test_advice_has_english_words(app: App) -> None:
     """All advice on failed jobs, and what models and disks report most, has English words."""
-    from nonebot_plugin_cognitive_memory.console.core_words import reported
+    from nonebot_plugin_cognitive_memory.console.pages import reported
 
     errors = (
         *("HTTP 401", "HTTP 404", "暂时不可用", "写不进 x", "更新的版本", "HTTP 400", "?"),
@@ -56,7 +56,7 @@ def test_advice_has_english_words(app: App) -> None:
 
 def test_what_has_no_english_is_marked(app: App) -> None:
     """A sentence without English words stays, marked as Chinese; on a Chinese page nothing is marked."""
-    from nonebot_plugin_cognitive_memory.console.core_words import Reported, reported
+    from nonebot_plugin_cognitive_memory.console.pages import Reported, reported
 
     strange = "别的什么出了错"
     assert reported(strange, "en") == Reported(strange, is_foreign=True)

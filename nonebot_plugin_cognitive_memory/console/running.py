@@ -1,4 +1,4 @@
-"""The pages of whether the memory works: what to do, costs by day, models; the doctor's findings; our own records."""
+"""The pages of how the memory runs: what to do, costs, models, failed jobs, records, and the quality report."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from .visit import PAGE, Found, Visit
 
 DAYS = 30
 LAG = 200  # events without a vector from which the index is behind
+MOST_ROWS = 30
 ROLES = ("historian", "triage", "merge", "evolution", "embedding", "rerank")
 Tone = Literal["good", "busy", "bad"]
 TONES: Mapping[str, Tone] = {"fault": "bad", "hint": "busy", "fine": "good"}  # by the level of a finding
@@ -164,8 +165,59 @@ async def records(visit: Visit) -> Response:
     return await visit.show("records.html", rows=rows, has_more=len(kept) > visit.offset + PAGE)
 
 
+async def jobs(visit: Visit) -> Response:
+    """List the failed jobs, the latest first, with what people can do about each."""
+    failed = (await visit.memory.failed_jobs())[::-1]
+    rows = failed[visit.offset : visit.offset + PAGE]
+    places = {one.id: one.job.scope for one in rows if one.job}
+    status = await visit.memory.status()
+    return await visit.show(
+        "jobs.html",
+        rows=rows,
+        places=places,
+        names=await visit.names_of(places.values()),
+        is_working=bool(status.jobs.pending or status.jobs.processing) and not status.paused,
+        total=len(failed),
+        has_more=len(failed) > visit.offset + PAGE,
+        status_now=status,
+    )
+
+
+async def retry(visit: Visit) -> Response:
+    """Queue one failed job again, or all."""
+    count = await visit.memory.revive(visit.sent("id") or None)
+    return visit.go("/jobs", notice=visit.words("jobs.revived", count=count))
+
+
+async def pause(visit: Visit) -> Response:
+    """Pause the historian if the form's ``wish`` is "pause", else let it continue."""
+    if visit.sent("wish") == "pause":
+        await visit.memory.pause()
+    else:
+        await visit.memory.resume()
+    return visit.go("/jobs", notice=visit.words("people.done"))
+
+
+async def report(visit: Visit) -> Response:
+    """Show the quality report; texts are compared, which takes seconds, only on request."""
+    days = min(max(visit.number("days", DAYS), 1), 366)
+    examine = visit.asked("examine") == "yes"
+    finding = _report_values(visit, days, examine=examine)
+    return await visit.show_found("report.html", finding, days=days, examine=examine, most=MOST_ROWS)
+
+
+async def _report_values(visit: Visit, days: int, *, examine: bool) -> Found:
+    found = await visit.memory.report(visit.scene(), days=days, examine=examine)
+    shown = (*found.places[:MOST_ROWS], *found.teachers[:MOST_ROWS])
+    return {"report": found, "names": await visit.names_of(one.scope for one in shown)}
+
+
 PAGES = (
     ("GET", "/running", running),
     ("POST", "/running/examine", examine),
     ("GET", "/records", records),
+    ("GET", "/jobs", jobs),
+    ("POST", "/jobs/retry", retry),
+    ("POST", "/jobs/pause", pause),
+    ("GET", "/report", report),
 )
