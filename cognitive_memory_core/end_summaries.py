@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeGuard, cast
@@ -23,9 +23,9 @@ from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from .domain.message import Message
 from .domain.scope import Scope, datetime_of
 from .domain.turn import Memo
-from .errors import PermanentError, StorageRefused, UnavailableError
+from .errors import PermanentError, StorageRefused
 from .ports import Clock
-from .queue.erasure import rows_without, summaries_without
+from .queue.erasure import summaries_without
 from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
 from .store.messages import NoteBook
 from .tasks import WriteLoop
@@ -33,34 +33,39 @@ from .text.names import writable_text
 
 log = logging.getLogger(__name__)
 KEPT = 1_000
-COPIED_AGAIN = 200  # memos; far more than are made between two writes of the file
 PAUSE = 5.0  # seconds between two writes
 LONGEST_PAUSE = 60.0  # seconds between two attempts while the disk refuses
 Row = Mapping[str, object]
 
 
 class EndSummaries:
-    """Writes every memo also to ``end_summaries.json``, so that no memo is lost if the memory is switched off.
+    """Stores memos in the ledger, and the newest also in ``end_summaries.json``, to which the older mode can return.
 
-    While :attr:`loop` runs, the file is at most :data:`PAUSE` seconds behind the memos.
+    While :attr:`loop` runs, the file is at most :data:`PAUSE` seconds behind the ledger.
     """
 
-    def __init__(self, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
+    def __init__(self, notes: NoteBook, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
         """Initialise without touching the disk."""
+        self._notes = notes
         self._path = path
         self._clock = clock
         self._disk = disk or Disk()
-        self._waiting: dict[str, Row] = {}
+        self._is_due = True  # a killed process may not have written the latest
+        self._erased: set[str] = set()  # ids of memos that the ledger may still have, because it erases them later
         self.loop = WriteLoop(path.name, self._write, debounce=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
         self.flush = self.loop.flush
 
-    async def copy(self, memo: Memo) -> None:
-        """Queue a memo for the file, which holds one entry per memo id; disk errors are not raised.
-
-        The file is written at most once every few seconds; :meth:`flush` writes it at once.
-        """
-        self._queue_row(_row(memo))
+    async def keep(self, memo: Memo) -> None:
+        """Store a memo; disk errors of the file are not raised. :meth:`flush` writes the file at once."""
+        await self._notes.write_memo(memo)
+        self._is_due = True
         self.loop.nudge()
+
+    async def withdraw(self, line: Message) -> None:
+        """Delete the memos that quote a withdrawn line."""
+        if memo_ids := await self._notes.erase_copies(line):
+            nowhere = replace(line.scene.scope, place_id=memo_ids[0])  # no place has the id of a memo
+            await self.erase(memo_ids, nowhere, str)
 
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
         """Remove memos by id and by place, for every agent, from the file and from every copy in its folder.
@@ -70,37 +75,26 @@ class EndSummaries:
         the number of changed files.
         """
         async with self.loop.turn:
-            waiting = rows_without(self._waiting.values(), memo_ids=memo_ids, place=place, hide=hide)
-            self._waiting = {str(row["id"]): row for row in cast("list[Row]", waiting)}
+            self._erased.update(memo_ids)
             cleaning = partial(summaries_without, memo_ids=memo_ids, place=place, hide=hide)
             return await asyncio.to_thread(self._clean_files, cleaning)
 
     async def _write(self) -> None:
-        """Write the queued memos; await it to the end, because its thread goes on if the caller is cancelled."""
-        batch, self._waiting = self._waiting, {}
-        if not batch:
-            return
-        is_written = False
+        """Write the file if memos are due; await it to the end, since its thread goes on if the caller is cancelled."""
+        is_due, self._is_due = self._is_due, False
         try:
-            await asyncio.to_thread(self._merge, batch)
-            is_written = True
+            if is_due and (latest := await self._notes.latest_memos(KEPT)):
+                await asyncio.to_thread(self._merge, [_row(memo) for memo in latest])
+            is_due = False
         finally:
-            if not is_written:
-                later, self._waiting = self._waiting, {}
-                for row in (*batch.values(), *later.values()):
-                    self._queue_row(row)
+            self._is_due |= is_due
 
-    def _queue_row(self, row: Row) -> None:
-        self._waiting[str(row["id"])] = row
-        if len(self._waiting) > KEPT:
-            self._waiting.pop(next(iter(self._waiting)))
-
-    def _merge(self, batch: Mapping[str, Row]) -> None:
-        """Append rows to what the file contains now, which other programs may have changed."""
+    def _merge(self, latest: Sequence[Row]) -> None:
+        """Add the latest memos to what the file contains now, which other programs may have changed."""
         data, current = self._current_rows()
-        known = {str(row["id"]) for row in current if _is_named(row)}
+        known = self._erased.union(str(row["id"]) for row in current if _is_named(row))
         existing = {_identity_of(cast("Row", row)) for row in current if isinstance(row, dict) and "id" not in row}
-        new = [row for memo_id, row in batch.items() if memo_id not in known and _identity_of(row) not in existing]
+        new = [row for row in latest if row["id"] not in known and _identity_of(row) not in existing]
         if not new:
             return
         rows = _in_order(current, new)
@@ -149,38 +143,6 @@ class EndSummaries:
         self._disk.move(self._path, aside)
         log.warning("%s -> %s: %s", self._path.name, aside.name, reason)
         return []
-
-
-@dataclass(frozen=True)
-class MemoWriter:
-    """Stores each memo in the ledger, and then in the copy."""
-
-    notes: NoteBook
-    mirror: EndSummaries
-
-    async def keep(self, memo: Memo) -> None:
-        """Store a memo, then copy it."""
-        await self.notes.write_memo(memo)
-        await self.mirror.copy(memo)
-
-    async def withdraw(self, line: Message) -> None:
-        """Delete the memos that quote a withdrawn line."""
-        for memo_id in await self.notes.erase_copies(line):
-            nowhere = replace(line.scene.scope, place_id=memo_id)  # no place has the id of a memo
-            await self.mirror.erase([memo_id], nowhere, str)
-
-    async def copy_latest(self) -> None:
-        """Copy the latest memos again, because the copy lacks some if a process was killed between the two writes.
-
-        If they cannot be read from the ledger, the copy stays as it is.
-        """
-        try:
-            latest = await self.notes.latest_memos(COPIED_AGAIN)
-        except UnavailableError as unreadable:
-            log.warning("%s", unreadable)
-            return
-        for memo in latest:
-            await self.mirror.copy(memo)
 
 
 def _is_named(row: object) -> TypeGuard[Row]:

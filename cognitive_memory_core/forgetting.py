@@ -148,7 +148,7 @@ class Forgetting:
     ledger: Ledger
     buffer: MessageBuffer
     queue: FileQueue
-    mirror: EndSummaries
+    memos: EndSummaries
     profiles: FileProfiles
     consent: Consent
     clock: ClockWatch
@@ -173,11 +173,11 @@ class Forgetting:
             async with self.suspended():
                 await self.buffer.erase_person(user_id, hide)
                 jobs = await self.queue.erase_person(user_id, hide)
-                await self.mirror.erase(memo_ids, place, hide)
+                await self.memos.erase(memo_ids, place, hide)
                 keys = await self._erase_profiles(self.profiles.erase_person(user_id, hide))
                 wiped = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
                 await self.consent.load()
-                await self.mirror.erase(wiped.memo_ids, place, hide)
+                await self.memos.erase(wiped.memo_ids, place, hide)
                 keys |= await self._erase_profiles(self.profiles.erase_person(user_id, hide))
                 await self.buffer.erase_person(user_id, hide)
             await self.remove_from_index(wiped.event_ids)
@@ -199,7 +199,7 @@ class Forgetting:
                 keys |= await self._erase_profiles(self.profiles.erase(fed))  # merged anew from facts of other places
                 wiped = await self.ledger.eraser.forget_place(scope, self.clock.now())
                 await self.consent.load()
-                await self.mirror.erase(wiped.memo_ids, scope, str)
+                await self.memos.erase(wiped.memo_ids, scope, str)
                 keys |= await self._erase_profiles(self.profiles.erase_place(scope))
                 keys |= await self._erase_profiles(self.profiles.erase(fed))
                 await self.buffer.erase_place(scope)

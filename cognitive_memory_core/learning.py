@@ -143,7 +143,7 @@ class Learning:
             ledger,
             opened.buffer,
             opened.queue,
-            opened.mirror,
+            opened.memos,
             opened.profiles,
             opened.consent,
             opened.watch,

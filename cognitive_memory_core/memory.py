@@ -555,7 +555,7 @@ class CognitiveMemory(PinsAndRevisions):
                 Path(path),
                 queue=opened.queue,
                 eraser=opened.ledger.eraser,
-                mirror=opened.mirror,
+                memos=opened.memos,
                 at=opened.clock.now(),
             )
 

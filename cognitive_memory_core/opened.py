@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .consent import Consent
 from .disk import DirectoryOwner, Disk
-from .end_summaries import EndSummaries, MemoWriter
+from .end_summaries import EndSummaries
 from .evolution.beliefs import BeliefKeeping
 from .historian.intake import Admission, Intake
 from .historian.message_buffer import MessageBuffer
@@ -71,7 +71,7 @@ class Opened:
             await self.open_stores(clock=clock, embedder=embedder, reranker=reranker, lend=lend)
             self.compose()
             await self.consent.load()
-            await self.memos.copy_latest()
+            await self.memos.flush()
         except BaseException:
             await completed(self.resources.aclose())
             raise
@@ -126,8 +126,8 @@ class Opened:
         )
         stack.push_async_callback(self.queue.close)
         await self.queue.recover()
-        self.mirror = EndSummaries(data_dir / "end_summaries.json", clock, disk=self.disk)
-        stack.push_async_callback(self.mirror.flush)
+        self.memos = EndSummaries(ledger.notes, data_dir / "end_summaries.json", clock, disk=self.disk)
+        stack.push_async_callback(self.memos.flush)
         vectors, self.reading = Breaker("vectors"), Breaker("ledger")
         store = await self._open_vector_store()
         self.store = guarded(store, vectors, free=("is_there", "sleep"), overdue=OVERDUE) if store else None
@@ -176,7 +176,6 @@ class Opened:
         self.consent = Consent(ledger, live, clock.now)
         self.watch.on_brought_back = self.consent.load
         self.names = CurrentNames(ledger.names)
-        self.memos = MemoWriter(ledger.notes, self.mirror)
         store = self.store
         self.reconciler = store and IndexReconciler(store, ledger.vectors, ledger.book, embedder.fingerprint)
         self.name_observer = NameObserver(
@@ -231,7 +230,7 @@ class Opened:
     @property
     def loops(self) -> list[BackgroundLoop]:
         """The loops that write what was taken in."""
-        own = self.buffer.loop, self.name_observer.loop, self.mirror.loop
+        own = self.buffer.loop, self.name_observer.loop, self.memos.loop
         return [*own, self.meter.loop, self.watch.loop, self.tally.loop]
 
     async def close(self) -> None:

@@ -20,7 +20,7 @@ from ..consent import Consent
 from ..domain.message import Backfill, Message
 from ..domain.scope import Scene, Scope, derived_id
 from ..domain.turn import Dialogue, Job, QueueCounts, Turn, TurnLimits, shortened, with_fields
-from ..end_summaries import MemoWriter
+from ..end_summaries import EndSummaries
 from ..errors import BadArgument, QueueFull, UnavailableError
 from ..ports import Clock
 from ..queue.job_queue import FileQueue
@@ -111,7 +111,7 @@ class Intake:
 
     queue: FileQueue
     events: EventLedger
-    memos: MemoWriter
+    memos: EndSummaries
     buffer: MessageBuffer
     consent: Consent
     settings: Live[Settings]

@@ -21,7 +21,7 @@ from ..domain.profile import ProfileKey
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, derived_id
 from ..domain.turn import Dialogue, Job, JobContext, Person, Turn, with_fields
-from ..end_summaries import MemoWriter
+from ..end_summaries import EndSummaries
 from ..errors import UnavailableError
 from ..ports import Historian
 from ..settings import Live, Settings
@@ -351,7 +351,7 @@ class Pipeline:
 
     historian: Historian
     events: EventLedger
-    memos: MemoWriter
+    memos: EndSummaries
     name_observer: NameObserver
     consent: Consent
     reader: SurroundingsReader

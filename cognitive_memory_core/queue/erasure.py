@@ -7,7 +7,7 @@ file must be deleted, None if it is unchanged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -122,14 +122,9 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
         is_named = _mentions(data, place.place_id, lambda text: hide(_without_id(place.place_id, text)))
         texts = [*_plausible_texts(data)]
         return b"" if is_named or any(f'"{one}"' in text for one in memo_ids for text in texts) else None
-    rest = rows_without(cast("list[object]", rows), memo_ids=memo_ids, place=place, hide=hide)
+    erasure, listed = _JobErasure("", hide), cast("list[object]", rows)
+    rest = [erasure.of(row, "") for row in listed if not _is_summary_of(row, memo_ids, place)]
     return None if rest == rows else orjson.dumps(rest, option=orjson.OPT_INDENT_2)
-
-
-def rows_without(rows: Iterable[object], *, memo_ids: Collection[str], place: Scope, hide: Hide) -> list[object]:
-    """Return the remaining rows, with the person hidden."""
-    erasure = _JobErasure("", hide)
-    return [erasure.of(row, "") for row in rows if not _is_summary_of(row, memo_ids, place)]
 
 
 def names_of(data: bytes, user_id: str) -> set[str]:

@@ -31,7 +31,7 @@ TEMP = ".tmp"  # suffix of incomplete files
 
 
 async def backed_up(
-    data_dir: Path, path: Path, *, queue: FileQueue, eraser: Eraser, mirror: EndSummaries, at: datetime
+    data_dir: Path, path: Path, *, queue: FileQueue, eraser: Eraser, memos: EndSummaries, at: datetime
 ) -> None:
     """Write a backup durably into a new or empty directory; on failure the directory is unchanged.
 
@@ -48,7 +48,7 @@ async def backed_up(
         await completed(queue.copy_to(draft / "queues"))
         await completed(asyncio.to_thread(_copy_small, data_dir, draft, WAITING))
         await completed(eraser.copy_to(draft / LEDGER, at, name=place / LEDGER))
-        await mirror.flush()
+        await memos.flush()
         await completed(asyncio.to_thread(_copy_small, data_dir, draft, SMALL))
         await completed(asyncio.to_thread(_put_in_place, draft, place))
     finally:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Any
 
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import Memo
 
 
 class NoMirror:
-    """A mirror that ignores memos."""
+    """Keeps memos in the ledger only."""
 
-    async def copy(self, memo: Memo) -> None:
-        """Ignore the memo."""
+    def __init__(self, notes: Any = None) -> None:
+        """Write to these notes."""
+        self.notes = notes
+
+    async def keep(self, memo: Memo) -> None:
+        """Store a memo."""
+        await self.notes.write_memo(memo)
 
     async def flush(self) -> None:
         """Do nothing."""
@@ -23,19 +29,18 @@ class NoMirror:
         return 0
 
 
-class ListedMirror:
-    """A mirror that keeps memos in a dictionary."""
+class ListedMirror(NoMirror):
+    """Keeps memos in the ledger, and copies of them in a dictionary."""
 
-    def __init__(self) -> None:
-        """Start empty."""
+    def __init__(self, notes: Any) -> None:
+        """Start without copies."""
+        super().__init__(notes)
         self.memos: dict[str, Memo] = {}
 
-    async def copy(self, memo: Memo) -> None:
-        """Keep a memo."""
+    async def keep(self, memo: Memo) -> None:
+        """Store and copy a memo."""
+        await super().keep(memo)
         self.memos.setdefault(memo.id, memo)
-
-    async def flush(self) -> None:
-        """Do nothing."""
 
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
         """Remove memos by id and place, and hide a person in the others."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.historian.pipeline import Pipeline, SurroundingsReader
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.ledgers import Ledger
@@ -20,7 +19,7 @@ def a_pipeline(ledger: Ledger, historian: Any, **parts: Any) -> Pipeline:
     settings = Live(Settings(timezone="Asia/Shanghai"))
     own = {
         "events": ledger.events,
-        "memos": MemoWriter(ledger.notes, NoMirror()),
+        "memos": NoMirror(ledger.notes),
         "name_observer": sightings_of(ledger),
         "reader": SurroundingsReader(ledger, consent, settings, asks_model=parts.pop("asks_model", True)),
         "settings": settings,

@@ -22,6 +22,7 @@ from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk
+from tests.support.ledgers import a_ledger
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def disk() -> FaultyDisk:
 @pytest.fixture
 def mirror(path: Path, disk: FaultyDisk) -> EndSummaries:
     """Return the writer of an empty directory."""
-    return EndSummaries(path, FrozenClock(), disk=disk)
+    return EndSummaries(a_ledger().notes, path, FrozenClock(), disk=disk)
 
 
 def a_memo(number: int = 1, text: str = "聊了茶", scope: Scope = GROUP.scope) -> Memo:
@@ -64,8 +65,8 @@ def rows_of(path: Path) -> list[Any]:
 
 async def test_memos_are_written_as_the_older_mode_reads_them(mirror: EndSummaries, path: Path):
     """Each entry has summary, time, location and id, oldest first."""
-    await mirror.copy(a_memo(1))
-    await mirror.copy(a_memo(2, "聊了书", PRIVATE.scope))
+    await mirror.keep(a_memo(1))
+    await mirror.keep(a_memo(2, "聊了书", PRIVATE.scope))
     await mirror.flush()
     assert rows_of(path) == [
         {
@@ -88,7 +89,7 @@ async def test_entries_of_the_older_mode_stay(mirror: EndSummaries, path: Path):
     """Entries of the older mode and unknown fields are kept."""
     old = ["很久以前", {"summary": "以前", "timestamp": "2026-01-01T00:00:00+08:00", "mood": "好"}, {"id": [1]}, 7]
     lay(path, json.dumps(old))
-    await mirror.copy(a_memo())
+    await mirror.keep(a_memo())
     await mirror.flush()
     assert rows_of(path)[:4] == old
     assert rows_of(path)[4]["id"] == "memo1"
@@ -96,10 +97,10 @@ async def test_entries_of_the_older_mode_stay(mirror: EndSummaries, path: Path):
 
 async def test_what_the_older_mode_writes_meanwhile_is_kept(mirror: EndSummaries, path: Path):
     """Entries written by another program meanwhile are kept."""
-    await mirror.copy(a_memo(1))
+    await mirror.keep(a_memo(1))
     await mirror.flush()
     lay(path, json.dumps([*rows_of(path), {"summary": "旧模式写的"}]))
-    await mirror.copy(a_memo(2))
+    await mirror.keep(a_memo(2))
     await mirror.flush()
     assert [row["summary"] for row in rows_of(path)] == ["聊了茶", "旧模式写的", "聊了茶"]
 
@@ -107,11 +108,11 @@ async def test_what_the_older_mode_writes_meanwhile_is_kept(mirror: EndSummaries
 async def test_the_same_memo_twice_is_one_entry(mirror: EndSummaries, path: Path):
     """The same memo is written once, also after a crash."""
     for _ in range(2):
-        await mirror.copy(a_memo())
-        await mirror.copy(a_memo())
+        await mirror.keep(a_memo())
+        await mirror.keep(a_memo())
         await mirror.flush()
-    again = EndSummaries(path, FrozenClock())
-    await again.copy(a_memo())
+    again = EndSummaries(a_ledger().notes, path, FrozenClock())
+    await again.keep(a_memo())
     await again.flush()
     assert len(rows_of(path)) == 1
 
@@ -123,7 +124,7 @@ async def test_a_longer_list_of_the_older_mode_is_kept_aside(
     content = json.dumps([f"旧{number}" for number in range(KEPT + 500)])
     lay(path, content)
     for number in range(3):
-        await mirror.copy(a_memo(number))
+        await mirror.keep(a_memo(number))
         await mirror.flush()
     [aside] = path.parent.glob("end_summaries.before-*.json")
     assert aside.read_text("utf-8") == content
@@ -131,7 +132,7 @@ async def test_a_longer_list_of_the_older_mode_is_kept_aside(
     assert aside.name in caplog.text
     lay(path, content + " ")
     os.utime(path, (NOON.timestamp(), NOON.timestamp()))
-    await mirror.copy(a_memo(3))
+    await mirror.keep(a_memo(3))
     await mirror.flush()
     asides = {one.read_text("utf-8") for one in path.parent.glob("end_summaries.before-*.json")}
     assert asides == {content, content + " "}
@@ -141,7 +142,7 @@ async def test_a_longer_list_of_the_older_mode_is_kept_aside(
 async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, disk: FaultyDisk, path: Path):
     """A memo whose write is cancelled is written by the last flush."""
     disk.arm(Fault(1, errno.ENOSPC))
-    await mirror.copy(a_memo())
+    await mirror.keep(a_memo())
     flushing = asyncio.create_task(mirror.flush())
     await asyncio.sleep(0)
     flushing.cancel()
@@ -159,7 +160,7 @@ async def test_a_corrupt_file_is_kept_aside(
 ):
     """An unreadable file is kept under another name, and this is logged."""
     lay(path, content)
-    await mirror.copy(a_memo())
+    await mirror.keep(a_memo())
     await mirror.flush()
     assert len(rows_of(path)) == 1
     [aside] = path.parent.glob("end_summaries.corrupt-*.json")
@@ -174,11 +175,11 @@ async def test_a_failing_disk_is_no_error_and_loses_nothing(
     caplog.set_level(logging.WARNING)
     disk.arm(Fault(1, errno.ENOSPC, always=True))
     for number in range(3):
-        await mirror.copy(a_memo(number))
+        await mirror.keep(a_memo(number))
         await mirror.flush()
     assert len(caplog.records) == 1
     disk.arm(None)
-    await mirror.copy(a_memo(3))
+    await mirror.keep(a_memo(3))
     await mirror.flush()
     assert [row["id"] for row in rows_of(path)] == ["memo0", "memo1", "memo2", "memo3"]
 
@@ -189,7 +190,7 @@ async def test_the_file_is_never_torn(mirror: EndSummaries, disk: FaultyDisk, pa
     """Whichever operation fails, the file has the old or the new list, and the memo is written later."""
     lay(path, '["旧"]')
     disk.arm(Fault(at, errno.EIO, late=late))
-    await mirror.copy(a_memo())
+    await mirror.keep(a_memo())
     await mirror.flush()
     disk.arm(None)
     left = [path, *path.parent.glob("end_summaries.corrupt-*.json")]
@@ -212,8 +213,8 @@ def told_of(path: Path) -> set[str]:
     }
 
 
-async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSummaries, path: Path):
-    """Memos of an erased person are removed by id and scope, and their name is hidden in others."""
+async def test_an_erased_person_leaves_file_and_copies(mirror: EndSummaries, path: Path):
+    """Memos of an erased person are removed by id and scope, before the ledger does it, and others hide their name."""
     rows = [
         "阿棠说过的",
         {"summary": "悄悄话", "location": {"type": "private", "name": "2000001"}},
@@ -227,9 +228,7 @@ async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSum
     lay(path.with_name("end_summaries.corrupt-8.json"), '["别人')
     lay(path.with_name("end_summaries.corrupt-9.json"), b"x" * 9_000_000 + "阿棠".encode())
     lay(path.with_name("end_summaries.before-9.json.tmp"), "阿棠")
-    await mirror.copy(a_memo(1, "悄悄话"))
-    await mirror.copy(a_memo(3, "悄悄话", PRIVATE.scope))
-    await mirror.copy(a_memo(4, "阿棠来过"))
+    await mirror.keep(a_memo(1, "悄悄话"))
     place = Scope("another", "private", "2000001")
     assert await mirror.erase({"memo1"}, place, HIDE) == 4
     assert await mirror.erase({"memo1"}, place, HIDE) == 0
@@ -239,8 +238,8 @@ async def test_an_erased_person_leaves_file_copies_and_what_waits(mirror: EndSum
     of_a_namesake = {**rows[2], "location": {"type": "private", "name": "某位成员"}}
     left = ["某位成员说过的", of_a_namesake, {**rows[4], "summary": "别人问起某位成员", "某位成员": 7}]
     del left[2]["阿棠"]
-    assert rows_of(path)[:3] == rows_of(path.with_name("end_summaries.before-7.json")) == left
-    assert [row["summary"] for row in rows_of(path)[3:]] == ["某位成员来过"]
+    assert rows_of(path) == rows_of(path.with_name("end_summaries.before-7.json")) == left
+    assert len(rows_of(path)) == len(left)
     assert not path.with_name("end_summaries.corrupt-7.json").exists()
     assert path.with_name("end_summaries.corrupt-8.json").exists()
     assert not path.with_name("end_summaries.corrupt-9.json").exists()
@@ -254,7 +253,6 @@ async def test_an_erasure_that_the_disk_refuses_can_be_repeated(
     rows = [{"summary": "阿棠来过", "id": "memo8"}, {"summary": "茶", "id": "memo9"}]
     lay(path, json.dumps(rows))
     lay(path.with_name("end_summaries.before-7.json"), json.dumps(rows))
-    await mirror.copy(a_memo(1, "阿棠来过"))
     disk.arm(Fault(at, errno.EIO))
     with contextlib.suppress(StorageRefused):
         await mirror.erase((), PRIVATE.scope, HIDE)
@@ -262,15 +260,14 @@ async def test_an_erasure_that_the_disk_refuses_can_be_repeated(
     await mirror.erase((), PRIVATE.scope, HIDE)
     await mirror.flush()
     assert told_of(path) == set()
-    assert [row["summary"] for row in rows_of(path)] == ["某位成员来过", "茶", "某位成员来过"]
+    assert [row["summary"] for row in rows_of(path)] == ["某位成员来过", "茶"]
 
 
 async def test_an_erased_group_leaves_the_file(mirror: EndSummaries, path: Path):
     """Entries of an erased group are removed, and those of a private chat with the same id are kept."""
     other = {"summary": "书", "location": {"type": "private", "name": "10001"}, "id": "p"}
     lay(path, json.dumps([{"summary": "茶", "location": {"type": "group", "name": "10001"}}, other]))
-    await mirror.copy(a_memo(1))
-    await mirror.copy(a_memo(2, scope=PRIVATE.scope))
+    await mirror.keep(a_memo(2, scope=PRIVATE.scope))
     assert await mirror.erase((), GROUP.scope, str) == 1
     await mirror.flush()
     assert [row["id"] for row in rows_of(path)] == ["p", "memo2"]

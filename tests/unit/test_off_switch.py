@@ -19,6 +19,7 @@ from cognitive_memory_core.domain.turn import Memo
 from cognitive_memory_core.end_summaries import KEPT, EndSummaries
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE, blocked_until
 
@@ -149,10 +150,10 @@ async def test_the_older_mode_reads_the_file_at_any_moment(tmp_path: Path) -> No
         return count
 
     reader = asyncio.create_task(asyncio.to_thread(reading))
-    mirror = EndSummaries(path, FrozenClock())
+    mirror = EndSummaries(a_ledger().notes, path, FrozenClock())
     for number in range(200):
         memo = Memo(f"memo{number}", GROUP.scope, "聊" * (number % 90 + 1), NOON + timedelta(minutes=number))
-        await mirror.copy(memo)
+        await mirror.keep(memo)
         await mirror.flush()
     over.set()
     read = await reader

@@ -17,7 +17,6 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.forgetting import Forgetting, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
@@ -72,7 +71,7 @@ class World:
         self.sightings = NameObserver(self.ledger.names, self.profiles, self.ledger.profiles, self.clock)
         self.journal = MessageBuffer(self.ledger.log, self.sightings)
         self.consent = Consent(self.ledger)
-        self.mirror = ListedMirror()
+        self.mirror = ListedMirror(self.ledger.notes)
         self.steps: list[str] = []
         self.unindexed: list[str] = []
         self.unportrayed: set[ProfileKey] = set()
@@ -103,7 +102,7 @@ class World:
         return Intake(
             queue=self.queue,
             events=ledger.events,
-            memos=MemoWriter(ledger.notes, self.mirror),
+            memos=self.mirror,
             buffer=self.journal,
             consent=self.consent,
             settings=settings,
@@ -150,8 +149,7 @@ class World:
         log = [a_message("悄悄话", replace(GROUP, user_name="记录里的名片"), at), a_message("记录里的名片呢", MILI, at)]
         await ledger.log.append(log)
         for memo in (a_memo("悄悄话", id="memo1", user_id="2000001", at=at), a_memo("问起阿棠", id="memo2", at=at)):
-            await ledger.notes.write_memo(memo)
-            await self.mirror.copy(memo)
+            await self.mirror.keep(memo)
         await ledger.notes.write_pin(a_pin("悄悄话", owner_id="2000001"))
         await ledger.notes.write_pin(a_pin("队列里的名片管水果"))
         await self.queue.enqueue(a_job("悄悄话", scene=replace(OTHER_GROUP, user_name="队列里的名片"), at=at))

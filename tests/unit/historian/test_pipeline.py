@@ -10,7 +10,6 @@ import pytest
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.turn import Dialogue, Job
-from cognitive_memory_core.end_summaries import MemoWriter
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.pipeline import Pipeline
 from cognitive_memory_core.historian.rewriter import ModelHistorian
@@ -81,7 +80,7 @@ def pipeline_over(ledger: Ledger, fuse: Fuse, historian: Historian | None = None
         ledger,
         historian or RuleHistorian(),
         events=Crashing(ledger.events, fuse),
-        memos=MemoWriter(Crashing(ledger.notes, fuse), NoMirror()),
+        memos=NoMirror(Crashing(ledger.notes, fuse)),
         name_observer=sightings_of(ledger, Crashing(ledger.names, fuse)),
         asks_model=historian is not None,
     )

@@ -16,6 +16,7 @@ from cognitive_memory_core.settings import QueueSettings
 from tests.support.builders import GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk
+from tests.support.ledgers import a_ledger
 
 
 def a_memo(number: int) -> Memo:
@@ -33,10 +34,10 @@ def names_in(folder: Path) -> list[str]:
 async def test_a_second_copy_that_cannot_be_read_now_is_not_begun_anew(tmp_path: Path, at: int, code: int):
     """While the summary file cannot be read memos wait, and afterwards they are appended to it."""
     disk, path = FaultyDisk(), tmp_path / "end_summaries.json"
-    mirror = EndSummaries(path, FrozenClock(), disk=disk)
-    await mirror.copy(a_memo(1))
+    mirror = EndSummaries(a_ledger().notes, path, FrozenClock(), disk=disk)
+    await mirror.keep(a_memo(1))
     await mirror.flush()
-    await mirror.copy(a_memo(2))
+    await mirror.keep(a_memo(2))
     disk.arm(Fault(at, code))  # opening, reading
     await mirror.flush()
     assert [row["id"] for row in json.loads(path.read_bytes())] == ["memo1"]

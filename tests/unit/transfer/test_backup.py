@@ -141,7 +141,7 @@ async def test_a_half_made_backup_is_removed(tmp_path: Path, is_there: bool) -> 
         copy.mkdir()
     eraser = Refusing(a_ledger(clock=clock).eraser)
     with pytest.raises(StorageRefused):
-        await backed_up(data, copy, queue=queue, eraser=eraser, mirror=NoMirror(), at=NOON)  # type: ignore[arg-type]
+        await backed_up(data, copy, queue=queue, eraser=eraser, memos=NoMirror(), at=NOON)  # type: ignore[arg-type]
     assert eraser.saw == {"queues"}
     assert copy.exists() is is_there
     assert not is_there or not list(copy.iterdir())
