@@ -140,9 +140,8 @@ class Forgetting:
     An erasure can be interrupted anywhere and repeated: the ledger has the names and memo ids needed to clean the other
     stores, so it is cleaned last, in one transaction. Stores that may have been written meanwhile are cleaned again.
 
-    While ``suspended`` is entered, no job or merge writes. ``remove_from_index`` removes events from the vector index.
-    ``refresh`` updates index and caches for changed profiles. ``on_changed`` is called after :meth:`forget` and
-    :meth:`restore`.
+    While ``suspended`` is entered, no job or merge writes. ``refresh`` updates index and caches for changed profiles.
+    ``on_erased`` is called after each erasure, ``on_changed`` after :meth:`forget` and :meth:`restore`.
     """
 
     ledger: Ledger
@@ -154,8 +153,8 @@ class Forgetting:
     clock: ClockWatch
     purge: Purge
     suspended: Callable[[], AbstractAsyncContextManager[None]]
-    remove_from_index: Callable[[Sequence[str]], Awaitable[None]]
     refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]]
+    on_erased: Callable[[], None] = lambda: None
     on_changed: Callable[[], None] = lambda: None
 
     async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:
@@ -180,7 +179,7 @@ class Forgetting:
                 await self.memos.erase(wiped.memo_ids, place, hide)
                 keys |= await self._erase_profiles(self.profiles.erase_person(user_id, hide))
                 await self.buffer.erase_person(user_id, hide)
-            await self.remove_from_index(wiped.event_ids)
+            self.on_erased()
         own = sum(key.user_id == user_id for key in keys)
         return await self._erasure(wiped, jobs=jobs, profiles=own, reworded=wiped.reworded + len(keys) - own)
 
@@ -203,7 +202,7 @@ class Forgetting:
                 keys |= await self._erase_profiles(self.profiles.erase_place(scope))
                 keys |= await self._erase_profiles(self.profiles.erase(fed))
                 await self.buffer.erase_place(scope)
-            await self.remove_from_index(wiped.event_ids)
+            self.on_erased()
         return await self._erasure(wiped, jobs=jobs, profiles=len(keys), reworded=wiped.reworded)
 
     async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
@@ -295,7 +294,7 @@ class Forgetting:
                             reworded.append(key)
                     await self.refresh(reworded)
                     erased = await self.ledger.eraser.erase([event.id for event in expired], self.clock.now())  # last
-                await self.remove_from_index(erased.event_ids)
+                self.on_erased()
             self.purge.begin(await self.ledger.eraser.purge_due())
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))

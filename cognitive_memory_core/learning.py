@@ -33,7 +33,7 @@ from .quality.reporting import Reporting
 from .recall.compression import ModelSummariser
 from .tasks import BackgroundLoop
 from .transfer import imported
-from .vectors.indexer import ProfileIndexer, belief_indexer, event_indexer
+from .vectors.indexer import BATCH, Indexer, ProfileIndexer
 
 log = logging.getLogger(__name__)
 POLL, LONGEST_POLL = 0.02, 0.25  # seconds; each poll of a drain counts rows, so the interval grows
@@ -88,9 +88,9 @@ class Learning:
         opened, ledger, live = self.opened, self.opened.ledger, self.opened.settings
         embedder, size = opened.embedder, live.current.models.embedding.batch_size
         on_stored = opened.reconciler.nudge if opened.reconciler else lambda: None
-        self.indexer = event_indexer(embedder, ledger.vectors, on_stored=on_stored, batch=size)
-        self.profile_indexer = ProfileIndexer(opened.profiles, ledger.profiles, embedder)
-        self.belief_indexer = belief_indexer(embedder, ledger.beliefs)
+        self.indexer = Indexer("Indexer", embedder, ledger.vectors, on_stored=on_stored, batch=max(size, BATCH))
+        self.profile_indexer = ProfileIndexer(opened.profiles, ledger.profiles, ledger.profile_vectors, embedder)
+        self.belief_indexer = Indexer("belief index", embedder, ledger.belief_vectors)
         entity = EntityMerge(
             self.merger,
             opened.profiles,
@@ -138,7 +138,7 @@ class Learning:
             opened.names.of,
             on_stored,
         )
-        self.purge = Purge(ledger.eraser, clock, self._rebuild_afresh)
+        self.purge = Purge(ledger.eraser, clock, self._rebuild_index)
         self.forgetting = Forgetting(
             ledger,
             opened.buffer,
@@ -149,7 +149,7 @@ class Learning:
             opened.watch,
             self.purge,
             suspended=self._suspended,
-            remove_from_index=self._unindex,
+            on_erased=self.note_stored,  # reworded texts have no vector, and profiles that lost a place are merged anew
             refresh=self._refresh_profiles,
             on_changed=self.merging.nudge,
         )
@@ -306,19 +306,14 @@ class Learning:
                 await stack.enter_async_context(work.suspended())
             yield
 
-    async def _unindex(self, event_ids: Sequence[str]) -> None:
-        self.note_stored()  # reworded texts have no vector, and profiles that lost a place are merged anew
-        if self.opened.reconciler:
-            await self.opened.reconciler.remove_from_index(event_ids)
-
     async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
         for key in keys:
             await self.opened.ledger.profiles.take_in(key, self.opened.profiles.read)
         self.opened.name_observer.forget(keys)
 
-    async def _rebuild_afresh(self) -> None:
+    async def _rebuild_index(self) -> None:
         if self.opened.reconciler:
-            await self.opened.reconciler.rebuild(afresh=True)
+            await self.opened.reconciler.rebuild()
 
     async def _erase_due(self) -> None:
         await self.forgetting.erase_expired()

@@ -496,7 +496,7 @@ class CognitiveMemory(PinsAndRevisions):
         return await (await self._learning()).drain(timeout) if self._open else True
 
     async def reindex(self) -> int:
-        """Rebuild the vector index from the ledger while the old one answers searches; return the number of vectors.
+        """Rebuild the vector index from the ledger while exact search answers; return the number of vectors.
 
         No text is embedded again. Raises UnavailableError if the vector store cannot be reached.
         """

@@ -177,7 +177,7 @@ class Opened:
         self.watch.on_brought_back = self.consent.load
         self.names = CurrentNames(ledger.names)
         store = self.store
-        self.reconciler = store and IndexReconciler(store, ledger.vectors, ledger.book, embedder.fingerprint)
+        self.reconciler = store and IndexReconciler(store, ledger.vectors, embedder.fingerprint)
         self.name_observer = NameObserver(
             ledger.names,
             self.profiles,

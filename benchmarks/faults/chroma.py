@@ -331,11 +331,11 @@ class Probing:
         ledger = a_ledger()
         await ledger.events.commit(Draft("all", tuple(row.event for row in known)))
         await ledger.vectors.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in known])
-        await IndexReconciler(store, ledger.vectors, ledger.book, MODEL).follow()
+        await IndexReconciler(store, ledger.vectors, MODEL).follow()
         generation = await store.open()
         assert generation is not None
-        mark = await ledger.book.checkpoint(generation.build_id)
-        return cls(known, ledger, generation.build_id, mark or Checkpoint(), sample, anew)
+        _, mark = await ledger.vectors.index_mark() or ("", Checkpoint())
+        return cls(known, ledger, generation.build_id, mark, sample, anew)
 
     async def probe(self, place: Path, plan: Plan) -> None:
         """Open a damaged store, and rebuild it."""
@@ -372,11 +372,9 @@ class Probing:
 
     async def _trusted(self, store: ChromaStore) -> str:
         """Open a store as a bot does; return how damage was noticed, "" if it was not."""
-        book = self.ledger.book
-        await book.keep_only(self.build_id)
-        await book.note(self.build_id, self.mark)
+        await self.ledger.vectors.note_index(self.build_id, self.mark)
         try:
-            await IndexReconciler(NeverAnew(store), self.ledger.vectors, book, MODEL).follow()
+            await IndexReconciler(NeverAnew(store), self.ledger.vectors, MODEL).follow()
         except Noticed:
             return "noticed"
         return ""

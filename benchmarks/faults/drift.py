@@ -33,7 +33,7 @@ def f30(extent: Extent) -> Row:
 async def _drifted(folder: Path, count: int, rounds: int, dice: random.Random) -> Row:
     ledger = await Ledger.open(folder / "ledger.db")
     store = ChromaStore(folder / "chromadb", core.VectorStoreSettings())
-    follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL)
+    follower = IndexReconciler(store, ledger.vectors, MODEL)
     injected = wrong = lost = 0
     slowest = 0.0
     try:

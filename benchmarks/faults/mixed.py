@@ -212,7 +212,7 @@ class Faults:
 
     def _spoil_the_store(self) -> None:
         """Use the store for every row and search, and let its requests fail."""
-        reconciler.ROWS_BEHIND = 1
+        reconciler.SECONDS_BEHIND = 0.0
         Corpora.is_wide = lambda *_: True  # type: ignore[assignment]
         exchange = chroma_process.answer_of
 

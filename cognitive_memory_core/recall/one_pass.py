@@ -351,11 +351,12 @@ def _among_the_named(
 def _nearest(question: Question, on: Snapshot, vector: Vector, read_filter: ReadFilter, limit: int) -> list[Scored]:
     """Return the nearest events: those of the wide index, or by exact search."""
     sources, wide = question.sources, question.wide or ()
-    if read_filter is question.read_filter and len(wide) >= limit:  # with fewer, rows may hide behind equal ones
+    near: list[tuple[Event, float]] = []
+    if wide and read_filter is question.read_filter:
         found = at_once(sources.ledger.events.fetch, on, [event_id for event_id, _ in wide])
         events = {one.id: one for one in found if read_filter.admits(one)}
         near = [(events[event_id], cosine) for event_id, cosine in wide if event_id in events]
-    else:
+    if len(near) < limit:  # rows may hide behind equal ones, or erased ones that the index still has
         near = sources.ledger.corpora.found_nearest(on, vector, read_filter, limit)
     similarity = sources.embedder.calibration.similarity
     return [(event, similarity(cosine)) for event, cosine in near]

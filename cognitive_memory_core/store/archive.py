@@ -260,7 +260,8 @@ def _import_event(
     seq = event_rows.add(connection, replace(event, retired_at=event.retired_at or withdrawn_at), sources)
     is_usable = vector is not None and has_direction(vector) and len(vector) == lengths.get(row.fingerprint)
     if row.fingerprint and vector is not None and is_usable and event.text == row.event.text:
-        put(connection, seq, row.fingerprint, vector, revision)
+        put(connection, "events", "vectors", seq, row.fingerprint, vector)
+        connection.execute("UPDATE events SET revision = ? WHERE seq = ?", (revision, seq))
     return True
 
 

@@ -41,7 +41,7 @@ from .database.rows import (
     new_seq,
 )
 from .numpy_on_use import Vectors, np
-from .vectors import check_direction
+from .vectors import drop
 
 
 @dataclass(frozen=True)
@@ -106,23 +106,6 @@ class BeliefBook(Table):
         """Return the change log of a place's beliefs from an instant on, oldest first."""
         rest = "WHERE scope = ? AND at_us >= ? ORDER BY at_us, seq"
         return CHANGE.found(connection, rest, (scope.key, micros(since)))
-
-    @reads
-    def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[Belief]:
-        """Return active beliefs without a vector of this fingerprint (embedding model), oldest first."""
-        others = "(embedded_as < ?1 OR embedded_as > ?1)"  # equivalent to <>, in a form that uses an index
-        rest = f"WHERE {others} AND status = 'active' ORDER BY +seq LIMIT ?2"
-        return BELIEF.found(connection, rest, (*bound(fingerprint), bounded(limit)))
-
-    @writes
-    def store(self, connection: Connection, fingerprint: str, belief: Belief, vector: Vector) -> None:
-        """Store a vector; do nothing if the belief was deleted or has another statement by now."""
-        check_direction(vector, belief.id)
-        query = "SELECT seq FROM beliefs WHERE id = ? AND duplicate_key = ? AND status = 'active'"
-        row = connection.execute(query, bound(belief.id, digest(belief.statement))).fetchone()
-        if row is not None:
-            connection.execute("INSERT OR REPLACE INTO belief_vectors VALUES (?, ?)", (*row, vector.tobytes()))
-            connection.execute("UPDATE beliefs SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
 
     @reads
     def near(
@@ -227,8 +210,7 @@ def reword(connection: Connection, belief: Belief) -> None:
     seq, key = connection.execute(query, bound(belief.id)).fetchone()
     connection.execute(f"{BELIEF.update} WHERE seq = ?", (*BELIEF.values(belief), seq))
     if key != digest(belief.statement) or belief.status != "active":
-        connection.execute("DELETE FROM belief_vectors WHERE seq = ?", (seq,))
-        connection.execute("UPDATE beliefs SET embedded_as = '' WHERE seq = ?", (seq,))
+        drop(connection, "beliefs", "belief_vectors", seq)
 
 
 def import_version(connection: Connection, belief: Belief, erased: Tombstones) -> bool:

@@ -69,13 +69,13 @@ class Rewording:
         connection.create_function(_FUNCTION, 1, search, deterministic=True)
         self.reworded = 0
 
-    def events(self) -> list[str]:
-        """Hide the person in events; return the ids of events erased or merged."""
+    def events(self) -> None:
+        """Hide the person in events; one that then says what another says is counted in that one."""
         said = "e.quotes || char(10) || e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
         named, values = self._within(f"{said} || char(10) || coalesce(e.perspective, '')")
         about = "e.user_id = ? OR e.seq IN (SELECT seq FROM event_subjects WHERE subject = ?)"
         theirs = (*bound(self._user_id, self._user_id), *values, json.dumps(self._user_id, ensure_ascii=False))
-        gone, revision = list[str](), next_revision(self._connection)
+        revision = next_revision(self._connection)
         for seq in seqs_of(self._connection, "events", f"{about} OR {named} OR instr(e.quotes, ?)", theirs):
             old = event_rows.event_at(self._connection, seq)
             new = without_person(old, self._user_id, self._hide)
@@ -92,8 +92,7 @@ class Rewording:
             if new is not None and twin is not None:  # counted in an active event that now has the same text
                 sources = self._connection.execute("SELECT message_id FROM event_sources WHERE seq = ?", (seq,))
                 event_rows.count_again(self._connection, twin, new, [row[0] for row in sources.fetchall()])
-            gone += event_rows.delete(self._connection, EVENT, "e.seq = ?", (seq,))
-        return gone
+            event_rows.delete(self._connection, EVENT, "e.seq = ?", (seq,))
 
     def messages(self) -> None:
         """Hide the person in the log."""
@@ -190,7 +189,7 @@ async def purge(database: Database) -> None:
 
 @dataclass(frozen=True)
 class ErasedRows:
-    """What was erased: counts by noun, the number of reworded texts of others, ids of erased events and memos."""
+    """What was erased: counts by noun, the number of reworded texts of others, ids of erased memos."""
 
     events: int = 0
     messages: int = 0
@@ -198,7 +197,6 @@ class ErasedRows:
     pins: int = 0
     names: int = 0
     reworded: int = 0
-    event_ids: tuple[str, ...] = ()
     memo_ids: tuple[str, ...] = ()
     beliefs: int = 0
 
@@ -386,14 +384,13 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
     values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}", "at": micros(at)}
     deleted = _delete_rows(connection, _OF_PERSON, values)
     connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
-    joined = rewording.events()
+    rewording.events()
     rewording.messages()
     rewording.reworded += sum(rewording.texts(table) for table in ("memos", "pins", "missed"))
     rewording.facts()
     rewording.profiles()
     erased = rewording.beliefs()
-    ids = (*deleted.event_ids, *joined)
-    return replace(deleted, beliefs=erased, reworded=rewording.reworded, event_ids=ids)
+    return replace(deleted, beliefs=erased, reworded=rewording.reworded)
 
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
@@ -427,7 +424,6 @@ def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mappi
         memos=len(memos),
         pins=counts["pins"],
         names=counts["names"],
-        event_ids=tuple(event_ids),
         memo_ids=tuple(row[0] for row in memos),
         beliefs=counts.get("beliefs", 0),
     )
@@ -452,4 +448,4 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Er
     connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
     if erased:
         consent.record_purge_due(connection, at)
-    return ErasedRows(events=len(erased), messages=len(messages), event_ids=tuple(erased))
+    return ErasedRows(events=len(erased), messages=len(messages))

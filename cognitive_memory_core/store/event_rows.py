@@ -36,6 +36,7 @@ from .database.rows import (
     next_revision,
 )
 from .search.corpus import MESSAGE_WORDS, NOT_HIDDEN, ON_REQUEST, add_words, drop_words, match_words
+from .vectors import drop
 
 TOGETHER = 500  # rows read into memory at once
 _ADD_SOURCES = "INSERT OR IGNORE INTO event_sources SELECT ?, value FROM json_each(?)"
@@ -138,8 +139,7 @@ def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision:
     if texts_of(new) != texts_of(old):
         drop_words(connection, [(seq, old)])
         add_words(connection, seq, EVENT.read(values[: len(EVENT.fields)]))
-        connection.execute("DELETE FROM vectors WHERE seq = ?", (seq,))
-        connection.execute("UPDATE events SET embedded_as = '' WHERE seq = ?", (seq,))
+        drop(connection, "events", "vectors", seq)
 
 
 def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date, datetime
+from operator import attrgetter
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -24,18 +25,18 @@ from .beliefs import BeliefBook
 from .consent import ConsentBook
 from .database.connections import LedgerExamination, examined
 from .database.database import Check, Database, Snapshot, Table, reads, writes
-from .database.rows import bound, instant_of, micros
+from .database.rows import BELIEF, bound, instant_of, micros
 from .erasure import Eraser
 from .events import EventLedger
 from .facts import FactBook
 from .listings import OperatorLists
 from .messages import MessageLog, NoteBook
 from .names import NameBook
-from .profiles import ProfileIndex
+from .profiles import PROFILE, ProfileIndex, words_of
 from .quality import MissedBook, QualityLedger
 from .search.corpora import Corpora
 from .search.corpus import refresh_words
-from .vectors import CheckpointBook, VectorLedger
+from .vectors import VectorBook, VectorLedger
 
 
 @dataclass(frozen=True)
@@ -136,14 +137,16 @@ class Ledger:
         self.events = EventLedger(database, clock)
         self.corpora = Corpora(database)
         self.vectors = VectorLedger(database, self.corpora)
-        self.book = CheckpointBook(database)
         self.log = MessageLog(database)
         self.notes = NoteBook(database)
         self.consent = ConsentBook(database)
         self.names = NameBook(database)
         self.facts = FactBook(database)
         self.profiles = ProfileIndex(database)
+        self.profile_vectors = VectorBook(database, PROFILE, "profile_vectors", words_of, key="seq")
         self.beliefs = BeliefBook(database)
+        statement, where = attrgetter("statement"), "e.status = 'active'"
+        self.belief_vectors = VectorBook(database, BELIEF, "belief_vectors", statement, where=where)
         self.listings = OperatorLists(database)
         self.missed = MissedBook(database)
         self.quality = QualityLedger(database)

@@ -11,9 +11,9 @@ from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope, derived_id
 from ..ports import Vector
 from .database.database import Table, reads, writes
-from .database.rows import LISTED, Nested, bound, bounded, columns_of, listed, vector_of
+from .database.rows import LISTED, Nested, bound, columns_of, listed, vector_of
 from .search.corpus import Filter
-from .vectors import check_direction
+from .vectors import drop
 
 KEY = ("agent", "entity_type", "group_id", "user_id")
 OF_KEY = " AND ".join(f"{name} = ?" for name in KEY)
@@ -29,6 +29,12 @@ def keys_in(scope: Scope) -> Filter:
     if scope.kind == "group":
         return "agent = ? AND entity_type IN ('group', 'member') AND group_id = ?", bound(scope.agent, scope.place_id)
     return "agent = ? AND entity_type = 'user' AND user_id = ?", bound(scope.agent, scope.place_id)
+
+
+def words_of(profile: Profile) -> str:
+    """Return the searchable text of a profile: name, tags, and the summary without Markdown marks."""
+    lines = [profile.name, " ".join(profile.tags), *(line.strip("-*# \t") for line in profile.summary.split("\n"))]
+    return "\n".join(line for line in lines if line.strip())
 
 
 def _words(profile: Profile) -> str:
@@ -85,22 +91,6 @@ class ProfileIndex(Table):
         connection.executemany(f"DELETE FROM profiles WHERE {OF_KEY}", map(key_values, keys))
 
     @reads
-    def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[Profile]:
-        """Return profiles without a vector of this fingerprint (embedding model)."""
-        others = "WHERE embedded_as < ?1 OR embedded_as > ?1"  # equivalent to <>, in a form that uses an index
-        return PROFILE.found(connection, f"{others} ORDER BY +seq LIMIT ?2", (*bound(fingerprint), bounded(limit)))
-
-    @writes
-    def store(self, connection: Connection, fingerprint: str, profile: Profile, vector: Vector) -> None:
-        """Store a vector; does nothing if the profile's text has changed since."""
-        check_direction(vector, profile.key)
-        query = f"SELECT seq FROM profiles WHERE {OF_KEY} AND words = ?"
-        row = connection.execute(query, (*key_values(profile.key), _words(profile))).fetchone()
-        if row is not None:
-            connection.execute("INSERT OR REPLACE INTO profile_vectors VALUES (?, ?)", (*row, vector.tobytes()))
-            connection.execute("UPDATE profiles SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
-
-    @reads
     def readable(
         self, connection: Connection, scene: Scene, shared: Collection[str] | None, fingerprint: str
     ) -> list[IndexedProfile]:
@@ -137,8 +127,7 @@ def reword(connection: Connection, seq: int, profile: Profile) -> None:
     words = connection.execute("SELECT words FROM profiles WHERE seq = ?", (seq,)).fetchone()[0]
     connection.execute(f"{PROFILE.update} WHERE seq = ?", (*PROFILE.values(profile), seq))
     if words != _words(profile):
-        connection.execute("DELETE FROM profile_vectors WHERE seq = ?", (seq,))
-        connection.execute("UPDATE profiles SET embedded_as = '' WHERE seq = ?", (seq,))
+        drop(connection, "profiles", "profile_vectors", seq)
 
 
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:

@@ -1,18 +1,23 @@
-"""One vector per event."""
+"""One vector per event, profile and belief, and what changed of those of events."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from sqlite3 import Connection
+from typing import Generic, TypeVar
 
 from .. import sentences
+from ..domain.event import Event
 from ..errors import BadArgument
 from ..ports import EmbeddedEvent, Vector
 from .database.database import Database, Table, reads, writes
-from .database.rows import EVENT, bound, bounded, next_revision, select, vector_of
+from .database.rows import EVENT, LISTED, Columns, bound, bounded, listed, next_revision, select, vector_of
 from .search.corpora import STANDING, Corpora, dimensions_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, order=True)
@@ -23,41 +28,8 @@ class Checkpoint:
     seq: int = 0
 
 
-class CheckpointBook(Table):
-    """The checkpoint of each generation of a vector store.
-
-    It is stored in the ledger, so that after a crash or a restored backup it is never ahead of the ledger's changes.
-    """
-
-    @reads
-    def checkpoint(self, connection: Connection, build_id: str) -> Checkpoint | None:
-        """Return the checkpoint of the generation with this ``build_id``; None if none was stored."""
-        row = connection.execute("SELECT revision, seq FROM index_marks WHERE birth = ?", bound(build_id)).fetchone()
-        return None if row is None else Checkpoint(*row)
-
-    @reads
-    def furthest(self, connection: Connection) -> Checkpoint | None:
-        """Return the furthest checkpoint of all generations; None if none was stored."""
-        row = connection.execute(
-            "SELECT revision, seq FROM index_marks ORDER BY revision DESC, seq DESC LIMIT 1"
-        ).fetchone()
-        return None if row is None else Checkpoint(*row)
-
-    @writes
-    def note(self, connection: Connection, build_id: str, checkpoint: Checkpoint) -> None:
-        """Store a generation's checkpoint; those of other generations are kept."""
-        query = "INSERT OR REPLACE INTO index_marks VALUES (?, ?, ?)"
-        connection.execute(query, bound(build_id, checkpoint.revision, checkpoint.seq))
-
-    @writes
-    def keep_only(self, connection: Connection, build_id: str) -> None:
-        """Delete the checkpoints of all other generations."""
-        connection.execute("DELETE FROM index_marks WHERE birth <> ?", bound(build_id))
-
-
 _BEGINNING = Checkpoint(1)  # events without any change have revision 0
 _LATER = "(e.revision, e.seq) > (?, ?)"
-_OF_A_MODEL = "embedded_as = ? AND retired_at IS NULL"
 _COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT.fields))
 
 
@@ -74,41 +46,77 @@ class VectorChange:
 class VectorRow:
     """A vector to be stored, with the text that it was made from (None if the text cannot have changed)."""
 
-    event_id: str
+    key: str | int
     vector: Vector
     text: str | None = None
 
 
-class VectorLedger(Table):
+class VectorBook(Table, Generic[T]):
+    """One vector for each row of a table, of the model that its ``embedded_as`` names."""
+
+    def __init__(
+        self,
+        database: Database,
+        columns: Columns[T],
+        vectors: str,
+        text: Callable[[T], str],
+        *,
+        key: str = "id",
+        where: str = "TRUE",
+    ) -> None:
+        """Keep vectors of ``text`` in the table ``vectors``, for rows that match a condition; ``key`` names a row."""
+        super().__init__(database)
+        self._columns, self._vectors, self._text, self._key, self._where = columns, vectors, text, key, where
+        others = (f"e.embedded_as {order} ?1 AND {where}" for order in "<>")  # instead of <>, to use an index
+        self._others = " UNION ALL ".join(select("e.seq", f"{columns.table} e", one) for one in others)
+
+    @reads
+    def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[tuple[str | int, str]]:
+        """Return keys and texts of rows without a vector of this fingerprint (embedding model)."""
+        columns, wanted = f"e.{self._key}, {self._columns.of()}", f"e.seq IN ({self._others} LIMIT ?2)"
+        query = select(columns, f"{self._columns.table} e", wanted, "ORDER BY e.seq")
+        rows = connection.execute(query, bound(fingerprint, bounded(limit)))
+        return [(key, self._text(self._columns.read(fields))) for key, *fields in rows]
+
+    async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
+        """Store vectors; drop rows that are gone or have another text now."""
+        for row in rows:
+            if not has_direction(row.vector):
+                told = sentences.storage_errors.VECTOR_WITH_DIRECTION
+                raise BadArgument(sentences.caller.bad_value("vector", row.key, told))
+        await self.database.write(self._store, fingerprint, rows)
+
+    def _store(self, connection: Connection, fingerprint: str, rows: Sequence[VectorRow]) -> None:
+        for row in rows:
+            rest = f"WHERE e.{self._key} = ? AND {self._where}"
+            for seq, one in self._columns.numbered(connection, rest, bound(row.key)):
+                if row.text in (None, self._text(one)):
+                    put(connection, self._columns.table, self._vectors, seq, fingerprint, row.vector)
+
+
+class VectorLedger(VectorBook[Event]):
     """Vectors stored with their events, so that an index is rebuilt without embedding again."""
 
     def __init__(self, database: Database, corpora: Corpora) -> None:
         """Keep vectors in a database; ``corpora`` compare those of the model that is stored."""
-        super().__init__(database)
+        super().__init__(database, EVENT, "vectors", attrgetter("text"), where="e.retired_at IS NULL")
         self._corpora = corpora
 
-    @reads
-    def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-        """Return ids and texts of active events without a vector of this embedding model, oldest first."""
-        self._corpora.follow(fingerprint)
-        query = f"{select('seq, id, text', 'events', _OF_A_MODEL)} ORDER BY seq LIMIT ?"
-        names = _other_models(connection, fingerprint)
-        found = [row for name in names for row in connection.execute(query, (name, bounded(limit)))]
-        return [(event_id, text) for _, event_id, text in sorted(found)[:limit]]
-
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Store vectors; drop rows whose event is gone or has another text now."""
-        for row in rows:
-            check_direction(row.vector, row.event_id)
+        """Store vectors, and note the model as the last one; drop rows that are gone or have another text now."""
         self._corpora.follow(fingerprint)
-        await self.database.write(_store, fingerprint, rows)
+        await super().store(fingerprint, rows)
+
+    def _store(self, connection: Connection, fingerprint: str, rows: Sequence[VectorRow]) -> None:
+        super()._store(connection, fingerprint, rows)
+        changed = (next_revision(connection), *bound(fingerprint), listed(bound(*(row.key for row in rows))))
+        connection.execute(f"UPDATE events SET revision = ? WHERE embedded_as = ? AND id IN {LISTED}", changed)
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", bound(fingerprint))
 
     @reads
     def lag(self, connection: Connection, fingerprint: str) -> int:
         """Return the number of events that :meth:`waiting` would return without a limit."""
-        self._corpora.follow(fingerprint)
-        query, names = select("count(*)", "events", _OF_A_MODEL), _other_models(connection, fingerprint)
-        return sum(connection.execute(query, (name,)).fetchone()[0] for name in names)
+        return connection.execute(select("count(*)", f"({self._others})", "TRUE"), bound(fingerprint)).fetchone()[0]
 
     @reads
     def dimensions(self, connection: Connection, fingerprint: str) -> int:
@@ -135,6 +143,23 @@ class VectorLedger(Table):
         return found
 
     @reads
+    def index_mark(self, connection: Connection) -> tuple[str, Checkpoint] | None:
+        """Return which generation of a vector store was in use last, by ``build_id``, and what it is complete up to.
+
+        This is stored in the ledger, so that after a crash or a restored backup it is never ahead of the changes.
+        """
+        query = "SELECT birth, revision, seq FROM index_marks ORDER BY revision DESC, seq DESC LIMIT 1"
+        row = connection.execute(query).fetchone()
+        return row and (row[0], Checkpoint(*row[1:]))
+
+    @writes
+    def note_index(self, connection: Connection, build_id: str, checkpoint: Checkpoint) -> None:
+        """Store which generation is in use, and its checkpoint."""
+        connection.execute("DELETE FROM index_marks")
+        row = bound(build_id, checkpoint.revision, checkpoint.seq)
+        connection.execute("INSERT INTO index_marks VALUES (?, ?, ?)", row)
+
+    @reads
     def behind(self, connection: Connection, after: Checkpoint) -> int:
         """Return the number of changes after a checkpoint; a change is one for any model."""
         mark = max(after, _BEGINNING)
@@ -153,38 +178,13 @@ def has_direction(vector: Vector) -> bool:
     return math.isfinite(length) and length > 0
 
 
-def check_direction(vector: Vector, whose: object) -> None:
-    """Raise BadArgument for a vector without a direction."""
-    if not has_direction(vector):
-        told = sentences.storage_errors.VECTOR_WITH_DIRECTION
-        raise BadArgument(sentences.caller.bad_value("vector", whose, told))
+def put(connection: Connection, table: str, vectors: str, seq: int, fingerprint: str, vector: Vector) -> None:
+    """Store the vector of a row."""
+    connection.execute(f"INSERT OR REPLACE INTO {vectors} VALUES (?, ?)", (seq, vector.tobytes()))
+    connection.execute(f"UPDATE {table} SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), seq))
 
 
-def put(connection: Connection, seq: int, fingerprint: str, vector: Vector, revision: int) -> None:
-    """Store the vector of an event."""
-    connection.execute(
-        "INSERT INTO vectors VALUES (?, ?) ON CONFLICT (seq) DO UPDATE SET vector = excluded.vector",
-        (seq, vector.tobytes()),
-    )
-    connection.execute(
-        "UPDATE events SET embedded_as = ?, revision = ? WHERE seq = ?", (*bound(fingerprint), revision, seq)
-    )
-
-
-def _store(connection: Connection, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-    revision = next_revision(connection)
-    for row in rows:
-        event = connection.execute("SELECT seq, text FROM events WHERE id = ?", bound(row.event_id)).fetchone()
-        if event is not None and row.text in (None, event[1]):
-            put(connection, event[0], fingerprint, row.vector, revision)
-    connection.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", bound(fingerprint))
-
-
-def _other_models(connection: Connection, fingerprint: str) -> Iterator[str]:
-    """Yield the other models of active events, at one index seek each; "" stands for events without a vector."""
-    query = "SELECT min(embedded_as) FROM events WHERE embedded_as > ? AND retired_at IS NULL"
-    name: str | None = ""
-    while name is not None:
-        if name != fingerprint:
-            yield name
-        name = connection.execute(query, (name,)).fetchone()[0]
+def drop(connection: Connection, table: str, vectors: str, seq: int) -> None:
+    """Delete the vector of a row, because its text changed."""
+    connection.execute(f"DELETE FROM {vectors} WHERE seq = ?", (seq,))
+    connection.execute(f"UPDATE {table} SET embedded_as = '' WHERE seq = ?", (seq,))

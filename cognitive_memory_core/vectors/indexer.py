@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import astuple
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .. import sentences
-from ..domain.belief import Belief
 from ..domain.profile import Profile, ProfileKey
 from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
-from ..ports import Embedder, Vector
+from ..ports import Embedder
 from ..profiles.files import FileProfiles
-from ..store.beliefs import BeliefBook
 from ..store.profiles import ProfileIndex
-from ..store.vectors import VectorLedger, VectorRow
-from ..tasks import BackgroundLoop, ErrorState, together
+from ..store.vectors import VectorBook, VectorRow
+from ..tasks import BackgroundLoop, ErrorState
 from ..text.names import described
 
 log = logging.getLogger(__name__)
@@ -27,12 +24,11 @@ SKIPPED_FOR = 3600.0  # seconds
 PLAIN_TEXT = "hello"
 REFUSALS = (PermanentError, BadAnswer, BadArgument, TooSlow)  # errors that a single text may cause
 PATIENT = 3  # batches in a row that found the model unavailable before a plain text is tried
-T = TypeVar("T")
-Waiting = tuple[str, str]  # an event's id and text
+_Waiting = tuple[str | int, str]  # a row's key and text
 
 
-class Indexer(Generic[T]):
-    """Embeds items without a vector in batches; if the embedder fails, they wait and none is lost.
+class Indexer:
+    """Embeds rows without a vector in batches; if the embedder fails, they wait and none is lost.
 
     A text that the model refuses, or answers badly while it answers others well, is skipped for an hour. Vectors that
     the ledger could not store are kept and written later, so that no text is embedded twice.
@@ -42,30 +38,22 @@ class Indexer(Generic[T]):
         self,
         name: str,
         embedder: Embedder,
-        waiting: Callable[[str, int], Awaitable[Sequence[T]]],
-        store: Callable[[str, Sequence[tuple[T, Vector]]], Awaitable[object]],
-        keyed: Callable[[T], tuple[str, str]],
+        book: VectorBook[Any],
         *,
         on_stored: Callable[[], None] = lambda: None,
         batch: int = BATCH,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create; a step embeds up to ``batch`` items, and ``on_stored`` is called after storing vectors.
-
-        ``waiting`` returns at most so many items without a vector of a fingerprint, ``store`` stores their vectors,
-        ``keyed`` returns the key and the text of an item; another text under the same key may be another item.
-        """
+        """Create; a step embeds up to ``batch`` texts, and ``on_stored`` is called after storing vectors."""
         self._embedder = embedder
-        self._waiting = waiting
-        self._store = store
-        self._keyed = keyed
+        self._book = book
         self._on_stored = on_stored
         self._size = batch
         self.loop = BackgroundLoop(name, self._round)
         self.nudge, self.wake_now = self.loop.nudge, self.loop.wake_now
-        self._unsaved: list[tuple[T, Vector]] = []
+        self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
-        self._refused: dict[str, float] = {}  # skipped until this time
+        self._refused: dict[_Waiting, float] = {}  # skipped until this time; with another text it is another item
         self._away = 0  # batches in a row that found the model unavailable
 
     async def has_lag(self) -> bool:
@@ -88,26 +76,27 @@ class Indexer(Generic[T]):
         is_full = await self.step() >= self._size
         return 0.0 if is_full else SKIPPED_FOR  # items that came meanwhile have nudged the loop, and come together
 
-    async def _batch(self) -> list[T]:
+    async def _batch(self) -> list[_Waiting]:
         now = self._elapsed()
-        self._refused = {key: until for key, until in self._refused.items() if until > now}
-        waiting = await self._waiting(self._embedder.fingerprint, self._size + len(self._refused))
-        return [item for item in waiting if self._keyed(item)[0] not in self._refused][: self._size]
+        self._refused = {item: until for item, until in self._refused.items() if until > now}
+        waiting = await self._book.waiting(self._embedder.fingerprint, self._size + len(self._refused))
+        return [item for item in waiting if item not in self._refused][: self._size]
 
-    async def _embed(self, batch: Sequence[T], refusals: tuple[type[Exception], ...], *, again: bool = False) -> None:
+    async def _embed(
+        self, batch: Sequence[_Waiting], refusals: tuple[type[Exception], ...], *, again: bool = False
+    ) -> None:
         """Embed texts; if they are refused while a plain text is not, in halves, to find and skip those at fault.
 
         A text that came alone is asked ``again`` before it is skipped.
         """
         try:
-            vectors = await self._embedder.embed_documents([self._keyed(item)[1] for item in batch])
+            vectors = await self._embedder.embed_documents([text for _, text in batch])
         except refusals as refused:
             if not again:
                 await self._embedder.embed_documents([PLAIN_TEXT])
             elif len(batch) == 1:
-                key = self._keyed(batch[0])[0]
-                log.warning("%s", sentences.log.NOT_EMBEDDED.format(item=key, reason=described(refused)))
-                self._refused[key] = self._elapsed() + SKIPPED_FOR
+                log.warning("%s", sentences.log.NOT_EMBEDDED.format(item=batch[0][0], reason=described(refused)))
+                self._refused[batch[0]] = self._elapsed() + SKIPPED_FOR
                 return
             middle = len(batch) // 2
             for half in filter(None, (batch[:middle], batch[middle:])):
@@ -117,14 +106,14 @@ class Indexer(Generic[T]):
             raise
         else:
             self._away = 0
-            self._unsaved += zip(batch, vectors, strict=True)
+            self._unsaved += (VectorRow(key, vector, text) for (key, text), vector in zip(batch, vectors, strict=True))
             await self._save()
 
     async def _save(self) -> None:
         if not self._unsaved:
             return
         try:
-            await self._store(self._embedder.fingerprint, self._unsaved)
+            await self._book.store(self._embedder.fingerprint, self._unsaved)
         except BadArgument:
             self._unsaved = []  # invalid vectors: kept, they would block all others
             raise
@@ -132,33 +121,7 @@ class Indexer(Generic[T]):
         self._on_stored()
 
 
-def event_indexer(
-    embedder: Embedder, ledger: VectorLedger, *, on_stored: Callable[[], None] = lambda: None, batch: int = BATCH
-) -> Indexer[Waiting]:
-    """Return the indexer of events, from whose vectors the vector index is built."""
-    return Indexer(
-        "Indexer",
-        embedder,
-        ledger.waiting,
-        lambda model, pairs: ledger.store(model, [VectorRow(one, vector, text) for (one, text), vector in pairs]),
-        lambda row: row,
-        on_stored=on_stored,
-        batch=max(batch, BATCH),
-    )
-
-
-def belief_indexer(embedder: Embedder, book: BeliefBook) -> Indexer[Belief]:
-    """Return the indexer of active beliefs."""
-    return Indexer(
-        "belief index",
-        embedder,
-        book.waiting,
-        lambda model, pairs: together(*(book.store(model, belief, vector) for belief, vector in pairs)),
-        lambda belief: (belief.id, belief.statement),
-    )
-
-
-class ProfileIndexer(Indexer[Profile]):
+class ProfileIndexer(Indexer):
     """Embeds profiles without a vector; at the start it indexes files that people added, edited or removed by hand.
 
     A profile that the model refuses is skipped for an hour or until it changes. An unreadable one is tried again every
@@ -169,21 +132,14 @@ class ProfileIndexer(Indexer[Profile]):
         self,
         store: FileProfiles,
         index: ProfileIndex,
+        book: VectorBook[Profile],
         embedder: Embedder,
         *,
         elapsed: Callable[[], float] = time.monotonic,
         read_again: float = READ_AGAIN,
     ) -> None:
         """Keep ``index`` equal to ``store``; unreadable profiles are tried again after ``read_again`` seconds."""
-        super().__init__(
-            "profile index",
-            embedder,
-            index.waiting,
-            lambda model, pairs: together(*(index.store(model, profile, vector) for profile, vector in pairs)),
-            lambda profile: (" ".join(filter(None, (*astuple(profile.key), profile.version))), words_of(profile)),
-            batch=PROFILE_BATCH,
-            elapsed=elapsed,
-        )
+        super().__init__("profile index", embedder, book, batch=PROFILE_BATCH, elapsed=elapsed)
         self._read_again = read_again
         self._files = store
         self._index = index
@@ -238,9 +194,3 @@ class ProfileIndexer(Indexer[Profile]):
                 await self._take_in(key)
         rest = await super()._round()
         return min(rest, self._read_again) if self._unread else rest
-
-
-def words_of(profile: Profile) -> str:
-    """Return the searchable text of a profile: name, tags, and the summary without Markdown marks."""
-    lines = [profile.name, " ".join(profile.tags), *(line.strip("-*# \t") for line in profile.summary.split("\n"))]
-    return "\n".join(line for line in lines if line.strip())

@@ -73,7 +73,6 @@ class World:
         self.consent = Consent(self.ledger)
         self.mirror = ListedMirror(self.ledger.notes)
         self.steps: list[str] = []
-        self.unindexed: list[str] = []
         self.unportrayed: set[ProfileKey] = set()
         self.rebuilt = 0
         self.fails_at = 0
@@ -91,7 +90,6 @@ class World:
             ClockWatch(self.clock, ledger.housekeeping),
             self.purge,
             self.suspended,
-            self.remove_from_index,
             self.unportray,
         )
 
@@ -122,11 +120,6 @@ class World:
         self.take_step("suspended")
         yield
         self.take_step("let go")
-
-    async def remove_from_index(self, event_ids: Sequence[str]) -> None:
-        """Record the ids that were removed from the index."""
-        self.take_step("remove_from_index")
-        self.unindexed += event_ids
 
     async def unportray(self, keys: Sequence[ProfileKey]) -> None:
         """Record the keys of changed profiles."""
@@ -204,7 +197,7 @@ async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World)
             "unportray",
             "ledger.forget_person",
         ),
-        *("mirror.erase", "profiles.erase_person", "unportray", "let go", "remove_from_index"),
+        *("mirror.erase", "profiles.erase_person", "unportray", "let go"),
     ]
     assert [step for step in world.steps if step in order] == order
 

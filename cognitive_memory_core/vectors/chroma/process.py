@@ -36,7 +36,6 @@ _PASSED_ON = (
 COMMAND = (sys.executable or "python", "-m", f"{_PACKAGE}.child")
 _CRASHES_PER_REFUSAL = 4  # counted as so many crashes, since another process or an operator must act first
 LONGEST = 128 * 1024 * 1024  # bytes of an answer
-_NO_SIGN_OF_HEALTH = "open"  # answering it does not prove health: a process may die of the next request
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,11 @@ class Bounds:
     longest_pause: float = 300.0
 
 
-class ProcessDied(UnavailableError):
+class Lost(UnavailableError):
+    """No process has the generation open: it was not opened since the start, removed, or replaced."""
+
+
+class ProcessDied(Lost):
     """The process ended during the request; ``is_hung`` if it was killed for taking too long."""
 
     is_hung = False
@@ -96,7 +99,9 @@ class ChromaProcess:
         return await asyncio.shield(self._begun(name, arguments, limit or self._bounds.writing))
 
     async def search(self, name: str, **arguments: Any) -> Any:
-        """Run a search within its deadline, or raise UnavailableError; a slow process is not killed."""
+        """Run a search within its deadline, or raise UnavailableError; no process is started, nor a slow one killed."""
+        if self.pid is None:
+            raise Lost(sentences.storage_errors.GENERATION_GONE)
         try:
             await asyncio.wait_for(self._turn.acquire(), self.queueing_left())
         except asyncio.TimeoutError:
@@ -112,10 +117,6 @@ class ChromaProcess:
         if self._running_since is None:
             return self._bounds.queueing
         return max(0.0, self._running_since + self._bounds.queueing - time.monotonic())
-
-    def reset_restart_pause(self) -> None:
-        """Allow an immediate restart: the process works, or the request that crashed it will not be repeated."""
-        self._crashes, self._start_at = 0, 0.0
 
     async def sleep(self) -> None:
         """Let the running request finish within its limit, then end the process; the next request starts another."""
@@ -158,8 +159,7 @@ class ChromaProcess:
             self._note_crash(sentences.storage_errors.VECTOR_STORE_DIED.format(status=await self._ended()))
         child = self._child or await self._started()
         answer = await self._exchanged(child, name, arguments, limit)
-        if name != _NO_SIGN_OF_HEALTH:
-            self.reset_restart_pause()
+        self._crashes, self._start_at = 0, 0.0
         return self._granted(answer)
 
     async def _started(self) -> Child:
@@ -207,10 +207,11 @@ class ChromaProcess:
         if "failed" not in answer:
             return answer["answer"]
         (why, detail), words = answer["failed"], sentences.storage_errors
+        if why == "gone":
+            raise Lost(words.GENERATION_GONE)
         told = {
             "locked": words.VECTOR_STORE_LOCKED.format(folder=self._place.folder),
             "missing": words.VECTOR_STORE_MISSING.format(reason=detail.strip(" :")),
-            "gone": words.GENERATION_GONE,
             "foreign": words.VECTOR_STORE_FOREIGN.format(database=detail),
         }
         if detail in ("ChromaAuthError", "AuthorizationError"):

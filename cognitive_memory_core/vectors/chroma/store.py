@@ -6,74 +6,72 @@ import asyncio
 import math
 from array import array
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Sequence
 from datetime import timezone
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from ... import sentences
 from ...domain.event import Event
 from ...domain.reading import ReadFilter
-from ...errors import BadArgument, Busy, UnavailableError
+from ...errors import BadArgument
 from ...ports import EmbeddedEvent, Generation, Vector
 from ...settings import VectorStoreSettings
-from ...tasks import seen
 from .place import TENANT, Place
 from .process import Bounds, ChromaProcess, ProcessDied
 
-T = TypeVar("T")
 ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
 LONGEST_TEXT = 20_000  # the text beside a vector serves only people who inspect the store with other programs
-_MOST_CRASHES = 3  # of the process in a row, after which a generation counts as damaged; one while opening counts twice
 _Row = tuple[str, str, dict[str, Any], bytes]  # id, text, metadata, vector
 
 
 class ChromaStore:
     """A vector store in ``folder`` or on the configured server, which keeps vectors in generations.
 
-    One is in use while the next may be built. Chroma's process starts with the first call, except :meth:`is_there` and
-    :meth:`sleep`. Every method raises UnavailableError when the store is unreachable, exceeds its deadline or refuses;
-    a write may still have been applied, and repeating it is harmless.
+    One is in use while the next may be built. Chroma's process starts with the first call, except :meth:`nearest`,
+    :meth:`is_there` and :meth:`sleep`; a generation must be opened or begun in the process that is asked about it.
+    Every method raises UnavailableError when the store is unreachable, exceeds its deadline or refuses, Lost if the
+    generation is not open; a write may still have been applied, and repeating it is harmless.
     """
 
     def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
         """Initialise without touching the disk."""
         self._place, self._bounds = Place.of(folder, settings), bounds or Bounds()
         self._process = ChromaProcess(self._place, self._bounds)
-        self._open_in: dict[int, int | None] = {}  # the process in which a generation was opened, by number
-        self._opening: dict[int, asyncio.Task[Generation | None]] = {}
-        self._crashes: Counter[int] = Counter()  # in a row, by number of the generation
+        self.sleep, self.close = self._process.sleep, self._process.close
 
     async def open(self) -> Generation | None:
         """Load the generation (one complete build of the index) in use; None if there is none.
 
-        None also if it is damaged or of another version: the caller builds a new one. Raises UnavailableError if the
-        store cannot be reached.
+        None also if it is damaged, if the process dies of it, or of another version: the caller builds a new one.
+        Raises UnavailableError if the store cannot be reached.
         """
         number = await asyncio.to_thread(self._place.number_in_use)
-        return None if number is None else await asyncio.shield(self._opening_of(number))
+        if number is None:
+            return None
+        try:
+            found = await self._process.write("open", number=number, limit=self._bounds.opening)
+        except ProcessDied as died:
+            if died.is_hung:  # this may be another process's lock
+                raise
+            return None
+        return found and Generation(**found)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Create an empty generation, which is not in use yet; raises UnavailableError if the store refuses it.
 
         ``fingerprint`` names the embedding model of its vectors, ``dimensions`` their length.
         """
-        while not await self._process.write("sweep"):
-            pass
-        begun = Generation(**await self._process.write("begin", fingerprint=fingerprint, dimensions=dimensions))
-        self._crashes.pop(begun.number, None)
-        self._open_in[begun.number] = self._process.pid
-        return begun
+        await self._sweep()
+        return Generation(**await self._process.write("begin", fingerprint=fingerprint, dimensions=dimensions))
 
     async def put_in_use(self, generation: Generation) -> None:
         """Search in this generation from now on, and delete all others."""
-        await self._asked(generation, "put_in_use")
-        while not await self._process.write("sweep"):
-            pass
+        await self._process.write("put_in_use", generation=generation)
+        await self._sweep()
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
         """Write the vectors of events in batches, and remove those of forgotten or replaced (retired) events.
@@ -84,18 +82,20 @@ class ChromaStore:
         for at in range(0, len(checked), ROWS_AT_ONCE):
             ids, texts, metadata, vectors = zip(*checked[at : at + ROWS_AT_ONCE], strict=True)
             packed = b64encode(b"".join(vectors)).decode()
-            await self._asked(generation, "upsert", ids=ids, texts=texts, metadata=metadata, vectors=packed)
+            await self._process.write(
+                "upsert", generation=generation, ids=ids, texts=texts, metadata=metadata, vectors=packed
+            )
         await self.remove(generation, retired)
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
         """Remove rows."""
         ids = list(dict.fromkeys(event_ids))
         for at in range(0, len(ids), ROWS_AT_ONCE):
-            await self._asked(generation, "remove", ids=ids[at : at + ROWS_AT_ONCE])
+            await self._process.write("remove", generation=generation, ids=ids[at : at + ROWS_AT_ONCE])
 
     async def listed(self, generation: Generation) -> frozenset[str]:
         """Return the ids of all rows."""
-        return frozenset(await self._asked(generation, "listed"))
+        return frozenset(await self._process.write("listed", generation=generation))
 
     async def nearest(
         self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
@@ -108,63 +108,17 @@ class ChromaStore:
         if limit <= 0:
             return []
         where, most = chroma_filter(read_filter), min(limit, MOST_HITS)
-        found = await self._asked(generation, "nearest", is_search=True, where=where, limit=most, vector=packed)
+        found = await self._process.search("nearest", generation=generation, where=where, limit=most, vector=packed)
         return [(row, max(-1.0, min(1.0, 1.0 - distance))) for row, distance in found]
 
     async def is_there(self) -> bool:
         """Return whether the generation in use exists on disk; for a server, whether one there is recorded."""
         return await asyncio.to_thread(self._place.seems_in_use)
 
-    async def sleep(self) -> None:
-        """End Chroma's process; the next request starts it again."""
-        await self._process.sleep()
-
-    async def close(self) -> None:
-        """End Chroma's process; waiting and later requests are refused."""
-        await self._process.close()
-        while self._opening:  # these may have waiters; they end once the process is gone
-            await asyncio.wait(set(self._opening.values()))
-
-    async def _asked(self, generation: Generation, name: str, *, is_search: bool = False, **arguments: Any) -> Any:
-        """Return the answer to a request about a generation, which a process that was restarted opens first."""
-        if self._open_in.get(generation.number) != self._process.pid or self._process.pid is None:
-            opening = self._opening_of(generation.number)
-            if is_search:  # it does not wait for the start
-                raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
-            if await asyncio.shield(opening) != generation:
-                raise UnavailableError(sentences.storage_errors.GENERATION_GONE)
-        ask = self._process.search if is_search else self._process.write
-        try:
-            answer = await ask(name, generation=generation, **arguments)
-        except ProcessDied as died:
-            self._crashes[generation.number] += not died.is_hung  # a hang may be another process's lock
-            raise
-        self._crashes.pop(generation.number, None)
-        return answer
-
-    def _opening_of(self, number: int) -> asyncio.Task[Generation | None]:
-        """Return the task that opens a generation, which all who need it share and none of them cancels."""
-        task = self._opening.get(number)
-        if task is None:
-            task = self._opening[number] = asyncio.ensure_future(self._opened(number))
-            task.add_done_callback(seen)  # its caller may be gone
-            task.add_done_callback(lambda _: self._opening.pop(number))
-        return task
-
-    async def _opened(self, number: int) -> Generation | None:
-        """Open a generation; None also if the process keeps dying of it."""
-        while self._crashes[number] < _MOST_CRASHES:
-            try:
-                found = await self._process.write("open", number=number, limit=self._bounds.opening)
-            except ProcessDied as died:
-                if died.is_hung:
-                    raise
-                self._crashes[number] += 2
-            else:
-                self._open_in[number] = self._process.pid
-                return found and Generation(**found)
-        self._process.reset_restart_pause()
-        return None
+    async def _sweep(self) -> None:
+        """Delete all generations that are not in use."""
+        while not await self._process.write("sweep"):
+            pass
 
 
 def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:

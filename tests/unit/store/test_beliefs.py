@@ -9,6 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.store.beliefs import GroupActivity
+from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, begun
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
@@ -64,10 +65,10 @@ async def test_a_vector_belongs_to_its_words(ledger: Ledger) -> None:
     """Only active beliefs wait for vectors; another statement loses the vector, a changed strength keeps it."""
     first = a_belief()
     await ledger.beliefs.commit([begun(first)])
-    assert await ledger.beliefs.waiting(MODEL, 9) == [first]
-    await ledger.beliefs.store(MODEL, replace(first, statement="别的话"), a_vector(0, 1))
-    await ledger.beliefs.store(MODEL, first, a_vector(1, 0))
-    assert await ledger.beliefs.waiting(MODEL, 9) == []
+    assert await ledger.belief_vectors.waiting(MODEL, 9) == [(first.id, first.statement)]
+    await ledger.belief_vectors.store(MODEL, [VectorRow(first.id, a_vector(0, 1), "别的话")])
+    await ledger.belief_vectors.store(MODEL, [VectorRow(first.id, a_vector(1, 0), first.statement)])
+    assert await ledger.belief_vectors.waiting(MODEL, 9) == []
     stronger = replace(first, strength=0.9)
     await ledger.beliefs.commit([BeliefEdit(stronger, first)])
     assert await ledger.beliefs.near(GROUP.scope, "another", a_vector(0.6, 0.8)) == [(stronger, None)]
@@ -76,7 +77,7 @@ async def test_a_vector_belongs_to_its_words(ledger: Ledger) -> None:
     assert await ledger.beliefs.near(GROUP.scope, MODEL, None) == [(stronger, None)]
     edit = next_version(stronger, "改到周六", "b2")
     await ledger.beliefs.commit([edit])
-    assert await ledger.beliefs.waiting(MODEL, 9) == [edit.belief]
+    assert await ledger.belief_vectors.waiting(MODEL, 9) == [(edit.belief.id, "改到周六")]
     assert await ledger.beliefs.near(GROUP.scope, MODEL, a_vector(0.6, 0.8)) == [(edit.belief, None)]
 
 

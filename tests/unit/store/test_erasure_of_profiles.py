@@ -7,6 +7,7 @@ from dataclasses import replace
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.profiles import IndexedProfile
+from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
 from tests.support.clock import NOON
@@ -77,7 +78,8 @@ async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -
     plain = a_profile(THEIRS, "和别人下棋", name="阿棠的同桌")
     for profile in (friend, tagged, told, group, plain):
         await ledger.profiles.put(profile)
-        await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
+        [(key, _)] = await ledger.profile_vectors.waiting(MODEL, 1)
+        await ledger.profile_vectors.store(MODEL, [VectorRow(key, a_vector(1, 0))])
     await ledger.names.note(OTHER_GROUP.scope, GONE, "阿棠", NOON)
     await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
     await forgotten(ledger)
@@ -88,5 +90,5 @@ async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -
         IndexedProfile(replace(group, name="某位成员读书会")),
         IndexedProfile(plain, a_vector(1, 0)),
     ]
-    assert len(await ledger.profiles.waiting(MODEL, 9)) == 4
+    assert len(await ledger.profile_vectors.waiting(MODEL, 9)) == 4
     assert (await ledger.profiles.versions())[friend.key] == "v"

@@ -9,7 +9,8 @@ import pytest
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.profiles import IndexedProfile
+from cognitive_memory_core.store.profiles import IndexedProfile, words_of
+from cognitive_memory_core.store.vectors import VectorRow
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector
@@ -41,19 +42,21 @@ async def indexed(ledger: Ledger, model: str = MODEL) -> list[IndexedProfile]:
 
 
 async def test_a_profile_waits_for_a_vector_of_the_model_asked_for(ledger: Ledger) -> None:
-    """Profiles wait for a vector of the requested model, in order of arrival."""
+    """Profiles wait for a vector of the requested model."""
     mine, ours = a_profile(ME), a_profile(HERE, "读书")
     await taken_in(ledger, mine, ours)
-    assert await ledger.profiles.waiting(MODEL, 9) == [mine, ours]
-    assert await ledger.profiles.waiting(MODEL, 1) == [mine]
-    assert await ledger.profiles.waiting(MODEL, 0) == []
-    await ledger.profiles.store(MODEL, mine, a_vector(1, 0))
-    assert await ledger.profiles.waiting(MODEL, 9) == [ours]
-    assert await ledger.profiles.waiting("another", 9) == [mine, ours]
+    vectors = ledger.profile_vectors
+    first, second = await vectors.waiting(MODEL, 9)
+    assert (first[1], second[1]) == (words_of(mine), words_of(ours))
+    assert await vectors.waiting(MODEL, 1) == [first]
+    assert await vectors.waiting(MODEL, 0) == []
+    await vectors.store(MODEL, [VectorRow(first[0], a_vector(1, 0), first[1])])
+    assert await vectors.waiting(MODEL, 9) == [second]
+    assert {*await vectors.waiting("another", 9)} == {first, second}
     assert await indexed(ledger) == [IndexedProfile(mine, a_vector(1, 0)), IndexedProfile(ours)]
     assert await indexed(ledger, "another") == [IndexedProfile(mine), IndexedProfile(ours)]
-    await ledger.profiles.store("another", mine, a_vector(0, 1, 0))
-    assert await ledger.profiles.waiting(MODEL, 9) == [mine, ours]
+    await vectors.store("another", [VectorRow(first[0], a_vector(0, 1, 0))])
+    assert {*await vectors.waiting(MODEL, 9)} == {first, second}
     assert (await indexed(ledger, "another"))[0].vector == a_vector(0, 1, 0)
 
 
@@ -65,12 +68,14 @@ async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, o
     old = a_profile(ME)
     new = replace(old, **change)
     await taken_in(ledger, old)
-    await ledger.profiles.store(MODEL, old, a_vector(1, 0))
+    vectors = ledger.profile_vectors
+    [(key, words)] = await vectors.waiting(MODEL, 9)
+    await vectors.store(MODEL, [VectorRow(key, a_vector(1, 0), words)])
     await ledger.profiles.put(new)
-    await ledger.profiles.store(MODEL, old, a_vector(1, 0))
+    await vectors.store(MODEL, [VectorRow(key, a_vector(1, 0), words)])
     assert await indexed(ledger) == [IndexedProfile(new)]
-    assert await ledger.profiles.waiting(MODEL, 9) == [new]
-    await ledger.profiles.store(MODEL, new, a_vector(0, 1))
+    assert await vectors.waiting(MODEL, 9) == [(key, words_of(new))]
+    await vectors.store(MODEL, [VectorRow(key, a_vector(0, 1), words_of(new))])
     assert await indexed(ledger) == [IndexedProfile(new, a_vector(0, 1))]
 
 

@@ -102,20 +102,12 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
     assert given == [event.id for event in events]
 
 
-async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:
-    """Each generation has its own checkpoint, and old ones can be removed."""
-    assert await ledger.book.checkpoint("one") is None
-    assert await ledger.book.furthest() is None
-    await ledger.book.note("one", Checkpoint(3, 4))
-    await ledger.book.note("two", Checkpoint(1, 1))
-    await ledger.book.note("one", Checkpoint(5, 1))
-    assert [await ledger.book.checkpoint(build_id) for build_id in ("one", "two")] == [
-        Checkpoint(5, 1),
-        Checkpoint(1, 1),
-    ]
-    assert await ledger.book.furthest() == Checkpoint(5, 1)
-    await ledger.book.keep_only("two")
-    assert [await ledger.book.checkpoint(build_id) for build_id in ("one", "two")] == [None, Checkpoint(1, 1)]
+async def test_the_ledger_keeps_the_mark_of_the_generation_in_use(ledger: Ledger) -> None:
+    """Which generation is in use, and what it is complete up to, is stored until another one takes its place."""
+    assert await ledger.vectors.index_mark() is None
+    for mark in (("one", Checkpoint(3, 4)), ("one", Checkpoint(5, 1)), ("two", Checkpoint(1, 1))):
+        await ledger.vectors.note_index(*mark)
+        assert await ledger.vectors.index_mark() == mark
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:

@@ -16,7 +16,6 @@ from cognitive_memory_core.ports import EmbeddedEvent, Generation, Vector
 from cognitive_memory_core.vectors.reconciler import (
     EVERY_DAY,
     IDLE_SECONDS,
-    ROWS_BEHIND,
     SECONDS_BEHIND,
     IndexReconciler,
 )
@@ -109,7 +108,7 @@ class World:
     def restarted(self) -> IndexReconciler:
         """Return the reconciler of a new process, in which the store is stopped."""
         self.store.is_running = False
-        self.follower = IndexReconciler(self.store, self.ledger.vectors, self.ledger.book, MODEL, self.clock.elapsed)
+        self.follower = IndexReconciler(self.store, self.ledger.vectors, MODEL, self.clock.elapsed)
         return self.follower
 
     async def add(self, count: int) -> list[Event]:
@@ -139,14 +138,16 @@ class World:
 
 
 async def test_few_rows_start_no_store() -> None:
-    """Fewer rows than a batch do not start the store until a row has waited for the maximum time."""
+    """Rows do not start the store until one has waited for the maximum time."""
     world = World()
-    await world.add(ROWS_BEHIND - 1)
+    await world.add(50)
     await world.lived(SECONDS_BEHIND - 1)
     assert world.store.starts == 0
     state = await world.follower.state()
-    assert (state.activity, state.behind, state.generation) == ("asleep", ROWS_BEHIND - 1, 0)
+    assert (state.activity, state.behind, state.generation) == ("asleep", 50, 0)
     assert not world.follower.loop.trouble.error
+    await world.lived(2)
+    assert world.store.starts == 1
 
 
 async def test_a_store_that_nobody_needs_ends() -> None:
@@ -184,16 +185,15 @@ async def test_whoever_drains_gets_a_whole_index() -> None:
 
 
 async def test_an_erasure_is_behind_and_a_purge_builds_anew() -> None:
-    """Rows erased while the store was stopped are removed before it answers; a purge starts it and rebuilds."""
+    """What was forgotten while the store was stopped is behind; a purge starts it and rebuilds."""
     world = World()
     events = await world.add(3)
     await world.slept()
     old = await world.store.open()
     world.store.is_running, world.store.starts = False, 1
     await world.ledger.eraser.forget(events[0].id, NOON)
-    await world.follower.remove_from_index([events[0].id])
     assert (world.store.starts, await world.follower.lag()) == (1, 1)
-    assert await world.follower.rebuild(afresh=True) == 2
+    assert await world.follower.rebuild() == 2
     new = await world.store.open()
     assert old is not None
     assert new is not None
@@ -210,7 +210,7 @@ async def test_a_long_build_is_not_cut_off() -> None:
     await world.follower.follow()
     world.store.may_write.clear()
     world.store.writes = 0
-    building = asyncio.create_task(world.follower.rebuild(afresh=True))
+    building = asyncio.create_task(world.follower.rebuild())
     await until(lambda: world.store.writes > 0)
     world.clock.advance(seconds=IDLE_SECONDS * 3)
     round_ = asyncio.create_task(world.follower.round())

@@ -9,7 +9,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
 from cognitive_memory_core.ports import Calibration, Vector
 from cognitive_memory_core.store.vectors import VectorLedger, VectorRow
-from cognitive_memory_core.vectors.indexer import PLAIN_TEXT, Indexer, Waiting, event_indexer
+from cognitive_memory_core.vectors.indexer import PLAIN_TEXT, Indexer
 from tests.support.builders import an_event
 from tests.support.ledgers import Ledger, a_ledger, a_vector, committed
 
@@ -62,7 +62,7 @@ async def some(ledger: Ledger, *texts: str) -> None:
     await committed(ledger, *(an_event(text) for text in texts))
 
 
-async def until_idle(indexer: Indexer[Waiting]) -> None:
+async def until_idle(indexer: Indexer) -> None:
     """Run steps until nothing waits."""
     while await indexer.step():
         pass
@@ -81,7 +81,7 @@ async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -
 
     model = Model(refuse)
     await some(ledger, *texts)
-    indexer = event_indexer(model, ledger.vectors)
+    indexer = Indexer("Indexer", model, ledger.vectors)
     await until_idle(indexer)
     assert sorted(model.answered) == sorted(texts[:place] + texts[place + 1 :])
     assert not await indexer.has_lag()
@@ -98,7 +98,7 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
 
     model = Model(refuse)
     await some(ledger, *(f"第 {number} 件事" for number in range(count)))
-    indexer = event_indexer(model, ledger.vectors)
+    indexer = Indexer("Indexer", model, ledger.vectors)
     with pytest.raises(BadAnswer):
         await indexer.step()
     assert model.calls <= 12
@@ -118,7 +118,7 @@ async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
 
     model.react = refuse
     await some(ledger, *(f"第 {number} 件事" for number in range(20)))
-    indexer = event_indexer(model, ledger.vectors)
+    indexer = Indexer("Indexer", model, ledger.vectors)
     for _ in range(9):
         with pytest.raises(UnavailableError):
             await indexer.step()
@@ -130,7 +130,7 @@ async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
     """Vectors that the ledger refused are stored later without another call."""
     ledger, model = a_ledger(), Model()
     await some(ledger, "一", "二")
-    indexer = event_indexer(model, RefusingVectors(ledger.vectors, 2))  # type: ignore[arg-type]
+    indexer = Indexer("Indexer", model, RefusingVectors(ledger.vectors, 2))  # type: ignore[arg-type]
     for _ in range(2):
         with pytest.raises(StorageRefused):
             await indexer.step()

@@ -11,9 +11,10 @@ import pytest
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused
 from cognitive_memory_core.ports import Calibration, Vector
+from cognitive_memory_core.store.profiles import words_of
 from cognitive_memory_core.tasks import latest
 from cognitive_memory_core.vectors.indexer import PROFILE_BATCH as BATCH
-from cognitive_memory_core.vectors.indexer import READ_AGAIN, ProfileIndexer, words_of
+from cognitive_memory_core.vectors.indexer import READ_AGAIN, ProfileIndexer
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import a_ledger, a_vector
 from tests.support.profiles import KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
@@ -49,9 +50,10 @@ class World:
         """Start without profiles."""
         self.clock = FrozenClock()
         self.store = TemporaryProfiles(KEEP, self.clock)
-        self.index = a_ledger(clock=self.clock).profiles
+        ledger = a_ledger(clock=self.clock)
+        self.index, self.book = ledger.profiles, ledger.profile_vectors
         self.model = Model(react)
-        self.indexer = ProfileIndexer(self.store, self.index, self.model, elapsed=self.clock.elapsed)
+        self.indexer = ProfileIndexer(self.store, self.index, self.book, self.model, elapsed=self.clock.elapsed)
 
     async def portray(self, number: int, summary: str = "喜欢乌龙茶。") -> ProfileKey:
         """Write a person's profile."""
@@ -68,7 +70,7 @@ class World:
 
     async def waiting(self) -> int:
         """Count the profiles without a vector."""
-        return len(await self.index.waiting(Model.fingerprint, 1000))
+        return len(await self.book.waiting(Model.fingerprint, 1000))
 
 
 def refusing(word: str, error: Exception) -> Callable[[Sequence[str]], None]:
@@ -122,7 +124,7 @@ async def test_a_profile_that_changes_while_it_is_taken_in_ends_right() -> None:
             await world.portray(1, "改喝红茶了。")
             await world.index.take_in(key, read)
 
-    await ProfileIndexer(world.store, Racing(), world.model).refresh()
+    await ProfileIndexer(world.store, Racing(), world.book, world.model).refresh()
     standing = await world.store.find(key)
     assert standing
     assert await world.index.versions() == {key: standing.version}
@@ -151,7 +153,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
     world = World()
     keys = [await world.portray(number) for number in range(4)]
     store = Unreadable(world.store, keys[1])
-    indexer = ProfileIndexer(store, world.index, world.model, elapsed=world.clock.elapsed)
+    indexer = ProfileIndexer(store, world.index, world.book, world.model, elapsed=world.clock.elapsed)
     indexer.loop.start()
     try:
         await until_not(indexer.has_lag)

@@ -13,7 +13,8 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import EmbeddedEvent, Generation
-from cognitive_memory_core.store.vectors import VectorRow
+from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
+from cognitive_memory_core.vectors.chroma.process import ProcessDied
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.builders import an_event
 from tests.support.clock import NOON
@@ -75,7 +76,7 @@ class TroubledStore(InMemoryVectorStore):
 
 def follower_of(ledger: Ledger, store: InMemoryVectorStore, model: str = MODEL) -> IndexReconciler:
     """Return the reconciler of a ledger and a store."""
-    return IndexReconciler(store, ledger.vectors, ledger.book, model)
+    return IndexReconciler(store, ledger.vectors, model)
 
 
 async def some(ledger: Ledger, count: int, first: int = 1) -> list[Event]:
@@ -129,19 +130,19 @@ async def test_what_cannot_be_trusted_is_built_anew(trouble: str) -> None:
     elif trouble == "damaged":
         store.is_damaged = True
     else:
-        await ledger.book.keep_only("another birth")
+        await ledger.vectors.note_index("another birth", Checkpoint(9, 9))
     follower = follower_of(ledger, store)
     await follower.follow()
     assert await found(follower) == {event.id for event in events}
 
 
-async def test_the_old_generation_serves_while_the_next_is_built() -> None:
-    """The old generation answers during a rebuild, and new rows are in both."""
+async def test_no_generation_answers_while_the_next_is_built() -> None:
+    """During a rebuild exact search is left to answer, and afterwards the new generation has every row."""
     ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 2)
     await follower.follow()
-    answers: list[set[str]] = []
+    refused: list[UnavailableError] = []
 
     class Watching(TroubledStore):
         """A store that searches while rows are written."""
@@ -149,12 +150,37 @@ async def test_the_old_generation_serves_while_the_next_is_built() -> None:
         async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
             """Search during the write."""
             await super().upsert(generation, rows)
-            answers.append(await found(follower))
+            with pytest.raises(UnavailableError) as away:
+                await found(follower)
+            refused.append(away.value)
 
     store.__class__ = Watching
     assert await follower.rebuild() == 2
-    assert answers
-    assert all(answer == {event.id for event in events} for answer in answers)
+    assert refused
+    assert await found(follower) == {event.id for event in events}
+    assert (await follower.state()).generation == 2
+
+
+async def test_a_generation_of_which_the_process_dies_is_replaced() -> None:
+    """A search that ends Chroma's process is answered exactly, and the next one by a new generation."""
+    ledger, store = a_ledger(), TroubledStore()
+    follower = follower_of(ledger, store)
+    events = await some(ledger, 2)
+    await follower.follow()
+
+    class Deadly(TroubledStore):
+        """A store whose searches end its process."""
+
+        async def nearest(self, *asked: Any) -> list[tuple[str, float]]:
+            """Die."""
+            raise ProcessDied("died")
+
+    store.__class__ = Deadly
+    with pytest.raises(ProcessDied):
+        await found(follower)
+    store.__class__ = TroubledStore
+    await follower.follow()
+    assert await found(follower) == {event.id for event in events}
     assert (await follower.state()).generation == 2
 
 
@@ -206,23 +232,6 @@ async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
             follower._stop_serving()
     assert (await follower.state()).generation == 2
     assert await found(follower) == {event.id for event in events}
-
-
-async def test_erased_events_leave_the_index_at_once() -> None:
-    """Erased events are not found, and an unavailable store is not used until it is rebuilt."""
-    ledger, store = a_ledger(), TroubledStore()
-    follower = follower_of(ledger, store)
-    events = await some(ledger, 3)
-    await follower.follow()
-    await follower.remove_from_index([events[0].id])
-    assert events[0].id not in await found(follower)
-    store.is_away = True
-    await follower.remove_from_index([events[1].id])
-    store.is_away = False
-    with pytest.raises(UnavailableError):
-        await found(follower)
-    await follower.follow()
-    assert store.begun == 2
 
 
 async def test_vectors_of_another_length_stay_out() -> None:

@@ -112,7 +112,7 @@ async def refuses(store: VectorStore, gone: Generation, event: Event) -> None:
 
 
 async def test_a_store_sleeps_until_it_is_asked(shop: Shop, generation: Generation) -> None:
-    """A sleeping store runs no process, keeps its rows, and is started by any next call."""
+    """A sleeping store runs no process, keeps its rows, and is started by opening it."""
     east, late = an_event("甲"), an_event("乙")
     await shop.store.upsert(generation, rows([(east, EAST)]))
     await shop.store.put_in_use(generation)
@@ -120,6 +120,7 @@ async def test_a_store_sleeps_until_it_is_asked(shop: Shop, generation: Generati
         await shop.store.sleep()
         assert not chroma_children()
         assert await shop.store.is_there()
+    assert await shop.store.open() == generation
     await shop.store.upsert(generation, rows([(late, NORTH)]))
     await shop.store.sleep()
     assert await shop.store.open() == generation
