@@ -191,15 +191,18 @@ async def test_who_somebody_is_is_answered_with_what_is_known():
     assert [read_filter.user_id for read_filter in ledger.asked] == ["2000001"]
 
 
-@pytest.mark.parametrize(("wide", "found", "asked"), [(True, 5, []), (True, 1, [15]), (False, 5, [15])])
+@pytest.mark.parametrize(
+    ("wide", "found", "asked"), [(True, 5, []), (True, 1, [15]), (True, 0, [15]), (False, 5, [15])]
+)
 async def test_a_wide_index_is_asked_where_there_are_too_many_vectors(wide, found, asked):
-    """Where it finds too few, or exact search is fast enough, exact search answers; unknown ids are skipped."""
+    """Where it finds too few that the ledger still has, or exact search is fast enough, exact search answers."""
     index = ListedVectors((TEA, 0.5))
     index.is_wide = lambda connection, read_filter: wide
     events = ListedEvents(TEA, HILL)
 
     async def nearest(vector, read_filter, limit):
-        return [("hill", 0.9), ("unknown", 0.8), *[("tea", 0.5)] * limit][: limit if found == 5 else found]
+        first = ("hill", 0.9) if found else ("erased", 0.9)
+        return [first, *[("tea", 0.5)] * limit][: found if found == 1 else limit]
 
     retriever = a_retriever(events, ListedWords(), index)
     retriever.sources.wide = nearest
