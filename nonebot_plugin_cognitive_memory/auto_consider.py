@@ -2,8 +2,8 @@
 
 Lines are collected per place until there are enough of them or the place has been quiet for a while. A line stays
 collected until the memory has accepted it, and is dropped if a chat plugin records its turn. A file lists the ids of
-the collected lines, so that a bot that was killed finds them in its log: texts that were withdrawn, erased or opted out
-of meanwhile are not there any more.
+the collected lines, so that a bot that was stopped or killed finds them in its log: texts that were withdrawn, erased
+or opted out of meanwhile are not there any more.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from nonebot import get_driver
 
@@ -37,26 +37,29 @@ GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 IDLE = 3600.0  # seconds of rest for a loop that has work only after a nudge
 RETRY = 60.0  # seconds after a refusal by the memory
 PAUSE = 0.5  # seconds between two writes of the file
-PARTING = 2.0  # seconds that a stop spends on handing lines over; the next start hands over the others
 OPENING = 2.0  # seconds between two checks whether the memory is open
 ECHO = 4  # letters; a shorter line may be a person's own words
-Waiting = tuple[core.Scene, list[str]]  # a place, and the ids of its lines
+
+
+class Heard(NamedTuple):
+    """Where and by whom a line was said, and when it was heard, by the considerer's clock."""
+
+    scene: core.Scene
+    at: float
+    is_bot: bool
 
 
 @dataclass
 class PendingLines:
-    """The lines of one place by id, each with the instant at which it was heard; not due before ``not_before``.
+    """The lines of one place by id; not due before ``not_before``. Lines of the bot are context only."""
 
-    Lines of the bot are context only.
-    """
-
-    lines: OrderedDict[str, tuple[core.Message, float]] = field(default_factory=OrderedDict)
+    lines: OrderedDict[str, Heard] = field(default_factory=OrderedDict)
     not_before: float = 0.0
 
     def said_at(self, *, latest_first: bool = False) -> Iterator[float]:
         """Yield when each line by a person was heard."""
         lines = reversed(self.lines.values()) if latest_first else self.lines.values()
-        return (heard_at for line, heard_at in lines if not line.is_bot)
+        return (heard.at for heard in lines if not heard.is_bot)
 
     def due_at(self, capture: core.CaptureSettings) -> float:
         """Return when the lines are due: some time after enough have come, else once the place has been quiet.
@@ -85,18 +88,18 @@ class Considerer:
         self._capture = capture
         self._clock = clock
         self._file = file
+        self._is_read = False
         self._writing = threading.Lock()  # a write whose task was cancelled continues in its thread
         self._pending: Newest[core.Scope, PendingLines] = Newest(PLACES)
         self._learned: Newest[core.Scope, deque[str]] = Newest(PLACES)
-        self._left: list[Waiting] | None = None  # from before the start; None until the file was read
-        self._next = math.inf
-        self._handing_over = core.BackgroundLoop("auto_consider", self._round, debounce=0.0, longest_pause=RETRY)
-        self._keeping = core.BackgroundLoop(FILE, self._save, debounce=0.0, spacing=PAUSE)
+        self._loop = core.BackgroundLoop(
+            "auto_consider", self.look, debounce=0.0, spacing=PAUSE, first_pause=PAUSE, longest_pause=RETRY
+        )
 
     def follow(self, capture: core.CaptureSettings) -> None:
         """Apply changed settings; lines that are due by them are handed over in the background."""
         self._capture = capture
-        self._handing_over.nudge()
+        self._loop.nudge()
 
     def note(self, line: core.Message) -> None:
         """Collect a line if the settings include it; one of the bot only beside lines of people."""
@@ -108,19 +111,17 @@ class Considerer:
             return
         pending = self._pending.get(scope) or PendingLines()
         self._pending[scope] = pending  # the newest place now
-        pending.lines[line.id] = line, self._clock()
+        pending.lines[line.id] = Heard(line.scene, self._clock(), line.is_bot)
         if len(pending.lines) > LINES and sum(len(other.lines) for other in self._pending.values()) > ROOM:
             pending.lines.popitem(last=False)
-        self._keeping.nudge()
-        if pending.due_at(self._capture) < self._next:
-            self._handing_over.nudge()
+        self._loop.nudge()
 
     def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
         """Drop lines that a recorded turn or a dialogue covers, or that were withdrawn; :meth:`fresh` omits them."""
         known = self._learned[scene.scope] = self._learned.get(scene.scope) or deque(maxlen=LINES)
         known.extend(line_ids)
         self._drop(scene.scope, line_ids)
-        self._keeping.nudge()
+        self._loop.nudge()
 
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
         """Drop the lines of each scene for which ``is_erased`` is true, and write the file without them.
@@ -128,9 +129,9 @@ class Considerer:
         Other people's lines stay collected. Their texts are read from the log when they are handed over, without what
         was erased.
         """
+        await self._read()
         for scope, pending in list(self._pending.items()):
-            self._drop(scope, [key for key, (line, _) in pending.lines.items() if is_erased(line.scene)])
-        self._left = None if self._left is None else [one for one in self._left if not is_erased(one[0])]
+            self._drop(scope, [key for key, heard in pending.lines.items() if is_erased(heard.scene)])
         await self._save()
 
     def _drop(self, scope: core.Scope, line_ids: Collection[str]) -> None:
@@ -164,102 +165,87 @@ class Considerer:
         return len(list(pending.said_at())), max(pending.due_at(self._capture) - self._clock(), 0.0)
 
     async def start(self) -> None:
-        """Start the background loops."""
-        self._handing_over.start()
-        self._keeping.start()
+        """Start to hand lines over in the background."""
+        self._loop.start()
 
     async def stop(self) -> None:
-        """Hand over collected lines; those that the memory does not accept in time stay listed in the file."""
-        if not (await self._handing_over.stop() and await self._keeping.stop()):
-            return
-        with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self.submit_due(is_parting=True), PARTING)
+        """List what is collected in the file, for the next start."""
+        if await self._loop.stop():
+            await self._save()
+
+    async def look(self) -> float:
+        """Hand over the lines that are due, and write the file; return the seconds until others will be."""
+        await self._read()
+        if not self._memory().is_running:
+            return OPENING
+        await self.submit_due()
         await self._save()
+        due = min((pending.due_at(self._capture) for pending in self._pending.values()), default=math.inf)
+        return min(max(due - self._clock(), 0.0), IDLE)
 
-    async def submit_due(self, *, is_parting: bool = False) -> None:
-        """Hand the lines of every place that is due to the memory, without those heard within the grace.
-
-        If ``is_parting``, all lines of all places.
-        """
+    async def submit_due(self) -> None:
+        """Hand the lines of every place that is due to an open memory, without those heard within the grace."""
         now, latest = self._clock(), self._clock() - min(GRACE, self._capture.consider_idle_minutes * 60)
-        for pending in list(self._pending.values()):
-            if is_parting or pending.due_at(self._capture) <= now:
-                lines = [line for line, heard_at in pending.lines.values() if is_parting or heard_at <= latest]
+        for pending in list(self._pending.values()) if self._memory().is_running else ():
+            if pending.due_at(self._capture) <= now:
                 pending.not_before = now + RETRY
-                if await self._submit(lines):
+                if await self._is_submitted([one for one in pending.lines.items() if one[1].at <= latest]):
                     pending.not_before = 0.0
 
-    async def submit_listed(self) -> None:
-        """Hand over the lines that the file lists from before the restart; do nothing while the memory is not open.
+    async def _is_submitted(self, lines: Sequence[tuple[str, Heard]]) -> bool:
+        """Hand lines over, one dialogue at a time; return False if the memory refused one, so that all are retried.
 
         Lines that a turn, dialogue or event already covers are omitted.
         """
-        if self._left is None:
-            self._left = await asyncio.to_thread(_listed, self._file) if self._file else []
         memory = self._memory()
-        for waiting in list(self._left) if memory.is_running else ():
-            lines: list[core.Message] = []
-            if self._capture.auto_consider != "off":
-                try:
-                    lines = await memory.find_messages(waiting[0], list(filter(None, waiting[1])))
-                    lines = await unlearned(memory, waiting[0], lines)
-                except core.BadArgument:  # ids that no log could hold: the file is not ours
-                    lines = []
-                except core.CognitiveMemoryError as refused:
-                    complain(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
-                    continue
-            if await self._submit(lines):
-                self._left.remove(waiting)
-                self._keeping.nudge()
-
-    async def _submit(self, lines: Sequence[core.Message]) -> bool:
-        """Hand lines over, one dialogue at a time; return False if the memory refused one, so that all are retried."""
         for part in (lines[first : first + LINES] for first in range(0, len(lines), LINES)):
-            scene, memory = _last_speaker(part), self._memory()
-            if scene is None:
-                continue
-            if not memory.is_running:  # it would accept and drop them
-                return False
-            try:
-                logged = await memory.find_messages(scene, [line.id for line in part])
-                if new := self.fresh(scene, logged):  # as the log has them now: without what was withdrawn or erased
-                    await memory.consider(scene, new)
+            scene, line_ids = part[-1][1].scene, [line_id for line_id, _ in part]
+            try:  # as the log has them now: without what was withdrawn or erased
+                logged = await memory.find_messages(scene, line_ids)
+                new = await unlearned(memory, scene, self.fresh(scene, logged))
+                if speaker := _last_speaker(new):
+                    await memory.consider(speaker, new)
             except core.CognitiveMemoryError as refused:
-                complain(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
-                return False
-            self.learned(scene, [line.id for line in part])
+                if not isinstance(refused, core.BadArgument):  # ids that no log could hold: the file is not ours
+                    complain(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
+                    return False
+            self.learned(scene, line_ids)
         return True
 
-    async def _round(self) -> float:
-        """Hand over the lines that are due; return the seconds until others will be."""
-        await self.submit_due()
-        await self.submit_listed()
-        self._next = min((pending.due_at(self._capture) for pending in self._pending.values()), default=math.inf)
-        if self._left:
-            self._next = min(self._next, self._clock() + (RETRY if self._memory().is_running else OPENING))
-        return min(max(self._next - self._clock(), 0.0), IDLE)
+    async def _read(self) -> None:
+        """Collect, once, what the file lists from before the start; it is due at once, and what cannot be read is not.
 
-    async def _save(self) -> float:
-        """Write the file, or remove it if nothing waits; log a failure. Return the seconds until the next time."""
-        if self._file is None or self._left is None:
-            return IDLE
-        now = [
-            (next(iter(one.lines.values()))[0].scene, list(one.lines)) for one in self._pending.values() if one.lines
-        ]
-        rows = [
-            {
-                "agent": scene.agent,
-                "group_id": scene.group_id,
-                "user_id": "" if scene.group_id else scene.user_id,
-                "line_ids": line_ids,
-            }
-            for scene, line_ids in (*self._left, *now)
-        ]
+        Their speakers do not matter: they are read from the log.
+        """
+        if self._is_read or self._file is None:
+            return
+        listed: list[Any] = await asyncio.to_thread(read_json, self._file, list)
+        self._is_read = True
+        for place in listed if self._capture.auto_consider != "off" else ():
+            try:
+                agent, group_id, user_id = (str(place[key]) for key in ("agent", "group_id", "user_id"))
+                scene, line_ids = scene_at(agent, group_id, user_id or "0"), list(map(str, place["line_ids"]))
+            except (TypeError, KeyError):
+                continue
+            if scene is not None and line_ids:
+                later = self._pending.get(scene.scope) or PendingLines()
+                earlier = {line_id: Heard(scene, -math.inf, is_bot=False) for line_id in filter(None, line_ids)}
+                self._pending[scene.scope] = PendingLines(OrderedDict({**earlier, **later.lines}))
+
+    async def _save(self) -> None:
+        """Write the file, or remove it if nothing waits; log a failure."""
+        if self._file is None or not self._is_read:
+            return
+        rows: list[object] = []
+        for pending in self._pending.values():
+            scene = next(iter(pending.lines.values())).scene
+            user_id = "" if scene.group_id else scene.user_id
+            place = {"agent": scene.agent, "group_id": scene.group_id, "user_id": user_id}
+            rows.append({**place, "line_ids": list(pending.lines)})
         try:
             await asyncio.to_thread(self._write, self._file, rows)
         except OSError as refused:
             complain(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
-        return IDLE
 
     def _write(self, file: Path, rows: Sequence[object]) -> None:
         with self._writing:
@@ -267,21 +253,6 @@ class Considerer:
                 replace_json(file, rows)
             else:
                 file.unlink(missing_ok=True)
-
-
-def _listed(file: Path) -> list[Waiting]:
-    """Return what a file lists; [] if it is missing or invalid."""
-    listed: list[Waiting] = []
-    try:
-        for place in read_json(file, list):
-            agent, group_id, user_id = (str(place[key]) for key in ("agent", "group_id", "user_id"))
-            if not isinstance(place["line_ids"], list):
-                return []
-            if scene := scene_at(agent, group_id, user_id or "0"):  # nobody: in a group only the place matters
-                listed.append((scene, list(map(str, place["line_ids"]))))
-    except (TypeError, KeyError):
-        return []
-    return listed
 
 
 async def unlearned(

@@ -84,7 +84,7 @@ class World:
 
     async def kept(self) -> str:
         """Store the pending lines and return the file's content."""
-        await self.considerer.submit_listed()
+        await self.considerer._read()
         await self.considerer._save()
         return self.path.read_text("utf-8") if self.path and self.path.exists() else ""
 
@@ -238,11 +238,11 @@ async def test_a_killed_bot_gathers_again(world: Callable[..., World], tmp_path:
     here.considerer.learned(learned.scene, (learned.id,))
     await here.kept()
     here.memory.dialogues.clear()
-    await here.reborn().submit_listed()
+    await here.reborn().look()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫", "知道了"], ["我怕狗"]]
     assert [scene.kind for scene, _ in here.memory.dialogues] == ["group", "private"]
     await here.kept()
-    await here.reborn().submit_listed()
+    await here.reborn().look()
     assert len(here.memory.dialogues) == 2
     assert not (tmp_path / "considering.json").exists()
 
@@ -254,10 +254,9 @@ async def test_the_same_stretch_is_handed_over_again_as_it_was(world: Callable[.
     here.say("我怕狗")
     await here.kept()
     await here.after(10_000)
-    considerer = here.reborn()
-    here.say("新的一句")
-    await considerer.submit_listed()
+    await here.reborn().look()
     assert here.memory.ids[0] == here.memory.ids[1]
+    here.say("新的一句")
     assert (await here.after(10_000))[2] == ["新的一句"]
 
 
@@ -278,7 +277,7 @@ async def test_what_is_gone_from_the_log_is_not_gathered(world: Callable[..., Wo
     here.say("忘掉的", core.Scene.private("2000001"))
     await here.kept()
     del here.memory.log[1:]
-    await here.reborn().submit_listed()
+    await here.reborn().look()
     assert [lines for _, lines in here.memory.dialogues] == [["留下的"]]
 
 
@@ -289,13 +288,14 @@ async def test_gathering_again_waits_for_the_memory(world: Callable[..., World],
     await here.kept()
     considerer = here.reborn()
     here.memory.running = False
-    await considerer.submit_listed()
+    await considerer.look()
     here.memory.running, here.memory.refusal = True, core.QueueFull("满了")
-    await considerer.submit_listed()
+    await considerer.look()
     here.say("我怕狗", core.Scene.private("2000001"))
     assert [place["line_ids"] for place in json.loads(await here.kept())] == [["m1"], ["m2"]]
     here.memory.refusal = None
-    await considerer.submit_listed()
+    here.seconds += 61
+    await considerer.look()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
 
 
@@ -316,20 +316,22 @@ async def test_a_file_that_makes_no_sense(world: Callable[..., World], tmp_path:
     """An invalid file loses only the lines that it listed."""
     (tmp_path / "considering.json").write_text(content)
     here = world(tmp_path)
-    await here.considerer.submit_listed()
+    await here.considerer.look()
     here.say("我怕猫")
     assert "m1" in await here.kept()
 
 
-async def test_what_the_memory_refused_at_the_end_waits(world: Callable[..., World], tmp_path: Path) -> None:
-    """Lines that a full queue refused when the bot stopped are handed over after the next start."""
+async def test_what_waits_at_the_end_is_handed_over_after_the_next_start(
+    world: Callable[..., World], tmp_path: Path
+) -> None:
+    """Lines that wait when the bot stops, which the memory does not hold up, are handed over after the next start."""
     here = world(tmp_path)
     await here.considerer.start()
     await asyncio.sleep(0.05)
     here.say("我怕猫")
-    here.memory.refusal = core.QueueFull("满了")
     await here.considerer.stop()
-    here.memory.refusal = None
+    await here.considerer.stop()
+    assert not here.memory.dialogues
     considerer = here.reborn()
     await considerer.start()
     for _ in range(200):
@@ -339,25 +341,6 @@ async def test_what_the_memory_refused_at_the_end_waits(world: Callable[..., Wor
     await considerer.stop()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
     assert not (tmp_path / "considering.json").exists()
-
-
-async def test_a_slow_memory_does_not_hold_up_the_stop(
-    world: Callable[..., World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stop hands lines over for a limited time; what the memory did not take waits in the file."""
-    from nonebot_plugin_cognitive_memory import auto_consider
-
-    async def hanging(*_: object) -> None:
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(auto_consider, "PARTING", 0.02)
-    here = world(tmp_path)
-    await here.considerer.start()
-    await asyncio.sleep(0.05)
-    here.say("我怕猫")
-    monkeypatch.setattr(here.memory, "consider", hanging)
-    await asyncio.wait_for(here.considerer.stop(), 10.0)
-    assert "m1" in (tmp_path / "considering.json").read_text("utf-8")
 
 
 async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_path: Path, log: list[str]) -> None:
@@ -396,7 +379,7 @@ class Killed:
 
         settings = core.Settings()
         born = Considerer(lambda: self.memory, settings.capture, file=self.file)
-        await born.submit_listed()
+        await born.look()
         assert await self.memory.drain(20)
         return [event.text for event in await self.memory.events(core.Scene.operator(), limit=200)]
 
@@ -424,30 +407,20 @@ async def test_a_line_of_a_recorded_turn_is_stored_once(killed: Killed, is_worke
     assert sum("长笛" in text for text in stored) == 1
 
 
-async def test_stopping_hands_over_the_rest(world: Callable[..., World]) -> None:
-    """When the bot stops, collected lines are handed over before the memory closes."""
-    here = world()
-    await here.considerer.start()
-    here.say("我怕猫")
-    await here.considerer.stop()
-    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
-    await here.considerer.stop()
-
-
 async def test_the_clock_is_watched(app: object) -> None:
     """After the start due lines are handed over automatically, and an error in one round ends nothing."""
-    from nonebot_plugin_cognitive_memory.auto_consider import Considerer
+    from nonebot_plugin_cognitive_memory import auto_consider
 
     memory = Listener()
     memory.refusal = RuntimeError("broken")
     settings = core.Settings.from_mapping({"capture": {"consider_idle_minutes": 0.0001}}).capture
-    considerer = Considerer(lambda: memory, settings)
+    considerer = auto_consider.Considerer(lambda: memory, settings)
     for number, group in enumerate(("10001", "10002")):
         await considerer.start()
         scene = core.Scene.group(group, "2000001")
         memory.log.append(core.Message(f"m{number}", scene, f"在 {group}", NOON, addressed_to_bot=True))
         considerer.note(memory.log[-1])
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(2 * auto_consider.PAUSE)
         memory.refusal = None
     for _ in range(500):
         if memory.dialogues:
