@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,6 +41,7 @@ class BotDirectory:
     variables: Mapping[str, str]
     environ: Mapping[str, str]
     given_dir: Path | None = None
+    is_offline: bool = False  # no model may be called
 
     def value(self, name: str) -> str:
         """Return the value of a variable by its name in lower case; "" if it is not set."""
@@ -51,21 +53,29 @@ class BotDirectory:
         return merged_settings(nested_settings(self.variables), nested_settings(self.environ))
 
     @property
+    def place(self) -> Path:
+        """The data directory, which may be missing: that of --data or of .env, else the usual one."""
+        return self.given_dir or self.set_dir or shared_dir()
+
+    @property
     def data_dir(self) -> Path:
         """The data directory; raises BadArgument if neither --data nor .env names it and the usual one is missing."""
-        found = self.given_dir or self.set_dir
-        if found is None:
-            found = shared_dir()
-            if not found.is_dir():
-                raise BadArgument(sentences.command_line.NO_DATA_DIR)
-        return found
+        if not (self.given_dir or self.set_dir or self.place.is_dir()):
+            raise BadArgument(sentences.command_line.NO_DATA_DIR)
+        return self.place
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether a bot has stored something in the data directory."""
+        return (self.place / LEDGER).is_file()
 
     @property
     def existing_dir(self) -> Path:
         """The data directory; raises BadArgument if it has no ledger."""
-        if not (self.data_dir / LEDGER).is_file():
-            raise BadArgument(sentences.command_line.NO_LEDGER.format(path=self.data_dir))
-        return self.data_dir
+        data_dir = self.data_dir
+        if not self.has_ledger:
+            raise BadArgument(sentences.command_line.NO_LEDGER.format(path=data_dir))
+        return data_dir
 
     @property
     def set_dir(self) -> Path | None:
@@ -78,13 +88,15 @@ class BotDirectory:
         is_here = self.value("localstore_use_cwd").strip().lower() in {"true", "1", "yes", "on", "y", "t"}
         return self.home / "data" / PLUGIN if is_here else None
 
+    @cached_property
     def configuration(self) -> Configuration:
-        """Return the settings in force in a bot that starts now; raises BadArgument."""
-        return Configuration(self.given, self.given_dir or self.set_dir or shared_dir())
+        """The settings in force in a bot that starts now; raises BadArgument."""
+        return Configuration(self.given, self.place)
 
+    @property
     def settings(self) -> Settings:
-        """Return the settings in force; raises BadArgument."""
-        return self.configuration().settings
+        """The settings in force; raises BadArgument."""
+        return self.configuration.settings
 
 
 def bot_directory(arguments: argparse.Namespace, environ: Mapping[str, str] | None = None) -> BotDirectory:
@@ -100,9 +112,8 @@ def bot_directory(arguments: argparse.Namespace, environ: Mapping[str, str] | No
     for file in files[1:]:
         variables |= _variables(file)
     data: Path | None = arguments.data
-    return BotDirectory(
-        first.parent, tuple(file for file in files if file.is_file()), variables, environ, data and data.absolute()
-    )
+    found, is_offline = tuple(file for file in files if file.is_file()), getattr(arguments, "offline", False)
+    return BotDirectory(first.parent, found, variables, environ, data and data.absolute(), is_offline)
 
 
 def shared_dir() -> Path:
@@ -155,7 +166,7 @@ async def owning(
 
     The settings are the bot's, with ``enabled`` on and ``shutdown_seconds`` 0, so that the command waits for no jobs.
     """
-    data_dir, settings = bot.data_dir if creates else bot.existing_dir, bot.settings()
+    data_dir, settings = bot.data_dir if creates else bot.existing_dir, bot.settings
     if await asyncio.to_thread(is_owned, data_dir):
         raise DirectoryInUse
     historian = settings.historian.model_copy(update={"shutdown_seconds": 0.0})

@@ -12,7 +12,7 @@ import runpy
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -32,12 +32,11 @@ from ..models.local import local_embedder
 from ..models.reranking import HttpReranker
 from ..ports import is_hashing
 from ..read_only import DirectorySnapshot, Uncounted, opened_reader
-from ..settings import ChatRole, EmbeddingSettings, ModelSettings, RerankSettings
+from ..settings import ChatRole, EmbeddingSettings, ModelSettings, RerankSettings, Settings
 from ..vectors.chroma.store import server_refusal
 from .bot_directory import BotDirectory, shared_dir
 from .doctor_variables import (
     Check,
-    ExaminedBot,
     Finding,
     bridges,
     driver,
@@ -64,15 +63,15 @@ WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right sh
 words = sentences.command_line
 
 
-def own_directory(examined: ExaminedBot) -> Iterator[Finding]:
+def own_directory(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding if .env leaves the data in a directory that all bots of the system user share."""
-    if examined.bot.set_dir is None:
+    if bot.set_dir is None:
         yield fault(words.SHARED_DIRECTORY, words.SHARED_DIRECTORY_ADVICE, path=shared_dir())
 
 
-def writable(examined: ExaminedBot) -> Iterator[Finding]:
+def writable(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding if no file can be created in the data directory; the trial file is deleted."""
-    there = _nearest(examined.data_dir)
+    there = _nearest(bot.place)
     if not there.is_dir():
         yield fault(words.NOT_A_DIRECTORY, words.NOT_A_DIRECTORY_ADVICE, path=there)
         return
@@ -82,51 +81,50 @@ def writable(examined: ExaminedBot) -> Iterator[Finding]:
     except OSError as refused:
         yield fault(words.NOT_WRITABLE, words.NOT_WRITABLE_ADVICE, path=there, reason=refused.strerror)
     else:
-        yield fine(words.WRITABLE, path=examined.data_dir)
+        yield fine(words.WRITABLE, path=bot.place)
 
 
-def owner(examined: ExaminedBot) -> Iterator[Finding]:
+def owner(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding if a running process owns the data directory; in a shared one, it may be another bot."""
-    if is_owned(examined.data_dir):
-        if examined.bot.set_dir is None and examined.bot.given_dir is None:
+    if is_owned(bot.place):
+        if bot.set_dir is None and bot.given_dir is None:
             yield fault(words.OWNED_SHARED, words.SHARED_DIRECTORY_ADVICE)
         else:
             yield hint(words.OWNED, words.OWNED_ADVICE)
 
 
-def disk(examined: ExaminedBot) -> Iterator[Finding]:
+def disk(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding if the disk of the data directory is nearly full."""
-    there = _nearest(examined.data_dir)
+    there = _nearest(bot.place)
     if (free := shutil.disk_usage(there).free) < LOW:
         level = fault if free < TOO_LOW else hint
         yield level(words.LOW_DISK, words.LOW_DISK_ADVICE, path=there, megabytes=free // 1_000_000)
 
 
-async def ledger(examined: ExaminedBot) -> AsyncIterator[Finding]:
+def ledger(bot: BotDirectory) -> Iterator[Finding]:
     """Yield findings on the ledger: damage, version, failed jobs, the length of its vectors, a clock that went back."""
-    data_dir = examined.data_dir
-    if not _nearest(data_dir).is_dir():
+
+    async def read() -> tuple[DirectorySnapshot, Sequence[object]]:
+        async with opened_reader(settings, bot.place) as reader:
+            return await reader.snapshot(), (await reader.ledger.examine(LONGEST)).damages
+
+    if not _nearest(bot.place).is_dir():
         return
-    if not examined.has_ledger:
-        try:
-            if data_dir.is_dir():
-                await asyncio.to_thread(refuse_lost_ledger, data_dir)
-        except CognitiveMemoryError as lost:
-            yield Finding("fault", str(lost), words.LEDGER_ADVICE)
-        else:
-            yield hint(words.NO_LEDGER_YET, words.NO_LEDGER_ADVICE, path=data_dir)
-        return
-    settings = examined.settings
+    settings = bot.settings if bot.has_ledger else Settings()
     try:
-        async with opened_reader(settings, data_dir) as reader:
-            snapshot, examination = await reader.snapshot(), await reader.ledger.examine(LONGEST)
+        if not bot.has_ledger:
+            if bot.place.is_dir():
+                refuse_lost_ledger(bot.place)
+            yield hint(words.NO_LEDGER_YET, words.NO_LEDGER_ADVICE, path=bot.place)
+            return
+        snapshot, damages = asyncio.run(read())
     except CognitiveMemoryError as unreadable:
         yield Finding("fault", str(unreadable), words.LEDGER_ADVICE)
         return
     yield fine(words.LEDGER_READ, events=snapshot.totals.events)
-    if examination.damages:
-        damaged, first = sentences.storage_errors.ROWS_DAMAGED, examination.damages[0]
-        yield fault(damaged, words.DAMAGE_ADVICE, count=len(examination.damages), first=first)
+    if damages:
+        damaged, first = sentences.storage_errors.ROWS_DAMAGED, damages[0]
+        yield fault(damaged, words.DAMAGE_ADVICE, count=len(damages), first=first)
     if snapshot.jobs.failed:
         yield hint(words.FAILED_JOBS, words.FAILED_JOBS_ADVICE, count=snapshot.jobs.failed)
     wanted, stored = settings.models.embedding.dimensions, snapshot.dimensions
@@ -142,7 +140,7 @@ def _nearest(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
-def packages(_: ExaminedBot) -> Iterator[Finding]:
+def packages(_: BotDirectory) -> Iterator[Finding]:
     """Yield a finding on the packages that are missing, or have a version that this release does not support."""
     try:
         wanted = [Requirement(one) for one in requires(DISTRIBUTION) or ()]
@@ -165,11 +163,11 @@ def packages(_: ExaminedBot) -> Iterator[Finding]:
         yield fine(words.PACKAGES_FIT, python=platform.python_version())
 
 
-def fonts(examined: ExaminedBot) -> Iterator[Finding]:
+def fonts(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding for each thing that drawing picture cards lacks: Pillow, or a font with Chinese characters."""
     if find_spec("PIL") is None:
         yield hint(words.NO_PILLOW, words.PILLOW_ADVICE)
-    script, own = plugin_file("cards/fonts.py"), examined.data_dir / "fonts"
+    script, own = plugin_file("cards/fonts.py"), bot.place / "fonts"
     if script is None:
         return
     if found := runpy.run_path(str(script))["found_fonts"](own).chinese:
@@ -178,7 +176,7 @@ def fonts(examined: ExaminedBot) -> Iterator[Finding]:
         yield hint(words.NO_FONT, words.FONT_ADVICE, folder=own)
 
 
-def clock(_: ExaminedBot) -> Iterator[Finding]:
+def clock(_: BotDirectory) -> Iterator[Finding]:
     """Yield a finding if the clock was never set."""
     if (now := datetime.now(timezone.utc)) < WRITTEN:
         yield fault(words.CLOCK_UNSET, words.CLOCK_ADVICE, now=f"{now:%Y-%m-%d}")
@@ -189,21 +187,21 @@ SECONDS = 30.0
 AnyModel = ModelSettings | EmbeddingSettings | RerankSettings
 
 
-async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
+def try_models(bot: BotDirectory) -> Iterator[Finding]:
     """Ask every chat model, the embedding model and the reranking model that are set."""
-    models = examined.settings.models
-    snapshot = await _snapshot(examined)
+    models = bot.settings.models
+    snapshot = asyncio.run(_snapshot(bot))
     if not models.historian.model_name:
-        yield _without_model(examined, snapshot)
+        yield _without_model(bot, snapshot)
     for wanted in (models.embedding, models.rerank):
         if not wanted.model_name and "/" in wanted.local:
-            folder = fastembed_models.folder_of(wanted.local, wanted.local_path, examined.data_dir)
-            if refusal := await asyncio.to_thread(fastembed_models.refusal, wanted.local, folder):
+            folder = fastembed_models.folder_of(wanted.local, wanted.local_path, bot.place)
+            if refusal := fastembed_models.refusal(wanted.local, folder):
                 yield Finding("fault", words.LOCAL_MODEL_REFUSED.format(name=wanted.local), refusal)
             else:
                 yield fine(words.LOCAL_MODEL, name=wanted.local)
     if not models.embedding.model_name and "/" not in models.embedding.local:
-        used = await asyncio.to_thread(local_embedder, models.embedding, Path())
+        used = local_embedder(models.embedding, Path())
         yield fine(words.HASHING if is_hashing(used) else words.ENCODER)
     by_role: dict[str, AnyModel] = {role: models.of(role) for role in ROLES}
     by_role |= {"embedding": models.embedding, "rerank": models.rerank}
@@ -214,19 +212,19 @@ async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
             keys = given, "api_url" if wanted.model_name else "model_name"
             given, missing = (sentences.settings.env_name(f"models.{role}.{key}") for key in keys)
             yield fault(words.HALF_MODEL, words.HALF_MODEL_ADVICE, given=given, missing=missing)
-    if examined.is_offline:
+    if bot.is_offline:
         yield hint(words.OFFLINE)
         return
     tried: list[AnyModel] = []
     for role, wanted in by_role.items():
         if wanted.model_name and wanted.api_url and wanted not in tried:  # roles may share a model
             tried.append(wanted)
-            yield await _tried(role, wanted, snapshot.dimensions if snapshot else 0)
+            yield asyncio.run(_tried(role, wanted, snapshot.dimensions if snapshot else 0))
 
 
-def _without_model(examined: ExaminedBot, snapshot: DirectorySnapshot | None) -> Finding:
+def _without_model(bot: BotDirectory, snapshot: DirectorySnapshot | None) -> Finding:
     """Return whose model the bot borrows while it runs, or how to get one."""
-    settings = examined.settings
+    settings = bot.settings
     if lenders := snapshot.lenders if snapshot else settings.lenders(is_new=True):
         return fine(words.BORROWED, names="、".join(lenders))
     if settings.bridges and settings.models.historian.borrow == "auto":
@@ -236,11 +234,11 @@ def _without_model(examined: ExaminedBot, snapshot: DirectorySnapshot | None) ->
     return hint(words.NO_MODEL, words.NO_MODEL_ADVICE)
 
 
-async def _snapshot(examined: ExaminedBot) -> DirectorySnapshot | None:
+async def _snapshot(bot: BotDirectory) -> DirectorySnapshot | None:
     """Return the figures of the data directory; None if it has no ledger, or one that cannot be read."""
     try:
-        if examined.has_ledger:
-            async with opened_reader(examined.settings, examined.data_dir) as reader:
+        if bot.has_ledger:
+            async with opened_reader(bot.settings, bot.place) as reader:
                 return await reader.snapshot()
     except CognitiveMemoryError:
         pass
@@ -274,11 +272,11 @@ async def _tried(role: str, wanted: AnyModel, stored: int) -> Finding:
         await client.close()
 
 
-async def try_vector_server(examined: ExaminedBot) -> AsyncIterator[Finding]:
+def try_vector_server(bot: BotDirectory) -> Iterator[Finding]:
     """Ask the Chroma server, if one is set."""
-    settings = examined.settings.vector_store
-    if not examined.is_offline:
-        if refusal := await asyncio.to_thread(server_refusal, settings, SECONDS):
+    settings = bot.settings.vector_store
+    if not bot.is_offline:
+        if refusal := server_refusal(settings, SECONDS):
             yield Finding("fault", refusal, words.CHROMA_ADVICE)
         elif settings.url:
             yield fine(words.CHROMA_ANSWERS)
@@ -310,17 +308,14 @@ _STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
 
 async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Run every check and print what was found; the status says whether there is a fault."""
-    examined, found = ExaminedBot(bot, is_offline=arguments.offline), list[tuple[str, Finding]]()
-    for name, check in CHECKS.items():
-        findings = check(examined)  # nothing runs before the first finding is asked for
-        here: list[Finding] = []
-        with suppress(BadArgument):  # settings that cannot be used: "values" tells of them
-            if isinstance(findings, AsyncIterator):
-                async for one in findings:
-                    here.append(one)  # noqa: PERF401  # those before an error are kept
-            else:
-                await asyncio.to_thread(here.extend, findings)
-        found += [(name, one) for one in here]
+    found: list[tuple[str, Finding]] = []
+
+    def run_checks() -> None:
+        for name, check in CHECKS.items():
+            with suppress(BadArgument):  # settings that cannot be used: "values" tells of them
+                found.extend((name, finding) for finding in check(bot))  # keeps those before an error
+
+    await asyncio.to_thread(run_checks)
     counts = Counter(finding.level for _, finding in found)
     if arguments.json:
         figures = [{"check": name, **vars(one)} for name, one in found]

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Literal
 
 from .. import sentences
-from ..configuration import Configuration, found_key, setting_keys
+from ..configuration import found_key, setting_keys
 from ..env_variables import FIELD, decoded
 from ..errors import BadArgument
-from ..lost_ledger import LEDGER
 from ..settings import SHORTEST_TOKEN, Settings, bad_settings, unknown_keys
-from .bot_directory import BotDirectory, shared_dir
+from .bot_directory import BotDirectory
 from .main import plugin_file
 
 
@@ -45,36 +42,8 @@ def fine(what: str, **values: object) -> Finding:
     return Finding("fine", what.format(**values))
 
 
-@dataclass
-class ExaminedBot:
-    """What is examined: a bot's files and variables; ``is_offline`` forbids calls of models."""
-
-    bot: BotDirectory
-    is_offline: bool = False
-
-    @cached_property
-    def configuration(self) -> Configuration:
-        """The settings in force; raises BadArgument if the bot would refuse them."""
-        return self.bot.configuration()
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force; raises BadArgument as above."""
-        return self.configuration.settings
-
-    @property
-    def data_dir(self) -> Path:
-        """The data directory, which may be missing."""
-        return self.bot.given_dir or self.bot.set_dir or shared_dir()
-
-    @property
-    def has_ledger(self) -> bool:
-        """Whether a bot has stored something in the data directory."""
-        return (self.data_dir / LEDGER).is_file()
-
-
-Check = Callable[[ExaminedBot], Iterable[Finding] | AsyncIterator[Finding]]
-"""Yields findings, nothing if there is nothing to say; one that is not asynchronous may block.
+Check = Callable[[BotDirectory], Iterator[Finding]]
+"""Yields findings, nothing if there is nothing to say; it blocks.
 
 A check that needs the settings in force ends with BadArgument where there are none: another one says what is wrong.
 """
@@ -90,19 +59,19 @@ _DRIVER = "~fastapi"  # NoneBot's own default
 words = sentences.command_line
 
 
-def env_file(examined: ExaminedBot) -> Iterator[Finding]:
+def env_file(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding if there is no .env."""
-    files = examined.bot.files
+    files = bot.files
     if files:
         yield fine(words.ENV_READ, files="、".join(map(str, files)))
     else:
-        yield fault(words.NO_ENV, words.NO_ENV_ADVICE, home=examined.bot.home)
+        yield fault(words.NO_ENV, words.NO_ENV_ADVICE, home=bot.home)
 
 
-def prefixes(examined: ExaminedBot) -> Iterator[Finding]:
+def prefixes(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding for the variables that were meant for this plugin but have another prefix."""
     groups = "|".join(Settings.model_fields)
-    for name in sorted(examined.bot.variables):
+    for name in sorted(bot.variables):
         if name.startswith(PREFIX) or name == FIELD:
             continue
         dotted = name.replace("__", ".")
@@ -117,9 +86,9 @@ def prefixes(examined: ExaminedBot) -> Iterator[Finding]:
         yield Finding("fault", words.WRONG_PREFIX.format(name=name.upper()), advice)
 
 
-def values(examined: ExaminedBot) -> Iterator[Finding]:
+def values(bot: BotDirectory) -> Iterator[Finding]:
     """Yield findings on unknown settings, values that cannot be used, and settings without effect."""
-    given = examined.bot.given
+    given = bot.given
     for key in unknown_keys(given):
         advice = words.CORRECT_ENV
         try:
@@ -131,30 +100,30 @@ def values(examined: ExaminedBot) -> Iterator[Finding]:
         yield Finding("fault", str(one), words.CORRECT_ENV)
 
 
-def overrides(examined: ExaminedBot) -> Iterator[Finding]:
+def overrides(bot: BotDirectory) -> Iterator[Finding]:
     """Yield findings on settings changed at run time, and on what in overrides.json is not used."""
-    for key, value in examined.configuration.overridden.items():
+    for key, value in bot.configuration.overridden.items():
         yield fine(words.OVERRIDDEN, key=key, value=value)
-    for problem in examined.configuration.problems:
+    for problem in bot.configuration.problems:
         yield Finding("fault", problem, words.OVERRIDES_ADVICE)
 
 
-def superusers(examined: ExaminedBot) -> Iterator[Finding]:
+def superusers(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding if the bot has no superusers: nobody can use the superusers' commands then."""
-    if decoded(examined.bot.value("superusers") or "[]") in ([], "", {}):
+    if decoded(bot.value("superusers") or "[]") in ([], "", {}):
         yield hint(words.NO_SUPERUSERS, words.SUPERUSERS_ADVICE)
 
 
-def driver(examined: ExaminedBot) -> Iterator[Finding]:
+def driver(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding if the driver cannot connect any OneBot WebSocket."""
-    named, parts = _drivers(examined)
+    named, parts = _drivers(bot)
     missing = [name for name in parts if name != "none" and find_spec(name) is None]
     if missing:
         what = words.DRIVER_MISSING.format(driver=named, names="、".join(missing))
         yield Finding("fault", what, words.DRIVER_INSTALL.format(extras=",".join(missing)))
         return
     is_client, is_server = not _SOCKET_CLIENTS.isdisjoint(parts), not _SERVERS.isdisjoint(parts)
-    if examined.bot.value("onebot_ws_urls") or examined.bot.value("onebot_v11_ws_urls"):
+    if bot.value("onebot_ws_urls") or bot.value("onebot_v11_ws_urls"):
         if not is_client:
             yield fault(words.NO_CLIENT, words.NO_CLIENT_ADVICE, driver=named)
     elif not (is_client or is_server):
@@ -163,44 +132,44 @@ def driver(examined: ExaminedBot) -> Iterator[Finding]:
         yield fault(words.SERVER_WITHOUT_SOCKETS, words.SERVER_WITHOUT_SOCKETS_ADVICE)
 
 
-def _drivers(examined: ExaminedBot) -> tuple[str, list[str]]:
+def _drivers(bot: BotDirectory) -> tuple[str, list[str]]:
     """Return DRIVER as written, and the names in it."""
-    named = examined.bot.value("driver") or _DRIVER
+    named = bot.value("driver") or _DRIVER
     return named, [part.strip().rpartition("~")[2].rpartition(".")[2] for part in named.split("+")]
 
 
-def http(examined: ExaminedBot) -> Iterator[Finding]:
+def http(bot: BotDirectory) -> Iterator[Finding]:
     """Yield findings on the HTTP interface: tokens that can be guessed, and a driver that cannot serve it."""
-    named, parts = _drivers(examined)
+    named, parts = _drivers(bot)
     for key in ("token", "metrics_token"):
         name = sentences.settings.env_name(f"http.{key}")
-        length = len(getattr(examined.settings.http, key).get_secret_value().strip())
+        length = len(getattr(bot.settings.http, key).get_secret_value().strip())
         if 0 < length < SHORTEST_TOKEN:
             yield fault(words.GUESSABLE, words.GUESSABLE_ADVICE, name=name, length=length)
         if length and "fastapi" not in parts:
             yield fault(words.HTTP_WITHOUT_FASTAPI, words.HTTP_WITHOUT_FASTAPI_ADVICE, name=name, driver=named)
 
 
-def open_door(examined: ExaminedBot) -> Iterator[Finding]:
+def open_door(bot: BotDirectory) -> Iterator[Finding]:
     """Yield findings if other machines can reach the bot's port and no secret, or no token, keeps out forged events."""
-    host = examined.bot.value("host") or "127.0.0.1"
+    host = bot.value("host") or "127.0.0.1"
     try:
         is_private = ip_address(str(decoded(host))).is_loopback
     except ValueError:
         is_private = host == "localhost"
     secrets = ("onebot_v11_secret", "onebot_secret")
     tokens = (*("onebot_access_token", "onebot_v11_access_token"), "onebot_v12_access_token")
-    if not is_private and not any(map(examined.bot.value, secrets)):
+    if not is_private and not any(map(bot.value, secrets)):
         yield fault(words.FORGEABLE, words.FORGEABLE_ADVICE, host=host)
-    if not is_private and not any(map(examined.bot.value, tokens)):
+    if not is_private and not any(map(bot.value, tokens)):
         yield hint(words.UNGUARDED, words.UNGUARDED_ADVICE, host=host)
 
 
-def bridges(examined: ExaminedBot) -> Iterator[Finding]:
+def bridges(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding for each name in ``bridges`` that no bridge has; without the plugin nothing is known of them."""
     if package := plugin_file("bridges/__init__.py"):
         assigned = _COMPANIONS.search(package.read_text("utf-8"))
         known = re.findall(r'"(.+?)"', assigned[1]) if assigned else []
-        for name in examined.settings.bridges:
+        for name in bot.settings.bridges:
             if name not in known and not re.match("openai:.", name):
                 yield fault(words.UNKNOWN_BRIDGE, words.UNKNOWN_BRIDGE_ADVICE, name=name, known="、".join(known))

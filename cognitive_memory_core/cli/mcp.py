@@ -32,7 +32,7 @@ async def serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Answer a client until it closes standard input."""
     if not mcp_server.is_installed():
         return refuse(sentences.command_line.MCP_IS_MISSING)
-    agent, user_id = bot.settings().agent, checked_id(arguments.user, "--user")
+    agent, user_id = bot.settings.agent, checked_id(arguments.user, "--user")
     if arguments.group:
         scene = Scene.group(checked_id(arguments.group, "--group"), user_id, agent=agent)
     else:
@@ -57,7 +57,7 @@ class DirectoryExchange:
 
     def __init__(self, bot: BotDirectory, scene: Scene, url: str) -> None:
         """Answer in ``scene``; ``url`` is where the bot listens."""
-        self._bot, self._scene, self._settings, self._data_dir = bot, scene, bot.settings(), bot.data_dir
+        self._bot, self._scene, self._settings, self._data_dir = bot, scene, bot.settings, bot.data_dir
         token = self._settings.http.token.get_secret_value().strip()
         self._ask_bot = bot_exchange(url, token, scene) if token else None
         self._lock, self._stack = asyncio.Lock(), AsyncExitStack()

@@ -31,12 +31,12 @@ LONGEST = 4_000  # characters of a query
 
 async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Search events, or lines of the log, and print the best ones."""
-    settings = bot.settings()
+    settings = bot.settings
     user = arguments.user and checked_id(arguments.user, "--user")
     group = arguments.group and checked_id(arguments.group, "--group")
     kinds = ("message",) if arguments.messages else MEMORY_KINDS
     wanted = ReadFilter(Scene.operator(settings.agent), user, group, kinds)
-    async with opened_reader(bot.settings(), bot.existing_dir) as reader:
+    async with opened_reader(bot.settings, bot.existing_dir) as reader:
         hits = await reader.search(wanted, arguments.query[:LONGEST], top_k=arguments.n)
     figures, lines = list[Mapping[str, object]](), list[str]()
     for hit in hits:
@@ -52,12 +52,12 @@ async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 async def report(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Print the quality of what is remembered as Markdown or JSON."""
-    async with opened_reader(bot.settings(), bot.existing_dir) as reader:
+    async with opened_reader(bot.settings, bot.existing_dir) as reader:
         found = await reader.report(days=arguments.days)
     if arguments.json:
         show(arguments, report_figures(found), "")
     else:
-        sys.stdout.write(report_markdown(found, bot.settings().zone))
+        sys.stdout.write(report_markdown(found, bot.settings.zone))
     return DONE
 
 
@@ -65,7 +65,7 @@ async def export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Write the whole memory, or one person's part, as JSON Lines."""
     target: Path = arguments.file.absolute()
     user = checked_id(arguments.user, "--user") if arguments.user is not None else None
-    async with opened_reader(bot.settings(), bot.existing_dir) as reader:
+    async with opened_reader(bot.settings, bot.existing_dir) as reader:
         totals = (await reader.snapshot()).totals
         rows = None if user else totals.events + totals.messages + totals.memos + totals.pins
         with progress_bar(sentences.command_line.EXPORTING, rows) as bar:
@@ -100,7 +100,7 @@ async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
                 raise BadArgument(sentences.command_line.UNKNOWN_JOB)
             count = await memory.revive(ids[0])
         return show(arguments, {"retried": count}, sentences.command_line.RETRIED.format(count=count))
-    configuration = bot.configuration()
+    configuration = bot.configuration
     is_running = await asyncio.to_thread(is_owned, bot.data_dir)
     async with opened_reader(configuration.settings, bot.existing_dir) as reader:
         snapshot = await reader.snapshot()

@@ -106,7 +106,7 @@ async def reindex(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 async def download(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Fetch models that run on this machine; a bot itself never downloads any."""
-    models = bot.settings().models
+    models = bot.settings.models
     set_names = {name for name in (models.embedding.local, models.rerank.local) if "/" in name}
     names: list[str] = arguments.names or sorted(set_names)
     if not names:
@@ -131,7 +131,7 @@ async def import_chat(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
     The place is the one that the operator names: a file never decides where it goes.
     """
-    settings, path = bot.settings(), Path(arguments.path)
+    settings, path = bot.settings, Path(arguments.path)
     if bool(arguments.group) == bool(arguments.user):
         raise BadArgument(sentences.caller.PLACE_WANTED)
     if settings.isolate_bots and not arguments.agent:
@@ -176,7 +176,7 @@ async def _taken_in(file: ChatFile, memory: CognitiveMemory) -> tuple[Backfill, 
 
 async def migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Take over the source, or with ``--dry-run`` count what is in it."""
-    settings, path, words = bot.settings(), arguments.path, sentences.caller
+    settings, path, words = bot.settings, arguments.path, sentences.caller
     if settings.isolate_bots and not arguments.agent:
         raise BadArgument(words.WHICH_AGENT)
     destination = Destination(
