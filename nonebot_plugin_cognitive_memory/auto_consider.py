@@ -269,7 +269,7 @@ def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
 
 
 considerer = Considerer(get_memory, setup.settings.capture, file=setup.data_dir / FILE if setup.data_dir else None)
-lifetime.on_late_line(considerer.note)
+lifetime.on_late_line = considerer.note
 get_driver().on_startup(considerer.start)
 get_driver().on_shutdown(considerer.stop)
 get_driver().on_shutdown(lifetime.settle)  # the last hook runs first: waiting lines are collected before the rest stops

@@ -26,38 +26,33 @@ from .config import Setup, lender_names, lent_model, setup
 
 LINES = 5_000  # that may wait; later ones are refused
 CALLS = 2_000  # turns, dialogues and withdrawals that may wait
-WAIT = 60.0  # seconds from the start of the opening for which calls wait
+WAIT = 60.0  # seconds for which a call waits
 
 
 class OpeningMemory(core.CognitiveMemory):
     """Replaces a memory while it is being opened: reads find nothing; once the memory is open, calls are forwarded.
 
     :meth:`observe` stores a line without waiting; :meth:`remember`, :meth:`consider` and :meth:`recall_message` return
-    when the memory has answered. ``calm`` is set while nothing waits, ``is_over`` once the memory has opened or failed
-    to open.
+    when the memory has answered. ``opened`` is that memory, an absent one if it did not open, None until then.
     """
 
-    def __init__(self, reason: str = "") -> None:
+    def __init__(self, reason: str) -> None:
         """Start with nothing waiting; ``reason`` states why there is no memory yet."""
         super().__init__(reason)
-        self._memory = core.CognitiveMemory.absent(reason)
+        self.opened: core.CognitiveMemory | None = None
         self.lines: deque[core.Message] = deque()  # that wait, oldest first
-        self._calls = 0
+        self.calls = 0  # that wait
         self._order = asyncio.Lock()
-        self._released = asyncio.Event()
-        self.calm = asyncio.Event()
-        self.calm.set()
-        self.is_over = self._has_given_up = False
+        self._is_over = asyncio.Event()
         self.refused_lines = self.refused_calls = 0
 
     async def observe(self, message: core.Message) -> None:
         """Keep a line until the memory is open; if there is no room, count it as refused."""
         await super().observe(message)  # rejects anything but a message
-        if self.is_over:
-            await self._memory.observe(message)
+        if self.opened is not None:
+            await self.opened.observe(message)
         elif len(self.lines) < LINES:
             self.lines.append(message)
-            self.calm.clear()
         else:
             self.refused_lines += 1
 
@@ -81,56 +76,48 @@ class OpeningMemory(core.CognitiveMemory):
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
         """Yield the memory once it is open and earlier callers are done; yield an absent one if the call is refused."""
-        if self._calls >= CALLS or self._has_given_up:
+        if self.calls >= CALLS:
             self.refused_calls += 1
             yield core.CognitiveMemory.absent(self.reason)
             return
-        self._calls += 1
-        self.calm.clear()
+        self.calls += 1
+        loop = asyncio.get_running_loop()
+        latest = loop.time() + WAIT
         try:
             async with self._order:
-                await self._released.wait()
-                yield self._memory
+                try:
+                    await asyncio.wait_for(self._is_over.wait(), max(latest - loop.time(), 0.0))
+                except asyncio.TimeoutError:
+                    self.refused_calls += not self._is_over.is_set()
+                yield self.opened or core.CognitiveMemory.absent(self.reason)
         finally:
-            self._calls -= 1
-            self._note_calm()
+            self.calls -= 1
+
+    async def settled(self) -> None:
+        """Return once the memory is open and has accepted all lines and calls that wait now."""
+        async with self._order:
+            await self._is_over.wait()
 
     async def hand_over(self, memory: core.CognitiveMemory) -> list[core.Message]:
-        """Forward the waiting lines to the opened memory, and use it from now on; return those lines.
-
-        Calls keep waiting until :meth:`release_calls`.
-        """
+        """Forward the waiting lines, then the calls, to the opened memory; use it from now on; return those lines."""
         passed_on: list[core.Message] = []
         while self.lines:
             passed_on.append(self.lines.popleft())
             await memory.observe(passed_on[-1])
-        self._memory, self.is_over, self._has_given_up = memory, True, False
-        self._note_calm()
+        self.opened = memory
+        self._is_over.set()
         return passed_on
 
-    def release_calls(self) -> None:
-        """Resume the waiting calls in order."""
-        self._released.set()
-
-    def refuse_calls(self) -> None:
-        """Refuse the calls that are waiting, and new ones until the memory is open."""
-        if not self.is_over and not self._has_given_up:
-            self._has_given_up = True
-            self.refused_calls += self._calls
-            self.release_calls()
-
-    def close(self) -> None:
-        """Refuse all waiting lines and calls, because the memory did not open."""
-        if not self.is_over:
-            self.refuse_calls()
+    def close(self) -> bool:
+        """Refuse all waiting lines and calls, because the memory did not open; return False if it did."""
+        if self.opened is None:
+            self.refused_calls += self.calls
             self.refused_lines += len(self.lines)
             self.lines.clear()
-            self.is_over, self._has_given_up = True, False
-            self._note_calm()
-
-    def _note_calm(self) -> None:
-        if not self._calls and not self.lines:
-            self.calm.set()
+            self.opened = core.CognitiveMemory.absent(self.reason)
+            self._is_over.set()
+            return True
+        return False
 
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
@@ -146,9 +133,9 @@ class Lifetime:
         self._setup = setup
         self._is_tried = asyncio.Event()  # the memory was opened, or could not be
         self._loop: core.BackgroundLoop | None = None
-        self._opening = OpeningMemory()
-        self._opening.close()
-        self._late: list[Callable[[core.Message], None]] = []
+        self._opening: OpeningMemory | None = None  # the present or the last one
+        self.on_late_line: Callable[[core.Message], None] = lambda _: None
+        """Called with each line that waited for the memory, once the memory has got it."""
         self.started_at = datetime.now(timezone.utc)
         self.memory = core.CognitiveMemory.absent(setup.problem)
         self.is_open = False
@@ -157,29 +144,29 @@ class Lifetime:
     @property
     def is_listening(self) -> bool:
         """Return whether lines are accepted now, either by the memory or until it is open."""
-        return self.memory.is_running or not self._opening.is_over
+        return self.memory.is_running or (self._opening is not None and self._opening.opened is None)
 
     @property
     def refused(self) -> str:
         """Return a sentence on lines and calls refused because the memory was not open yet; "" if none were."""
-        lines, calls = self._opening.refused_lines, self._opening.refused_calls
-        return replies.log.CAME_TOO_EARLY.format(lines=lines, calls=calls) if lines or calls else ""
-
-    def on_late_line(self, told: Callable[[core.Message], None]) -> None:
-        """Register a function that is called with each line that waited for the memory, once the memory has got it."""
-        self._late.append(told)
+        opening = self._opening
+        if opening is None or not (opening.refused_lines or opening.refused_calls):
+            return ""
+        return replies.log.CAME_TOO_EARLY.format(lines=opening.refused_lines, calls=opening.refused_calls)
 
     def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
         """Return the lines of a place that wait for the memory to open, oldest first."""
-        return [line for line in self._opening.lines if line.scene.scope == scene.scope]
+        lines = self._opening.lines if self._opening else ()
+        return [line for line in lines if line.scene.scope == scene.scope]
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
         """Yield the memory to one caller after another, in order of arrival, and only once it is open."""
-        if self._opening.is_over and self._opening.calm.is_set():
+        opening = self._opening
+        if opening is None or (opening.opened is not None and not opening.calls):
             yield self.memory
         else:
-            async with self._opening.in_order() as memory:
+            async with opening.in_order() as memory:
                 yield memory
 
     async def start(self) -> None:
@@ -203,9 +190,10 @@ class Lifetime:
 
     async def settle(self) -> None:
         """Wait at most ``shutdown_seconds`` until the memory has accepted what waited for it to open."""
-        if self._loop is not None and not self._opening.calm.is_set():
+        opening = self._opening
+        if self._loop is not None and opening and (opening.lines or opening.calls):
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._opening.calm.wait(), self._setup.settings.historian.shutdown_seconds)
+                await asyncio.wait_for(opening.settled(), self._setup.settings.historian.shutdown_seconds)
 
     async def stop(self) -> None:
         """Close the memory; nothing that it accepted is lost."""
@@ -215,19 +203,19 @@ class Lifetime:
             closing = asyncio.ensure_future(loop.stop())
             await asyncio.wait((closing,), timeout=self._setup.settings.historian.shutdown_seconds + GRACE)
 
-    def _wait_for_opening(self) -> None:
+    def _wait_for_opening(self) -> OpeningMemory:
         self._is_tried.clear()
-        self.memory = self._opening = OpeningMemory(replies.log.STILL_OPENING)
+        self.memory = self._opening = opening = OpeningMemory(replies.log.STILL_OPENING)
+        return opening
 
     async def _live(self, directory: Path) -> float:
         """Hold the memory open until this is cancelled; if not by :meth:`stop`, the loop opens it again."""
-        opening, reason = self._opening, ""
-        giving_up = asyncio.get_running_loop().call_later(WAIT, opening.refuse_calls)
+        opening, reason = self._opening or self._wait_for_opening(), ""
         try:
             settings = self._setup.settings
             lend = lent_model if settings.bridges else None
             async with core.CognitiveMemory.open(settings, directory, lend=lend) as memory:
-                await self._begin(memory, directory)
+                await self._begin(memory, opening, directory)
                 try:
                     await asyncio.Event().wait()
                 finally:
@@ -240,25 +228,21 @@ class Lifetime:
             reason = type(unforeseen).__name__
             logger.opt(exception=unforeseen).error(replies.log.logged(replies.log.NOT_OPENED.format(reason=reason)))
         finally:
-            giving_up.cancel()
             self.is_open = False
             if self._opening is opening:
                 self.memory = core.CognitiveMemory.absent(reason)
-            if not opening.is_over:
-                opening.close()
+            if opening.close():
                 self._tell_refused()
             self._is_tried.set()
         return math.inf
 
-    async def _begin(self, memory: core.CognitiveMemory, directory: Path) -> None:
+    async def _begin(self, memory: core.CognitiveMemory, opening: OpeningMemory, directory: Path) -> None:
         """Start to use a memory that was opened: first hand it the lines that waited, then release the calls."""
         lent = await lent_model()
-        late = await self._opening.hand_over(memory)
+        late = await opening.hand_over(memory)
         self.memory = memory
         for line in late:
-            for told in self._late:
-                told(line)
-        self._opening.release_calls()
+            self.on_late_line(line)
         self.is_open = True
         self._is_tried.set()
         if not gc.get_freeze_count():  # a full collection of all that lives until the bot's end would block the loop

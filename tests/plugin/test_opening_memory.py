@@ -50,7 +50,7 @@ async def lifetime(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     from nonebot_plugin_cognitive_memory.commands import places
 
     life = lifetime_of(tmp_path / "data", vector_store={"backend": "exact"})
-    life.on_late_line(considerer.note)
+    life.on_late_line = considerer.note
     for module in (lifecycle, injected, capture, injected, places):
         monkeypatch.setattr(module, "lifetime", life)
     monkeypatch.setattr(lifecycle, "PATIENCE", 0.01)
