@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from . import sentences
 from .consent import Consent
@@ -44,10 +44,9 @@ TRIES = 3  # rebuilds in a row while further erasures happen
 
 
 class Purge:
-    """Removes the bytes of erased data from the disk, at most once an hour.
+    """Removes the bytes of erased data from the disk, at most once an hour: from the ledger, then from the index.
 
-    The index is purged first. The ledger is purged last, because it records that a purge is due until both are done. If
-    the index is unavailable, only the ledger is purged.
+    The ledger records that a purge is due until both are done. If the index is unavailable, both are purged again.
     """
 
     def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
@@ -58,7 +57,6 @@ class Purge:
         self._running = asyncio.Lock()
         self.turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
         self._erasures = 0
-        self._apart: tuple[int, datetime] | None = None  # erasures and time at the last purge of the ledger alone
         self._task: asyncio.Task[bool] | None = None
 
     @asynccontextmanager
@@ -103,14 +101,11 @@ class Purge:
                 for _ in range(TRIES):
                     async with self.turn:  # waits for a running erasure, so that the rebuild sees it
                         erasures = self._erasures
-                    try:
-                        await self._rebuild()
-                    except CognitiveMemoryError:
-                        await self._purge_ledger_only()
-                        raise
+                        await self._eraser.purge(self._clock.now())
+                    await self._rebuild()
                     async with self.turn:
                         if erasures == self._erasures:
-                            await self._eraser.purge(self._clock.now(), is_over=True)
+                            await self._eraser.end_purge()
                             clear_caches()  # entries cached by searches that ran during an erasure
                             return True
                 return False
@@ -122,15 +117,6 @@ class Purge:
         """Return the seconds until a purge is allowed again; a last purge dated in the future is ignored."""
         passed = EVERY if state.purged_at is None else self._clock.now() - state.purged_at
         return (EVERY - passed).total_seconds() if timedelta() <= passed < EVERY else 0.0
-
-    async def _purge_ledger_only(self) -> None:
-        """Purge the ledger alone while the index is unavailable, at most once an hour; a purge of both stays due."""
-        async with self.turn:
-            now, (erasures, at) = self._clock.now(), self._apart or (-1, None)
-            if erasures == self._erasures or (at is not None and timedelta() <= now - at < EVERY):
-                return
-            await self._eraser.purge(now, is_over=False)
-            self._apart = (self._erasures, now)
 
 
 @dataclass(frozen=True)

@@ -247,19 +247,23 @@ class Eraser(Table):
         """Return all tombstones with the key of their hashes."""
         return consent.tombstones_of(connection)
 
-    async def purge(self, at: datetime, *, is_over: bool = True) -> None:
+    async def purge(self, at: datetime) -> None:
         """Remove the bytes of erased data from every file of the ledger, including migration copies.
 
-        If ``is_over`` is false, the purge stays due, because files outside the ledger still hold the bytes.
+        The purge stays due until :meth:`end_purge`, because files outside the ledger may still hold the bytes.
         """
         async with self._copying, self._erasing:
             await purge(self.database)
-            if is_over:
-                done = (
-                    "UPDATE meta SET value = CASE key WHEN 'purged_us' THEN ? END"
-                    " WHERE key IN ('purge_due_us', 'purged_us')"
-                )
-                await self.database.write(lambda connection: connection.execute(done, (micros(at),)).rowcount)
+            await self._note_purge(at)
+
+    @writes
+    def _note_purge(self, connection: Connection, at: datetime) -> None:
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'purged_us'", (micros(at),))
+
+    @writes
+    def end_purge(self, connection: Connection) -> None:
+        """Record that no file holds erased bytes any more."""
+        connection.execute("UPDATE meta SET value = NULL WHERE key = 'purge_due_us'")
 
     @reads
     def purge_due(self, connection: Connection) -> PurgeState:

@@ -198,22 +198,17 @@ async def test_tombstones_tell_nobodys_id_and_keep_the_latest_time(ledger: Ledge
 
 
 async def test_a_purge_is_due_from_the_oldest_erasure_until_it_is_done(ledger: Ledger) -> None:
-    """A purge is due since the oldest erasure that was not purged, and no longer due once it is done."""
+    """A purge is due since the oldest erasure that was not purged, until the index is purged, too."""
     assert await ledger.eraser.purge_due() == PurgeState()
     await forgotten(ledger)
     await ledger.eraser.forget_place(GROUP.scope, later(days=1))
     assert await ledger.eraser.purge_due() == PurgeState(EVENING)
     await ledger.eraser.purge(later(days=2))
+    assert await ledger.eraser.purge_due() == PurgeState(EVENING, later(days=2))
+    await ledger.eraser.end_purge()
     assert await ledger.eraser.purge_due() == PurgeState(None, later(days=2))
     await ledger.eraser.forget_place(GROUP.scope, later(days=3))
     assert await ledger.eraser.purge_due() == PurgeState(later(days=3), later(days=2))
-
-
-async def test_a_purge_that_is_not_over_stays_due(ledger: Ledger) -> None:
-    """A purge of the ledger that is not over elsewhere stays due."""
-    await forgotten(ledger)
-    await ledger.eraser.purge(later(days=2), is_over=False)
-    assert await ledger.eraser.purge_due() == PurgeState(EVENING)
 
 
 async def test_a_name_counts_only_where_its_bearer_was_seen(ledger: Ledger) -> None:

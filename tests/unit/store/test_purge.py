@@ -166,7 +166,7 @@ async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None
         await committed(ledger, an_event("别的", OTHER))
         reader.execute("COMMIT")
         await ledger.eraser.purge(later(days=2))
-    assert await ledger.eraser.purge_due() == PurgeState(None, later(days=2))
+    assert await ledger.eraser.purge_due() == PurgeState(NOON, later(days=2))
     assert residue(path.parent, []) == []
     await ledger.close()
 
