@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import sentences
-from ..domain.profile import Profile, ProfileKey
+from ..domain.profile import Profile
 from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
 from ..ports import Embedder
 from ..profiles.files import FileProfiles
@@ -124,8 +125,8 @@ class Indexer:
 class ProfileIndexer(Indexer):
     """Embeds profiles without a vector; at the start it indexes files that people added, edited or removed by hand.
 
-    A profile that the model refuses is skipped for an hour or until it changes. An unreadable one is tried again every
-    few minutes. Neither delays other profiles, or callers that wait for the index.
+    If one cannot be read, all are looked at again every few minutes. It delays neither other profiles nor callers that
+    wait for the index.
     """
 
     def __init__(
@@ -136,17 +137,13 @@ class ProfileIndexer(Indexer):
         embedder: Embedder,
         *,
         elapsed: Callable[[], float] = time.monotonic,
-        read_again: float = READ_AGAIN,
     ) -> None:
-        """Keep ``index`` equal to ``store``; unreadable profiles are tried again after ``read_again`` seconds."""
+        """Keep ``index`` equal to ``store``."""
         super().__init__("profile index", embedder, book, batch=PROFILE_BATCH, elapsed=elapsed)
-        self._read_again = read_again
         self._files = store
         self._index = index
-        self._unread: dict[ProfileKey, str] = {}  # errors of unreadable profiles
         self._reading = ErrorState("profile index")
-        self._read_again_at = 0.0
-        self._is_fresh = False
+        self._refresh_at = -math.inf
 
     @property
     def error_states(self) -> list[ErrorState]:
@@ -155,42 +152,24 @@ class ProfileIndexer(Indexer):
 
     async def has_lag(self) -> bool:
         """Return whether any profile still waits for a vector."""
-        return not self._is_fresh or await super().has_lag()
+        return self._refresh_at == -math.inf or await super().has_lag()
 
     async def refresh(self) -> None:
         """Make the index equal to the files: add new and changed profiles, remove those without a file."""
-        known = await self._index.versions()
-        keys = await self._files.keys()
-        for key in keys:
-            await self._take_in(key, known.get(key))
-        for key in (set(known) | set(self._unread)) - set(keys):
-            await self._take_in(key)
-        self._is_fresh = True
-        self._read_again_at = self._elapsed() + self._read_again
-
-    async def _take_in(self, key: ProfileKey, known: str | None = None) -> None:
-        """Index one profile unless its version is ``known``; log an unreadable one once."""
-        try:
-            profile = await self._files.find(key)
-            if profile is None or profile.version != known:
-                await self._index.take_in(key, self._files.read)
-        except UnavailableError as refused:
-            if key not in self._unread:
-                said = sentences.log.PROFILE_NOT_READ.format(entity_type=key.entity_type, reason=described(refused))
-                log.warning("%s", said)
-            self._unread[key] = described(refused)
-            self._reading.tell(described(refused), is_logged=True)
-        else:
-            self._unread.pop(key, None)
-            if not self._unread:
-                self._reading.end()
+        known, keys = await self._index.versions(), await self._files.keys()
+        self._refresh_at = math.inf
+        for key in {**dict.fromkeys(keys), **known}:
+            try:
+                profile = await self._files.find(key)
+                if profile is None or profile.version != known.get(key):
+                    await self._index.take_in(key, self._files.read)
+            except UnavailableError as refused:
+                self._reading.note(refused)
+                self._refresh_at = self._elapsed() + READ_AGAIN
+        if self._refresh_at == math.inf:
+            self._reading.end()
 
     async def _round(self) -> float:
-        if not self._is_fresh:
+        if self._elapsed() >= self._refresh_at:
             await self.refresh()
-        elif self._unread and self._elapsed() >= self._read_again_at:
-            self._read_again_at = self._elapsed() + self._read_again
-            for key in list(self._unread):
-                await self._take_in(key)
-        rest = await super()._round()
-        return min(rest, self._read_again) if self._unread else rest
+        return min(await super()._round(), READ_AGAIN)
