@@ -25,7 +25,7 @@ from .migration.conversion import SummaryTakeover
 from .models.breaker import Breaker
 from .models.caller_models import LentModel
 from .models.chat import ROLES, chats_of
-from .models.spending import EVOLUTION, Budget, BudgetedChat
+from .models.spending import EVOLUTION, BudgetedChat
 from .opened import Opened
 from .ports import Chat, Historian, Merger
 from .prompts.library import TEMPLATES, PromptLibrary, read_templates
@@ -63,7 +63,7 @@ class Learning:
         """Build the models and the use cases; ``given`` replaces every configured chat model."""
         opened, live = self.opened, self.opened.settings
         rules, merging = RuleHistorian(), RuleMerger()
-        self.historian, self.merger, self.budget = rules, merging, Budget(opened.meter, live)
+        self.historian, self.merger, self.budget = rules, merging, opened.budget
         asked = await chats_of(live.current, self.budget, opened.resources, given, opened.lender)
         if asked:
             own = await asyncio.to_thread(read_templates, opened.data_dir / "prompts", TEMPLATES)
@@ -246,7 +246,7 @@ class Learning:
                             loop.wake_now()
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, LONGEST_POLL)
-        await self.opened.meter.flush()
+        await self.budget.flush()
         return True
 
     async def _is_idle(self) -> bool:

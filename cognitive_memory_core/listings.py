@@ -40,7 +40,7 @@ class Listings:
         self.consent, self.names, self.clock, self.searching = opened.consent, opened.names, opened.clock, opened.recall
         ledger = opened.ledger
         self.rows, self.stored, self.log, self.missed = ledger.listings, ledger.events, ledger.log, ledger.missed
-        self.quality, self.buffer, self.meter = ledger.quality, opened.buffer, opened.meter
+        self.quality, self.buffer, self.budget = ledger.quality, opened.buffer, opened.budget
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
@@ -77,7 +77,7 @@ class Listings:
     async def spent(self, scene: Scene, since: date) -> list[tuple[date, Spending]]:
         """Return what models cost by day and purpose since a day, oldest first."""
         _agent(scene)
-        await self.meter.flush()
+        await self.budget.flush()
         return await self.quality.spent(since)
 
     async def search(self, scene: Scene, text: str, listing: EventListing, limit: int) -> SearchResult:

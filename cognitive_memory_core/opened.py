@@ -22,7 +22,7 @@ from .models.breaker import OVERDUE, Breaker, guarded
 from .models.caller_models import Lend, Lender
 from .models.embedding import embedding_of
 from .models.reranking import reranking_of
-from .models.spending import SpendingMeter
+from .models.spending import Budget
 from .ports import Clock, Embedder, Reranker, SystemClock
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
@@ -97,16 +97,16 @@ class Opened:
         stack.push_async_callback(self.watch.close)
         self.tally = QualityTally(ledger.quality, clock, settings.zone)
         stack.push_async_callback(self.tally.flush)
-        self.meter = SpendingMeter(ledger.housekeeping, clock, settings.zone)
-        stack.push_async_callback(self.meter.flush)
-        await self.meter.load()
+        self.budget = Budget(ledger.housekeeping, clock, self.settings)
+        stack.push_async_callback(self.budget.flush)
+        await self.budget.load()
         self.lender = Lender(lend, is_new=await ledger.housekeeping.may_borrow()) if lend else None
         models = await self.lender.beside(settings.models) if self.lender else settings.models
         name = self.lender.last.lender if self.lender and self.lender.last else ""
         self.embedder = await embedding_of(
             models.embedding,
             ledger,
-            self.meter,
+            self.budget,
             stack,
             data_dir=data_dir,
             given=embedder,
@@ -115,7 +115,7 @@ class Opened:
         ledger.corpora.follow(self.embedder.fingerprint)
         self.reranking = await reranking_of(
             models.rerank,
-            self.meter,
+            self.budget,
             stack,
             data_dir=data_dir,
             given=reranker,
@@ -231,7 +231,7 @@ class Opened:
     def loops(self) -> list[BackgroundLoop]:
         """The loops that write what was taken in."""
         own = self.buffer.loop, self.name_observer.loop, self.memos.loop
-        return [*own, self.meter.loop, self.watch.loop, self.tally.loop]
+        return [*own, self.budget.loop, self.watch.loop, self.tally.loop]
 
     async def close(self) -> None:
         """Stop the loops, then release files and directory, also if stopping fails."""

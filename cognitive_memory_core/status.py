@@ -113,7 +113,7 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
     )
     today = opened.clock.now().astimezone(settings.zone).date()
     try:
-        await opened.meter.flush()
+        await opened.budget.flush()
         return replace(
             status,
             totals=await opened.ledger.archive.totals(),

@@ -276,16 +276,19 @@ def seen(task: asyncio.Future[Any]) -> None:
 async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     """Return the result, or raise asyncio.TimeoutError after ``seconds``.
 
-    A late awaitable is cancelled without waiting for its cancellation to finish.
+    A late awaitable is cancelled without waiting for its cancellation to finish. UnavailableError tells that somebody
+    else cancelled it, whose CancelledError would look like a cancellation by our caller.
     """
     task = asyncio.ensure_future(awaitable)
-    if task.done():
-        return task.result()
-    task.add_done_callback(seen)
-    try:
-        done, _ = await asyncio.wait((task,), timeout=max(seconds, 0.0))
-    finally:
-        task.cancel()  # no effect on a finished task
-    if not done:
-        raise asyncio.TimeoutError
+    if not task.done():
+        task.add_done_callback(seen)
+        try:
+            await asyncio.wait((task,), timeout=max(seconds, 0.0))
+        finally:
+            is_late = not task.done()
+            task.cancel()  # no effect on a finished task
+        if is_late:
+            raise asyncio.TimeoutError
+    if task.cancelled():
+        raise UnavailableError(sentences.models.CANCELLED_BY_NOBODY)
     return task.result()

@@ -8,7 +8,7 @@ import math
 from array import array
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -17,7 +17,7 @@ from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports import GUESS, Ask, Calibration, Chat, Embedder, Meter, Reranker, Vector
 from ..settings import EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings
-from ..tasks import seen
+from ..tasks import with_timeout
 
 SECONDS = 30.0
 RERANK_SECONDS = 4.0  # somebody waits for the answer, and not much longer
@@ -32,7 +32,6 @@ FAILURES = (
     asyncio.TimeoutError,
 )
 T = TypeVar("T")
-_abandoned: set[asyncio.Future[Any]] = set()  # abandoned calls that still run; the event loop holds tasks weakly
 
 
 class CallerEmbedder:
@@ -50,10 +49,8 @@ class CallerEmbedder:
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents; raise BadAnswer unless there are as many vectors as texts."""
         message = sentences.models.EMBEDDER_FAILED
-        vectors = _listed(await _answer(lambda: self._embedder.embed_documents(texts), SECONDS, message), message)
-        if len(vectors) != len(texts):
-            raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(vectors), wanted=len(texts)))
-        return list(map(self._checked, vectors))
+        asked = _answer(lambda: self._embedder.embed_documents(texts), SECONDS, message)
+        return [self._checked(vector) for vector in _listed(await asked, len(texts), message)]
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raise BadAnswer for an unusable vector."""
@@ -83,14 +80,9 @@ class CallerReranker:
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return a score in [0, 1] for each text; raise BadAnswer for any other answer."""
-        if not texts:
-            return []
         message = sentences.models.RERANKER_FAILED
         asked = _answer(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, message)
-        scores = _listed(await asked, message)
-        if len(scores) != len(texts):
-            raise BadAnswer(message.format(reason=f"{len(scores)} / {len(texts)}"))
-        return list(map(score_of, scores))
+        return [score_of(score) for score in _listed(await asked, len(texts), message)]
 
 
 class CallerChat:
@@ -109,39 +101,23 @@ class CallerChat:
 
 
 async def _answer(act: Callable[[], Awaitable[T]], seconds: float, message: str) -> T:
-    """Await a call for at most ``seconds``, then abandon it, even if it ignores cancellation.
-
-    What it raises becomes UnavailableError with ``message``, also CancelledError, which would look like a cancellation
-    by our caller.
-    """
-
-    async def awaited() -> T:
-        return await act()
-
-    task = asyncio.create_task(awaited())
+    """Await a call for at most ``seconds``; what it raises becomes UnavailableError with ``message``."""
     try:
-        done, _ = await asyncio.wait({task}, timeout=seconds)
-    finally:
-        if not task.done():
-            _abandoned.add(task)
-            task.add_done_callback(_abandoned.discard)
-            task.add_done_callback(seen)
-            task.cancel()
-    try:
-        if not done:
-            raise asyncio.TimeoutError
-        return task.result()
+        return await with_timeout(seconds, act())
     except CognitiveMemoryError:
         raise
-    except (asyncio.CancelledError, *FAILURES) as failure:
+    except FAILURES as failure:
         raise UnavailableError(message.format(reason=type(failure).__name__)) from failure
 
 
-def _listed(answer: Iterable[T], message: str) -> list[T]:
+def _listed(answer: Iterable[T], count: int, message: str) -> list[T]:
     try:
-        return list(answer)
+        listed = list(answer)
     except TypeError as unfit:
         raise BadAnswer(message.format(reason=type(unfit).__name__)) from unfit
+    if len(listed) != count:
+        raise BadAnswer(message.format(reason=f"{len(listed)} / {count}"))
+    return listed
 
 
 def score_of(value: object, slack: float = 0.0) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from datetime import date, tzinfo
+from dataclasses import dataclass
+from datetime import date
 from typing import TypeVar
 
 from .. import sentences
@@ -25,16 +25,22 @@ MERGE, EVOLUTION = "merge", "evolution"  # purposes of profile merge calls and o
 T = TypeVar("T")
 
 
-class SpendingMeter:
-    """Counts in memory at once and writes in batches; counts that could not be written are kept and retried."""
+class Budget:
+    """Counts what models cost, and bounds the calls of a day by ``daily_calls``; 0 means no limit.
 
-    def __init__(self, accounts: Housekeeping, clock: Clock, zone: tzinfo) -> None:
-        """Write to accounts, by calendar day in ``zone``."""
-        self._accounts = accounts
-        self._clock = clock
-        self._zone = zone
+    It counts in memory at once and writes in batches; counts that could not be written are kept and retried. Running
+    calls count as made. Once half of the day's calls are spent, a place that made a quarter of all allowed calls is
+    refused if other places call, too. Profile merges get at most half of the day's calls, and so does evolution.
+    """
+
+    def __init__(self, accounts: Housekeeping, clock: Clock, settings: Live[Settings]) -> None:
+        """Write to accounts, by calendar day in the zone of the settings."""
+        self.settings = settings
+        self.under_way = Counter[str]()  # by purpose
+        self._accounts, self._clock, self._zone = accounts, clock, settings.current.zone
         self._waiting: dict[tuple[date, str], Spending] = {}
         self._calls: defaultdict[date, Counter[str]] = defaultdict(Counter)  # by purpose
+        self._taken: tuple[date, Counter[Scope]] = self.today, Counter()  # by the places of one day
         self.loop = WriteLoop("accounts", self._write, debounce=PAUSE, longest_pause=LONGEST_PAUSE)
         self.flush = self.loop.flush
 
@@ -52,22 +58,45 @@ class SpendingMeter:
         """The day in the zone."""
         return self._clock.now().astimezone(self._zone).date()
 
-    def calls_today(self, purpose: str = "") -> int:
-        """Return the number of model calls for a purpose today; of all calls of chat models if none is given."""
-        calls = self._calls[self.today]
-        return calls[purpose] if purpose else calls.total() - sum(calls[one] for one in UNMETERED)
-
     def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count one call for a purpose and its tokens; ``answered`` of them are the model's answer."""
         self._calls[self.today][purpose] += 1
         tokens = max(tokens, 0)
         self._add(self.today, Spending(purpose, 1, tokens, answered=min(max(answered, 0), tokens)))
-        self.loop.nudge()
 
     def note_failure(self, purpose: str, *, is_away: bool) -> None:
         """Count a failure: an unreachable model or a bad answer, each in a counter of its own."""
         self._add(self.today, Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
-        self.loop.nudge()
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the day's calls are spent."""
+        return self._has_made(1)
+
+    @property
+    def leaves_half(self) -> bool:
+        """Whether half of the day's calls are left, which belong to what is said today."""
+        return not self._has_made(2)
+
+    def bears(self, purpose: str) -> bool:
+        """Return whether a model may be called for a purpose now; merging and evolution get half of the calls each."""
+        return not (self.is_spent or (purpose in (MERGE, EVOLUTION) and self._has_made(2, purpose)))
+
+    def take(self, place: Scope) -> bool:
+        """Return whether a place may call a model now; if so, count the call."""
+        if self._taken[0] != self.today:
+            self._taken = self.today, Counter()
+        taken = self._taken[1]
+        if not self.leaves_half and len(taken) > 1 and taken[place] * 4 >= self.settings.current.daily_calls:
+            return False
+        taken[place] += 1
+        return True
+
+    def _has_made(self, times: int, purpose: str = "") -> bool:
+        """Return whether the day's calls, of one purpose or of all chat models, reach this part of those allowed."""
+        made = self._calls[self.today] + self.under_way
+        calls = made[purpose] if purpose else made.total() - sum(made[one] for one in UNMETERED)
+        return 0 < self.settings.current.daily_calls <= calls * times
 
     async def _write(self) -> None:
         """Write all unwritten counts; must not be cancelled, because the effect of a cancelled write is unknown."""
@@ -84,6 +113,7 @@ class SpendingMeter:
     def _add(self, day: date, spending: Spending) -> None:
         so_far = self._waiting.get((day, spending.purpose), Spending(spending.purpose))
         self._waiting[day, spending.purpose] = so_far.plus(spending)
+        self.loop.nudge()
 
 
 class NoModel(UnavailableError):
@@ -92,54 +122,6 @@ class NoModel(UnavailableError):
 
 class NothingLent(NoModel):
     """The role has no model of its own, and nobody lends one now."""
-
-
-@dataclass
-class Budget:
-    """Counts the calls of a day against ``daily_calls``; 0 means no limit. Running calls count as made.
-
-    Once half of the day's calls are spent, a place that made a quarter of all allowed calls is refused if other places
-    call, too. Profile merges get at most half of the day's calls, and so does evolution.
-    """
-
-    meter: SpendingMeter
-    settings: Live[Settings]
-    under_way: Counter[str] = field(default_factory=Counter[str], init=False)  # by purpose
-    _day: date | None = field(default=None, init=False)
-    _taken: Counter[Scope] = field(default_factory=Counter[Scope], init=False)
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether the day's calls are spent."""
-        return 0 < self._limit <= self._calls
-
-    @property
-    def leaves_half(self) -> bool:
-        """Whether half of the day's calls are left, which belong to what is said today."""
-        return not 0 < self._limit <= self._calls * 2
-
-    def bears(self, purpose: str) -> bool:
-        """Return whether a model may be called for a purpose now; merging and evolution get half of the calls each."""
-        made = self.meter.calls_today(purpose) + self.under_way[purpose]
-        has_had_its_share = purpose in (MERGE, EVOLUTION) and 0 < self._limit <= made * 2
-        return not (self.is_spent or has_had_its_share)
-
-    def take(self, place: Scope) -> bool:
-        """Return whether a place may call a model now; if so, count the call."""
-        if self._day != self.meter.today:
-            self._day, self._taken = self.meter.today, Counter()
-        if not self.leaves_half and len(self._taken) > 1 and self._taken[place] * 4 >= self._limit:
-            return False
-        self._taken[place] += 1
-        return True
-
-    @property
-    def _limit(self) -> int:
-        return self.settings.current.daily_calls
-
-    @property
-    def _calls(self) -> int:
-        return self.meter.calls_today() + sum(self.under_way.values())
 
 
 @dataclass(frozen=True)
@@ -166,7 +148,7 @@ class BudgetedChat:
             try:
                 return await chat.ask(ask)
             except (UnavailableError, BadAnswer) as failure:
-                self.budget.meter.note_failure(ask.purpose, is_away=isinstance(failure, UnavailableError))
+                self.budget.note_failure(ask.purpose, is_away=isinstance(failure, UnavailableError))
                 raise
 
         under_way[ask.purpose] += 1

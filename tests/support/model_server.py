@@ -253,16 +253,6 @@ def bomb(megabytes: int) -> Behaviour:
     return raw(packed, headers={"Content-Encoding": "gzip"})
 
 
-def zipped(then: Behaviour = well) -> Behaviour:
-    """Answer, compressed."""
-
-    def behave(asked: Asked) -> Reply:
-        reply = then(asked)
-        return replace(reply, body=gzip.compress(reply.body), headers={"Content-Encoding": "gzip"})
-
-    return behave
-
-
 # Embeddings.
 
 

@@ -84,7 +84,7 @@ async def test_half_of_the_days_calls_belong_to_today(tmp_path: Path) -> None:
     async with core.CognitiveMemory.open(
         settings, tmp_path, background=False, clock=FrozenClock(), chat=ScriptedChat()
     ) as memory:
-        memory._opened.meter.count("triage", 10)
+        memory._opened.budget.count("triage", 10)
         assert (await memory.backfill([a_message("我养了一只猫", sent_at=later(days=-1))])).taken == 1
         assert await memory.drain(30)
         assert await memory.events(GROUP) == []

@@ -16,12 +16,12 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.rewriter import BackedHistorian
 from cognitive_memory_core.models.breaker import Breaker
 from cognitive_memory_core.models.caller_models import CallerChat
-from cognitive_memory_core.models.spending import MERGE, Budget, BudgetedChat, NoModel, SpendingMeter
+from cognitive_memory_core.models.spending import MERGE, Budget, BudgetedChat, NoModel
 from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.settings import Live, Settings
 from cognitive_memory_core.store.ledger import Housekeeping
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
-from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.waiting import PATIENCE
 
@@ -67,19 +67,18 @@ class Says:
         return await self.rewrite(Turn(GROUP), job_context)
 
 
-def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, Housekeeping]:
-    """Return a meter with a limit of calls per day."""
+def limited(limit: int, clock: FrozenClock | None = None) -> tuple[Budget, Housekeeping]:
+    """Return a budget of so many calls a day, and where it writes."""
     accounts = a_ledger().housekeeping
-    meter = SpendingMeter(accounts, clock or FrozenClock(), SHANGHAI)
-    return meter, Budget(meter, Live(Settings(daily_calls=limit))), accounts
+    return Budget(accounts, clock or FrozenClock(), Live(Settings(daily_calls=limit))), accounts
 
 
 async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
     """After ``daily_calls`` calls no model is called until the next day of the configured zone."""
     clock = FrozenClock()
-    meter, budget, _ = metered(2, clock)
+    budget, _ = limited(2, clock)
     chat = OneChat("ja")
-    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, meter), Breaker("historian"), budget)
+    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, budget), Breaker("historian"), budget)
     assert [await budgeted.ask(ASK), await budgeted.ask(ASK)] == ["ja", "ja"]
     with pytest.raises(NoModel, match="daily_calls=2"):
         await budgeted.ask(ASK)
@@ -91,20 +90,19 @@ async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
 async def test_a_clock_that_goes_to_and_fro_gives_no_calls_back() -> None:
     """Calls used on a day stay used if the clock returns to that day."""
     clock = FrozenClock()
-    meter, budget, _ = metered(2, clock)
-    meter.count("rewrite", 1)
-    meter.count("merge", 1)
+    budget, _ = limited(2, clock)
+    budget.count("rewrite", 1)
+    budget.count("merge", 1)
     clock.advance(days=1)
     assert not budget.is_spent
-    meter.count("rewrite", 1)
+    budget.count("rewrite", 1)
     clock.advance(days=-1)
     assert budget.is_spent
-    assert meter.calls_today("merge") == 1
 
 
 async def test_calls_under_way_count() -> None:
     """Two simultaneous requests do not both use the last call of a day."""
-    _, budget, _ = metered(1)
+    budget, _ = limited(1)
     chat = OneChat("ja")
     chat.may_answer.clear()
     budgeted = BudgetedChat(chat, Breaker("historian"), budget)
@@ -120,9 +118,9 @@ async def test_calls_under_way_count() -> None:
 async def test_profiles_take_half_of_a_day_at_most() -> None:
     """Merging profiles uses at most half of the daily calls, including running ones."""
     clock = FrozenClock()
-    meter, budget, _ = metered(4, clock)
+    budget, _ = limited(4, clock)
     chat, merge = OneChat("ja"), replace(ASK, purpose=MERGE)
-    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, meter), Breaker("historian"), budget)
+    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, budget), Breaker("historian"), budget)
     assert await budgeted.ask(merge) == "ja"
     chat.may_answer.clear()
     second = asyncio.create_task(BudgetedChat(chat, Breaker("historian"), budget).ask(merge))
@@ -136,26 +134,26 @@ async def test_profiles_take_half_of_a_day_at_most() -> None:
     assert [await budgeted.ask(ASK), await budgeted.ask(ASK)] == ["ja", "ja"]
     clock.advance(hours=13)
     assert await budgeted.ask(merge) == "ja"
-    _, endless, _ = metered(0)
+    endless, _ = limited(0)
     assert endless.bears(MERGE)
 
 
 async def test_zero_is_no_limit_and_embeddings_do_not_count() -> None:
     """``daily_calls=0`` means no limit, and embedding and reranking do not count against the limit."""
-    meter, budget, _ = metered(0)
-    meter.count("rewrite", 1)
+    budget, _ = limited(0)
+    budget.count("rewrite", 1)
     assert not budget.is_spent
-    meter, budget, _ = metered(1)
-    meter.count("embedding", 1)
-    meter.count("rerank", 1)
+    budget, _ = limited(1)
+    budget.count("embedding", 1)
+    budget.count("rerank", 1)
     assert not budget.is_spent
-    meter.count("rewrite", 1)
+    budget.count("rewrite", 1)
     assert budget.is_spent
 
 
 async def test_the_rules_go_on_without_a_model() -> None:
     """Rules are used if no model may be called, but not if a model is unavailable."""
-    _, budget, _ = metered(0)
+    budget, _ = limited(0)
     spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget)
     assert [one.text for one in await spent.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["rules"]
     assert [one.text for one in await spent.triage(TALK, JOB_CONTEXT)] == ["rules"]
@@ -167,7 +165,7 @@ async def test_the_rules_go_on_without_a_model() -> None:
 
 async def test_what_the_first_look_passes_over_costs_nothing() -> None:
     """A dialogue rejected by the first check uses neither model nor rules, nor a share of the daily calls."""
-    _, budget, _ = metered(20)
+    budget, _ = limited(20)
     unasked = Says(AssertionError("asked"))
     passed_over = BackedHistorian(unasked, unasked, budget)
     assert [await passed_over.triage(Dialogue(GROUP, ()), JOB_CONTEXT) for _ in range(20)] == [[]] * 20
@@ -179,14 +177,14 @@ async def test_what_the_first_look_passes_over_costs_nothing() -> None:
 
 async def test_a_role_without_a_model_is_never_asked() -> None:
     """Asking a chat model that is not configured raises NoModel."""
-    _, budget, _ = metered(0)
+    budget, _ = limited(0)
     with pytest.raises(NoModel):
         await BudgetedChat(None, Breaker(""), budget).ask(ASK)
 
 
 async def test_one_place_does_not_take_everybodys_calls() -> None:
     """After half of the daily calls, a place that used a quarter gets rules, and others still get the model."""
-    meter, budget, _ = metered(20)
+    budget, _ = limited(20)
     chat = OneChat("ja")
 
     class Asks(Says):
@@ -194,7 +192,7 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
 
         async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
             """Make a call and return the statement."""
-            await BudgetedChat(CallerChat(chat, PATIENCE, meter), Breaker("historian"), budget).ask(ASK)
+            await BudgetedChat(CallerChat(chat, PATIENCE, budget), Breaker("historian"), budget).ask(ASK)
             return await super().rewrite(turn, job_context)
 
     backed = BackedHistorian(Asks("model"), Says("rules"), budget)
@@ -208,9 +206,10 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
 
 async def test_a_restart_does_not_begin_a_new_day() -> None:
     """Calls made today before a restart count."""
-    _, _, accounts = metered(0)
+    _, accounts = limited(0)
     await accounts.spend(NOON.date(), Spending("merge", 3, 10))
     await accounts.spend(NOON.date(), Spending("embedding", 50, 10))
-    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
-    await meter.load()
-    assert meter.calls_today() == 3
+    for limit in (3, 4):
+        again = Budget(accounts, FrozenClock(), Live(Settings(daily_calls=limit)))
+        await again.load()
+        assert again.is_spent is (limit == 3)

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -18,8 +18,9 @@ from cognitive_memory_core import CognitiveMemory, LentModel, Message, ModelSett
 from cognitive_memory_core.models.caller_models import Lender
 from cognitive_memory_core.models.chat import lent_chat
 from cognitive_memory_core.models.spending import Budget
+from cognitive_memory_core.ports import SystemClock
 from cognitive_memory_core.settings import Live
-from tests.support.meters import ListedMeter
+from tests.support.ledgers import a_ledger
 from tests.support.model_server import ModelServer, slowly, status, tool_call
 from tests.support.puppet import answering
 from tests.support.telling import EXACT, READING, a_memory, tell
@@ -29,14 +30,6 @@ from .test_chat import ASK, GOOD
 
 KEY, HTTP = "sk-CANARY-KEY", "http://"
 SAID = "阿禾(2156083317) 在 2026年3月{}日 读完了一本书"
-
-
-class CountingMeter(ListedMeter):
-    """Records each call with its tokens, and counts those of a purpose."""
-
-    def calls_today(self, purpose: str) -> int:
-        """Return how often a model was called for a purpose."""
-        return sum(called == purpose for called, _ in self.calls)
 
 
 class Companion:
@@ -276,10 +269,10 @@ async def test_keys_are_in_no_file_and_no_line_of_the_log(
 
 async def test_an_answer_on_its_way_is_not_cut_off(server: ModelServer) -> None:
     """A call that runs while the companion's model changes gets its answer; the next call goes to the new model."""
-    companion, meter = Companion(server), CountingMeter()
+    companion = Companion(server)
     assert companion.model is not None
     server.chat = [slowly(0.5, tool_call(GOOD)), tool_call(GOOD)]
-    budget = Budget(cast("Any", meter), Live(Settings(daily_calls=0)))
+    budget = Budget(a_ledger().housekeeping, SystemClock(), Live(Settings(daily_calls=0)))
     stack = AsyncExitStack()
     chat = lent_chat(Lender(companion.lend, is_new=True), ModelSettings(), "historian", budget, stack)
     first = asyncio.ensure_future(chat.ask(ASK))

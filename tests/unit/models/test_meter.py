@@ -10,8 +10,9 @@ import pytest
 
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.models.spending import SpendingMeter
-from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from cognitive_memory_core.models.spending import Budget
+from cognitive_memory_core.settings import Live, Settings
+from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.ports import Wrapping
 from tests.support.waiting import until
@@ -32,7 +33,7 @@ class RefusingAccounts(Wrapping):
 async def test_calls_are_added_up_by_purpose_and_day() -> None:
     """Calls are counted by purpose and by day of the configured zone."""
     accounts, clock = a_ledger().housekeeping, FrozenClock()
-    meter = SpendingMeter(accounts, clock, SHANGHAI)
+    meter = Budget(accounts, clock, Live(Settings()))
     meter.count("embedding", 10)
     meter.count("embedding", 5)
     meter.count("merge", -3)
@@ -48,7 +49,7 @@ async def test_calls_are_added_up_by_purpose_and_day() -> None:
 async def test_what_the_ledger_refuses_waits() -> None:
     """Counts that could not be written are kept and written later."""
     accounts, clock = RefusingAccounts(a_ledger().housekeeping), FrozenClock()
-    meter = SpendingMeter(accounts, clock, SHANGHAI)
+    meter = Budget(accounts, clock, Live(Settings()))
     meter.count("embedding", 10)
     await meter.flush()
     meter.count("embedding", 1)
@@ -77,7 +78,7 @@ class FailingOnce(Wrapping):
 async def test_what_was_refused_once_is_written_without_another_call(failure: BaseException) -> None:
     """After any failed write the count is written soon, even without another call."""
     accounts = FailingOnce(failure)
-    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
+    meter = Budget(accounts, FrozenClock(), Live(Settings()))
     meter.loop.start()
     meter.count("embedding", 10)
 
@@ -103,7 +104,7 @@ async def test_a_write_that_is_cancelled_loses_no_call_and_counts_none_twice() -
             await self.inner.spend(day, spending)
 
     accounts = SlowAccounts(a_ledger().housekeeping)
-    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
+    meter = Budget(accounts, FrozenClock(), Live(Settings()))
     meter.count("rewrite", 7)
     meter.count("merge", 7)
     writing = asyncio.create_task(meter.flush())
