@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -210,7 +210,6 @@ class _Recording(Rule):
         return False
 
 
-LATE, AFTER = 100, timedelta(seconds=2)  # lines of the log before a line that was delivered late, and after its time
 hearing = on(priority=0, block=True)  # before chat plugins, whose default priority is 1
 hearing.rule = _Recording()
 
@@ -257,9 +256,6 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
         segments = getattr(event, "original_message", ())
         is_plain = all(segment.type == "text" for segment in segments)
         everybody = message.text if is_plain else worded(segments).text  # with all mentions, as each account hears it
-        if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it
-            near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)
-            line_copies.note_logged(replace(message, text=chat), everybody, near)
         number = str(getattr(event, "real_seq", "") or "")
         first_id = line_copies.first_id(message, bot.self_id, everybody, number=number)
         said = chat if text is None else text.strip()

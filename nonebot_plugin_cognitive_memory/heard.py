@@ -12,8 +12,7 @@ recorded twice.
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 
@@ -100,9 +99,8 @@ class AnswerSources:
 answer_sources = AnswerSources()
 
 
-LINES = 2_000
+LINES, REPEATED = 2_000, 50  # sayings, and lines in which a person says the same in a place
 APART = timedelta(seconds=60)  # between the times that two accounts report for one line
-LOGGED_APART = timedelta(seconds=1.5)  # the same for a line of an earlier process, whose accounts are not known
 _Key = tuple[Hashable, str, int]  # place, speaker, hash of the text
 
 
@@ -113,7 +111,6 @@ class _RecordedLine:
     id: str
     sent_at: datetime
     number: str = ""  # of the line in its group, the same for every account; few platforms tell it
-    apart: timedelta = APART
     heard: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -121,10 +118,8 @@ class LineCopies:
     """The last lines heard, by place, speaker and text, with their ids; in memory only, texts as hashes."""
 
     def __init__(self, limit: int = LINES) -> None:
-        """Keep at most ``limit`` lines, and as many other ids."""
-        self._limit = limit
-        self._sayings: dict[_Key, list[_RecordedLine]] = {}
-        self._order: deque[_Key] = deque()
+        """Keep at most ``limit`` sayings, and as many other ids."""
+        self._sayings: Newest[_Key, list[_RecordedLine]] = Newest(limit)
         self._first: Newest[tuple[core.Scope, str], str] = Newest(limit)
 
     def first_id(self, message: core.Message, account: str, words: str, *, number: str = "") -> str:
@@ -133,51 +128,26 @@ class LineCopies:
         ``words`` is the text as every account sees it; ``number`` is the line's number in its group if the platform
         tells it. Call this for each line that an account hears; a line that is delivered again gets the same id.
         """
-        key = _key(message, words)
-        saying = self._found(key, message, account, number) or self._added(key, message, number)
+        key = message.scene.scope, message.scene.user_id, hash(words)
+        known, near = self._sayings.get(key, [])[-REPEATED:], list[tuple[timedelta, _RecordedLine]]()
+        saying = next((one for one in known if message.id in (one.heard.get(account), one.id)), None)
+        for one in known if saying is None else ():
+            apart = abs(one.sent_at - message.sent_at)
+            is_copy = one.number == number if one.number and number else apart <= APART
+            near += [(apart, one)] if is_copy and account not in one.heard else []
+        if saying is None and near:
+            saying = min(near, key=lambda pair: pair[0])[1]
+        elif saying is None:
+            saying = _RecordedLine(message.id, message.sent_at, number)
+            self._sayings[key] = [*known, saying]
         saying.heard.setdefault(account, message.id)
         if saying.id != message.id:
             self._first[message.scene.scope, message.id] = saying.id
         return saying.id
 
-    def note_logged(self, message: core.Message, words: str, logged: Iterable[core.Message]) -> None:
-        """Add lines that an earlier process logged: a line that is delivered late may be a copy of one of them."""
-        key = _key(message, words)
-        known = {saying.id for saying in self._sayings.get(key, ())}
-        for line in logged:
-            is_equal = (line.sender_id, line.text) == (message.sender_id, message.text)
-            if is_equal and line.id not in known and abs(line.sent_at - message.sent_at) <= LOGGED_APART:
-                self._added(key, line).apart = LOGGED_APART
-
     def known_id(self, scene: core.Scene, message_id: str) -> str:
         """Return the id under which a line was recorded, given the id that one of the accounts has for it."""
         return self._first.get((scene.scope, message_id), message_id)
-
-    def _found(self, key: _Key, message: core.Message, account: str, number: str) -> _RecordedLine | None:
-        """Return the line that an account delivers a second time, else the nearest that may be a copy of it."""
-        near: list[tuple[timedelta, _RecordedLine]] = []
-        for one in self._sayings.get(key, ()):
-            if message.id in (one.heard.get(account), one.id):
-                return one
-            apart = abs(one.sent_at - message.sent_at)
-            is_copy = one.number == number if one.number and number else apart <= one.apart
-            near += [(apart, one)] if is_copy and account not in one.heard else []
-        return min(near, key=lambda pair: pair[0])[1] if near else None
-
-    def _added(self, key: _Key, message: core.Message, number: str = "") -> _RecordedLine:
-        saying = _RecordedLine(message.id, message.sent_at, number)
-        self._sayings.setdefault(key, []).append(saying)
-        self._order.append(key)
-        if len(self._order) > self._limit:
-            oldest = self._order.popleft()
-            del self._sayings[oldest][0]
-            if not self._sayings[oldest]:
-                del self._sayings[oldest]
-        return saying
-
-
-def _key(message: core.Message, words: str) -> _Key:
-    return message.scene.scope, message.scene.user_id, hash(words)
 
 
 line_copies = LineCopies()

@@ -12,7 +12,6 @@ import math
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
@@ -136,7 +135,6 @@ class Lifetime:
         self._opening: OpeningMemory | None = None  # the present or the last one
         self.on_late_line: Callable[[core.Message], None] = lambda _: None
         """Called with each line that waited for the memory, once the memory has got it."""
-        self.started_at = datetime.now(timezone.utc)
         self.memory = core.CognitiveMemory.absent(setup.problem)
         self.is_open = False
         """Whether there is an open memory, also one that is switched off by ``enabled=false``."""
@@ -179,7 +177,6 @@ class Lifetime:
             log.addHandler(_LinesWithKeyword())
             log.setLevel(logging.INFO)
             log.propagate = False
-        self.started_at = datetime.now(timezone.utc)
         self._wait_for_opening()
         self._loop = core.BackgroundLoop("memory", partial(self._live, directory))
         self._loop.start()

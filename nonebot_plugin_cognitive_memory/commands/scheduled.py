@@ -1,9 +1,9 @@
 """What comes by itself at set times: a round of evolution, and the operator's report of a day.
 
-Groups' beliefs are evolved if nonebot-plugin-apscheduler is installed. The scheduler checks once a minute whether a
-round is due by ``evolution.cron``. The time of the last round is stored in a file: rounds missed while the bot was off
-are made up by a single one. A changed setting takes effect at once. The report of a day (what was learned, costs, what
-needs a hand) is sent daily if ``capture.daily_report`` is set; its day is stored in a file, so that none is sent twice.
+Groups' beliefs are evolved if nonebot-plugin-apscheduler is installed, whose library reads ``evolution.cron``. The time
+of the last round is stored in a file: rounds missed while the bot was off are made up by a single one. A changed
+setting takes effect at once. The report of a day (what was learned, costs, what needs a hand) is sent daily if
+``capture.daily_report`` is set; its day is stored in a file, so that none is sent twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from nonebot import get_bots, get_driver, logger, require
+from nonebot import get_bots, logger
 from nonebot.adapters import Bot
 from nonebot.exception import AdapterException
 
@@ -33,8 +33,7 @@ from .entry import Answer, Call, picture
 
 SCHEDULER = "nonebot_plugin_apscheduler"
 FILE = "evolution_schedule.json"
-MINUTE, HOUR = 60, 3600.0  # seconds
-AT_ONCE = 3  # looks; those during a round, which takes an hour, find nothing due
+MINUTE, HOUR = 60.0, 3600.0  # seconds
 
 
 async def tick(
@@ -69,31 +68,6 @@ def _next_due(after: datetime) -> datetime | None:
     trigger: Any = import_module("apscheduler.triggers.cron").CronTrigger
     settings = setup.settings
     return trigger.from_crontab(settings.evolution.cron, settings.zone).get_next_fire_time(after, after)
-
-
-def _schedule() -> None:
-    """Register :func:`tick` at the bot's scheduler, once a minute."""
-    directory = setup.data_dir
-    if directory is None or not setup.settings.enabled:
-        return
-    if find_spec(SCHEDULER) is None:
-        logger.info(replies.log.logged(replies.log.NOT_SCHEDULED))
-        return
-    scheduler: Any = import_module(SCHEDULER).scheduler
-    scheduler.add_job(
-        tick,
-        "interval",
-        args=(directory / FILE, _next_due, lambda: get_memory().evolve_groups(within=HOUR)),
-        seconds=MINUTE,
-        id=__name__,
-        max_instances=AT_ONCE,
-        replace_existing=True,
-    )
-
-
-if find_spec(SCHEDULER) is not None:
-    require(SCHEDULER)
-get_driver().on_startup(_schedule)
 
 
 MOST, SHOWN = 5_000, 5  # rows of a day that are counted, and memories of it that are quoted
@@ -168,11 +142,20 @@ async def _is_sent(bot: Bot, superuser: str, text: str, card: tuple[Any, ...]) -
     return False
 
 
-async def _round() -> float:
+async def _look_for_round() -> float:
+    if setup.data_dir is not None and setup.settings.enabled:
+        await tick(setup.data_dir / FILE, _next_due, lambda: get_memory().evolve_groups(within=HOUR))
+    return MINUTE
+
+
+async def _look_for_report() -> float:
     if setup.data_dir is not None:
         await send_due(setup.data_dir / REPORT_FILE, datetime.now(setup.settings.zone))
     return EVERY
 
 
-loop = core.BackgroundLoop("daily report", _round, longest_pause=EVERY)
-run_with_bot(loop)
+if find_spec(SCHEDULER) is None:
+    logger.info(replies.log.logged(replies.log.NOT_SCHEDULED))
+else:
+    run_with_bot(core.BackgroundLoop("evolution", _look_for_round, longest_pause=MINUTE))
+run_with_bot(core.BackgroundLoop("daily report", _look_for_report, longest_pause=EVERY))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from itertools import permutations
 from typing import Any
 
@@ -61,25 +60,6 @@ async def test_the_number_in_the_group_decides(both: tuple[Stage, Stage], group:
     await both[1].hear(message("哈哈", 2000001, group, self_id=OTHER, time=1_790_000_000, real_seq="8"))
     await both[1].hear(message("哈哈", 2000001, group, self_id=OTHER, time=1_790_000_400, real_seq="7"))
     assert [line.number for line in await logged(group)] == ["7", "8"]
-
-
-@pytest.mark.parametrize("content", ["哈哈", "#周报 写完了"])
-async def test_after_a_restart_late_copies_are_known(
-    both: tuple[Stage, Stage], group: int, monkeypatch: pytest.MonkeyPatch, content: str
-) -> None:
-    """Lines of an earlier process that the second account delivers after a restart are no new lines; two stay two."""
-    from nonebot_plugin_cognitive_memory import capture, heard, lifecycle
-
-    for number in range(2):
-        await both[0].hear(message(content, 2000001, group, time=1_790_000_000 + number))
-    anew = heard.LineCopies()  # as in the next process
-    for module in (capture, heard):
-        monkeypatch.setattr(module, "line_copies", anew)
-    monkeypatch.setattr(lifecycle.lifetime, "started_at", datetime.fromtimestamp(1_790_000_003, timezone.utc))
-    for number in range(2):
-        await both[1].hear(message(content, 2000001, group, self_id=OTHER, time=1_790_000_000 + number))
-    await both[1].hear(message(content, 2000001, group, self_id=OTHER, time=1_790_000_010))
-    assert len(await logged(group)) == 3
 
 
 async def test_an_account_that_lost_its_connection_stays_the_bots(
