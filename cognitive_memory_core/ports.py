@@ -87,9 +87,6 @@ class Tally:
     def recalled(self, event_ids: Iterable[str]) -> None:
         """Count events that were shown, in a context or by a search."""
 
-    def took(self, read: str, seconds: float) -> None:
-        """Count one read of the kind ``read`` by its duration."""
-
 
 class Meter(Protocol):
     """Counts the calls and tokens that models cost."""

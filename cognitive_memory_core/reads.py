@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -92,10 +91,7 @@ class Reads:
                 return NOTHING
             if not opened.consent.is_enabled:
                 return await opened.recall.memos_only(scene, budget=budget)
-            began = time.monotonic()
-            built = await opened.recall.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
-            opened.tally.took("context", time.monotonic() - began)
-            return built
+            return await opened.recall.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
 
     async def explain(
         self, scene: Scene, query: str, *, budget: int | None = None, settings: Settings | None = None
@@ -137,9 +133,8 @@ class Reads:
         with self._stopwatches.timed("search_events"):
             if opened is None or not opened.consent.may_search(scene):
                 return []
-            read_filter, began = replace(read_filter, without=opened.consent.opted_out), time.monotonic()
+            read_filter = replace(read_filter, without=opened.consent.opted_out)
             found = await opened.recall.search(read_filter, query[:MAX_QUERY], top_k=limit)
-            opened.tally.took("search", time.monotonic() - began)
             hits = opened.consent.hits(read_filter, found.hits)
             opened.tally.recalled([hit.event.id for hit in hits if hit.event.kind != "message"])
             return hits

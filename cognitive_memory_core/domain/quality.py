@@ -57,12 +57,11 @@ class QuotedEvent:
 
 @dataclass(frozen=True)
 class EventPair:
-    """Two events of one place that are compared, the older one first; ``likeness`` is in [0, 1]."""
+    """Two events of one place, of which the newer one says that it replaces the older one."""
 
     scope: Scope
     older: QuotedEvent
     newer: QuotedEvent
-    likeness: float
 
 
 @dataclass(frozen=True)
@@ -76,21 +75,15 @@ class FlawCount:
 
 @dataclass(frozen=True)
 class Examination:
-    """Result of comparing the texts of active events: the latest ``examined`` ones, if there are more.
+    """Result of reading the texts of active events: the latest ``examined`` ones, if there are more.
 
-    ``duplicates`` counts events that another person said in the same words; ``near`` and ``contradictions`` count pairs
-    that are nearly the same, and pairs of which the newer event says that it replaces the older. The pairs themselves
-    are examples. ``is_cut``: some place has more pairs than were counted.
+    ``contradictions`` counts the events that replace an older one; the latest of these pairs are examples.
     """
 
     examined: int = 0
     flaws: tuple[FlawCount, ...] = ()
-    duplicates: int = 0
-    near: int = 0
-    near_pairs: tuple[EventPair, ...] = ()
     contradictions: int = 0
     contradicting_pairs: tuple[EventPair, ...] = ()
-    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,28 +92,6 @@ class PurposeCost(Spending):
 
     model: str = ""
     price: float | None = None
-
-
-@dataclass(frozen=True)
-class ReadLatency:
-    """How long reads of one kind took: pairs of upper bound in ms and count; the last pair has no bound, written 0."""
-
-    read: str
-    counts: tuple[tuple[int, int], ...]
-
-    @property
-    def count(self) -> int:
-        """The number of reads."""
-        return sum(count for _, count in self.counts)
-
-    def quantile(self, share: float) -> int:
-        """Return the upper bound in ms within which this share of the reads ended; 0 if it exceeds every bound."""
-        seen = 0
-        for bound, count in self.counts:
-            seen += count
-            if seen >= share * self.count:
-                return bound
-        return 0
 
 
 @dataclass(frozen=True)
@@ -144,11 +115,11 @@ class MissedRecall:
 
 @dataclass(frozen=True)
 class QualityReport:
-    """The quality of the memory at one instant; costs, refusals and latencies are of the last ``days``.
+    """The quality of the memory at one instant; costs and refusals are of the last ``days``.
 
     ``counted_since`` is the first day with counts; None before any. ``refusals`` counts what the gate rejected by
     reason, ``retries`` the further calls this caused. ``teachers`` are the people who taught most in each group.
-    ``examination`` is None if texts were not compared.
+    ``examination`` is None if texts were not read.
     """
 
     at: datetime
@@ -161,7 +132,6 @@ class QualityReport:
     retries: int = 0
     backlog: Backlog = field(default_factory=Backlog)
     costs: tuple[PurposeCost, ...] = ()
-    latencies: tuple[ReadLatency, ...] = ()
     missed: tuple[MissedRecall, ...] = ()
 
     @property
@@ -189,9 +159,3 @@ class QualityReport:
         """The sum of the known prices; None if no price is configured."""
         known = [cost.price for cost in self.costs if cost.price is not None]
         return sum(known) if known else None
-
-    @property
-    def merges_a_triage(self) -> float | None:
-        """The number of merge calls per triage call; None if there was no triage call."""
-        calls = {cost.purpose: cost.calls for cost in self.costs}
-        return calls.get("merge", 0) / calls["triage"] if calls.get("triage") else None

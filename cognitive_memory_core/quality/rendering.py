@@ -45,18 +45,13 @@ def report_figures(report: QualityReport) -> dict[str, Any]:
             return {"agent": value.agent, "place": value.kind, "place_id": value.place_id}
         return {field.name: getattr(value, field.name) for field in fields(value)}
 
-    latencies = [
-        {**plain(one), "count": one.count, "median_ms": one.quantile(0.5), "p95_ms": one.quantile(0.95)}
-        for one in report.latencies
-    ]
     totals = {
         "events": report.events,
         "not_absolute": report.vague,
         "never_recalled": report.never_recalled,
         "price": report.price,
-        "merges_a_triage": report.merges_a_triage,
     }
-    figures = {**plain(report), "latencies": latencies, "dominant": report.dominant, "totals": totals}
+    figures = {**plain(report), "dominant": report.dominant, "totals": totals}
     return orjson.loads(orjson.dumps(figures, plain, orjson.OPT_PASSTHROUGH_DATACLASS))
 
 
@@ -121,16 +116,13 @@ def _problems(report: QualityReport) -> Iterator[str]:
         yield words.MARK_FAILED.format(count=report.backlog.jobs.failed)
     if report.vague > NAMED_FLAWS * report.events:
         yield words.MARK_VAGUE.format(count=report.vague, share=_percent(report.vague / report.events))
-    if report.examination and report.examination.near:
-        yield words.MARK_TWICE.format(count=report.examination.near)
     if report.backlog.vectors:
         yield words.MARK_LAG.format(count=report.backlog.vectors)
 
 
-def _compared(found: Examination | None, zone: tzinfo) -> Iterator[list[str]]:
-    """Yield the sections on flaws, on repetitions, and on what was taken back."""
+def _examined(found: Examination | None, zone: tzinfo) -> Iterator[list[str]]:
+    """Yield the sections on flaws and on what was taken back."""
     if found is None:
-        yield from (_section(one, (words.NOTHING_EXAMINED,)) for one in (words.FLAWS, words.TWICE, words.OPPOSED))
         return
 
     def quoted(event: QuotedEvent) -> str:
@@ -139,18 +131,13 @@ def _compared(found: Examination | None, zone: tzinfo) -> Iterator[list[str]]:
     rows = tuple((words.FLAW[one.flaw], str(one.count), "；".join(map(quoted, one.examples))) for one in found.flaws)
     examined = words.EXAMINED.format(count=found.examined) if rows else words.NO_FLAWS
     yield _section(words.FLAWS, (examined,), (words.REASON, words.COUNT, words.EXAMPLE), rows, 3)
-    same = words.SAME_WORDS.format(count=found.duplicates, near=found.near)
-    opposed = words.OPPOSED_FOUND.format(count=found.contradictions) if found.contradictions else words.NO_OPPOSED
-    for title, lines, pairs in (
-        (words.TWICE, (same, words.CUT) if found.is_cut else (same,), found.near_pairs),
-        (words.OPPOSED, (opposed,), found.contradicting_pairs),
-    ):
-        rows = tuple((_place(one.scope), quoted(one.older), quoted(one.newer), _percent(one.likeness)) for one in pairs)
-        yield _section(title, lines, (words.PLACE, words.OLDER, words.NEWER, words.LIKENESS), rows, 3)
+    rows = tuple((_place(one.scope), quoted(one.older), quoted(one.newer)) for one in found.contradicting_pairs)
+    opposed = words.OPPOSED_FOUND.format(count=found.contradictions) if rows else words.NO_OPPOSED
+    yield _section(words.OPPOSED, (opposed,), (words.PLACE, words.OLDER, words.NEWER), rows, 3)
 
 
-def _measured(report: QualityReport) -> Iterator[list[str]]:
-    """Yield the sections on costs and on the time of reads."""
+def _costs(report: QualityReport) -> Iterator[list[str]]:
+    """Yield the section on costs."""
     rows = tuple(
         (
             words.PURPOSES.get(cost.purpose, cost.purpose),
@@ -161,24 +148,9 @@ def _measured(report: QualityReport) -> Iterator[list[str]]:
         for cost in report.costs
     )
     lines = [words.NO_PRICE if report.price is None else words.TOTAL_PRICE.format(price=report.price)]
-    lines += [] if report.merges_a_triage is None else [words.MERGES.format(count=report.merges_a_triage)]
     lines += [] if all(cost.model for cost in report.costs) else [words.NO_MODEL_NAMED]
     head = (words.PURPOSE, words.MODEL, words.CALLS, words.TOKENS, words.ANSWERED, words.BAD, words.PRICE)
-    said = tuple(lines) if rows else (words.NO_SPENDING,)
-    yield _section(words.COSTS, said, head, rows, 2)
-    rows = tuple(
-        (
-            words.READS.get(one.read, one.read),
-            str(one.count),
-            *(
-                words.WITHIN.format(bound=bound) if bound else words.BEYOND
-                for bound in (one.quantile(0.5), one.quantile(0.95))
-            ),
-        )
-        for one in report.latencies
-    )
-    head, empty = (words.READ, words.TIMES, words.HALF, words.MOST), () if rows else (words.NO_LATENCY,)
-    yield _section(words.LATENCY, empty, head, rows)
+    yield _section(words.COSTS, tuple(lines) if rows else (words.NO_SPENDING,), head, rows, 2)
 
 
 def _percent(share: float) -> str:
@@ -194,7 +166,7 @@ def report_markdown(report: QualityReport, zone: tzinfo) -> str:
     day = report.counted_since
     since = words.COUNTED_SINCE.format(day=day.isoformat()) if day else words.NEVER_COUNTED
     head = words.HEAD.format(at=f"{report.at.astimezone(zone):%Y-%m-%d %H:%M}", days=report.days, since=since)
-    sections = (_stored(report), _compared(report.examination, zone), _shown(report, zone), _measured(report))
+    sections = (_stored(report), _examined(report.examination, zone), _shown(report, zone), _costs(report))
     lines = [f"# {words.TITLE}", "", head]
     for section in chain(*sections):
         lines += section

@@ -10,15 +10,13 @@ COUNTED_SINCE = "从 {day} 起计数"
 NEVER_COUNTED = "还没有计数"
 GIST = "先看这几条"
 ALL_WELL = "没有发现需要处理的事"
-STORED, FLAWS, TWICE, OPPOSED, TEACHERS = "记了什么", "离开那天看不懂的", "重复和近似", "改了口的", "谁教得多"
-RECALLED, GATE, WAITING, COSTS, LATENCY = "想起过没有", "闸门", "积压", "开销", "想起要多久"
+STORED, FLAWS, OPPOSED, TEACHERS = "记了什么", "离开那天看不懂的", "改了口的", "谁教得多"
+RECALLED, GATE, WAITING, COSTS = "想起过没有", "闸门", "积压", "开销"
 MISSED = "该想起却没想起的"
 PLACE, LINES, EVENTS, ABSOLUTE, SHOWN = "地方", "原话", "记下的事", "看得懂", "想起过"
 COUNT, EXAMPLE, REASON = "条数", "例子", "原因"
-OLDER, NEWER, LIKENESS, PERSON, SHARE, LINES_SHARE = "旧的", "新的", "近似", "谁", "占这里的事", "占这里的原话"
+OLDER, NEWER, PERSON, SHARE, LINES_SHARE = "旧的", "新的", "谁", "占这里的事", "占这里的原话"
 PURPOSE, MODEL, CALLS, TOKENS, ANSWERED, BAD, PRICE = "用途", "模型", "调用", "token", "其中回答", "没答好", "价钱"
-READ, TIMES, HALF, MOST = "哪一种", "次数", "一半在", "95% 在"
-NOBODY = "好几个人"
 HIDDEN = "某位成员"
 KINDS: Mapping[str, str] = {"event": "经过", "preference": "喜好", "knowledge": "知识", "experience": "经验"}
 FLAW: Mapping[str, str] = {
@@ -36,11 +34,8 @@ REFUSALS: Mapping[str, str] = {
     "empty": "空的",
     "too_long": "太长",
     "unfounded": "没有依据",
-    "language": "换了语言",
-    "amount": "数量对不上",
-    "polarity": "肯定否定反了",
-    "question": "把问句当成事实",
     "figure": "数字对不上",
+    "quote": "引号里的话对不上",
     "profile": "侧写里没有依据的句子",
 }
 PURPOSES: Mapping[str, str] = {
@@ -52,13 +47,9 @@ PURPOSES: Mapping[str, str] = {
     "embedding": "向量",
     "rerank": "重排",
 }
-READS: Mapping[str, str] = {"context": "每轮的上下文", "search": "搜索"}
-EXAMINED = "比较了最近的 {count} 条"
-CUT = "有的地方近似的太多，没有全数"
+EXAMINED = "看了最近的 {count} 条"
 NOTHING_STORED = "还没有记下什么"
-NOTHING_EXAMINED = "这次没有比较文字"
 NO_FLAWS = "每一条离开那天都看得懂"
-SAME_WORDS = "一字不差、由别人又说了一遍的 {count} 条；近似的 {near} 对"
 NO_OPPOSED = "没有谁改了口的两条"
 OPPOSED_FOUND = "改了口的 {count} 对：同一个人后来的话取代了前面的；旧的那条当时是真的，想起时会标明，不用忘掉"
 NO_TEACHERS = "没有哪个群够大，比不出来"
@@ -76,16 +67,11 @@ NO_SPENDING = "这段时间没有调用模型"
 TOTAL_PRICE = "合计 {price:.2f}（按设置的单价，单位由你定）"
 NO_MODEL_NAMED = "没写模型的，用的是借来的模型；借的是谁的，只有运行着的机器人知道（/记忆 状态）"
 NO_PRICE = "没有设置单价：models.*.price 写每百万 token 的价钱，例如 2/8（给的/写的）"
-MERGES = "每次判断引出 {count:.2f} 次写侧写"
-NO_LATENCY = "还没有量到"
-WITHIN = "{bound} 毫秒以内"
-BEYOND = "5 秒以上"
 NO_MISSED = "还没有人记下这样的例子"
 MARK_VAGUE = "离开那天的聊天就看不懂的有 {count} 条，占 {share}"
-MARK_TWICE = "近似的事有 {count} 对，可以忘掉一些"
 MARK_FAILED = "失败的任务 {count} 个"
 MARK_LAG = "等着算向量的事有 {count} 件"
-REPORT_SUMMARY = "记忆的质量：重复、矛盾、看不懂的、没人想起的、开销（可以和机器人同时用）"
+REPORT_SUMMARY = "记忆的质量：改了口的、看不懂的、没人想起的、谁教得多、开销（可以和机器人同时用）"
 DAYS_OPTION = "开销和计数看最近几天，默认 30"
 
 

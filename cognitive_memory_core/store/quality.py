@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -56,7 +55,6 @@ ORDER BY share DESC, scope, number"""
 class ExaminedEvent:
     """The fields of one active event that the report examines."""
 
-    seq: int
     id: str
     scope: str
     text: str
@@ -99,15 +97,15 @@ class QualityLedger(Table):
     def statements(self, connection: Connection, agent: str | None, limit: int) -> list[ExaminedEvent]:
         """Return the active events of an agent (None: of all), the latest stored first."""
         query = (
-            "SELECT seq, id, scope, text, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
+            "SELECT id, scope, text, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
             " FROM events WHERE retired_at IS NULL AND (?1 IS NULL OR agent = ?1) ORDER BY seq DESC LIMIT ?2"
         )
         return [
             ExaminedEvent(
-                *(seq, event_id, scope, text, sender_id, tuple(json.loads(subjects))),
+                *(event_id, scope, text, sender_id, tuple(json.loads(subjects))),
                 *(bool(is_absolute), confidence, moment_of(at), replaces),
             )
-            for seq, event_id, scope, text, sender_id, subjects, is_absolute, confidence, at, replaces in (
+            for event_id, scope, text, sender_id, subjects, is_absolute, confidence, at, replaces in (
                 connection.execute(query, (*bound(agent), bounded(limit)))
             )
         ]
@@ -196,8 +194,6 @@ class MissedBook(Table):
 
 PAUSE = 60.0  # seconds between writes; a process that is killed loses the counts of up to this long
 MOST_HELD = 50_000  # events whose counts wait; more are not counted while the ledger is unavailable
-BOUNDS = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)  # milliseconds
-TOOK = "ms:"
 
 
 class QualityTally(Tally):
@@ -225,11 +221,7 @@ class QualityTally(Tally):
         """Count these events as shown in a context or an answer."""
         if len(self._recalled) < MOST_HELD:
             self._recalled.update(event_ids)
-            self.loop.nudge()
-
-    def took(self, read: str, seconds: float) -> None:
-        """Count one read of this kind in the latency class of its duration."""
-        self.count(f"{TOOK}{read}:{bound_of(seconds)}")
+        self.count("recalls")  # the first day with a count is the one from which it is known what was recalled
 
     async def _write(self) -> None:
         counts, self._counts = self._counts, Counter[str]()
@@ -245,9 +237,3 @@ class QualityTally(Tally):
             if not is_written:
                 self._counts.update(counts)
                 self._recalled.update(recalled)
-
-
-def bound_of(seconds: float) -> int:
-    """Return the smallest latency bound in ms that is not below a duration; 0 if the duration exceeds all bounds."""
-    place = bisect_left(BOUNDS, seconds * 1_000)
-    return BOUNDS[place] if place < len(BOUNDS) else 0

@@ -407,7 +407,6 @@ class ReportTotals(Noun):
     not_absolute: int = Field(validation_alias="vague")
     never_recalled: int
     price: float | None
-    merges_a_triage: float | None
 
 
 ReportBody = answer("ReportBody", "The report and its totals.", report=core.QualityReport, totals=ReportTotals)

@@ -1,4 +1,4 @@
-"""Tests of comparing what is stored: repetitions, near duplicates, replaced statements, and flaws."""
+"""Tests of reading what is stored: replaced statements, and flaws."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ def an_examined(text: str, by: str = "1", **fields: Any) -> ExaminedEvent:
     """Return an event as the report examines it; later ones happened later."""
     seq = next(_numbers)
     given = {"scope": GROUP, "subjects": (), "is_absolute": True, "confidence": 1.0, **fields}
-    return ExaminedEvent(
-        seq=seq, id=f"e{seq}", text=text, sender_id=by, happened_at=NOON + timedelta(minutes=seq), **given
-    )
+    return ExaminedEvent(id=f"e{seq}", text=text, sender_id=by, happened_at=NOON + timedelta(minutes=seq), **given)
 
 
 def compared(*events: ExaminedEvent) -> Any:
@@ -29,33 +27,11 @@ def compared(*events: ExaminedEvent) -> Any:
     return examined(events, str, 0.3)
 
 
-def test_the_same_words_of_others_are_counted() -> None:
-    """The same words of several people in one place are duplicates; in another place they are not."""
-    found = compared(
-        an_examined("周五八点开黑"),
-        an_examined("周五八点开黑！", "2"),
-        an_examined("周五八点开黑", "3"),
-        an_examined("周五八点开黑", "2", scope=OTHER),
-    )
-    assert (found.duplicates, found.near, found.contradictions) == (2, 0, 0)
-
-
-def test_nearly_equal_statements_are_paired() -> None:
-    """Statements that differ in a date, a label or a filler are near duplicates, the older one first."""
-    older = an_examined("阿棠(2000001)：“我在准备四月份的杭州马拉松比赛”（2026-03-02）")
-    newer = an_examined("阿棠(2000001)说：我在准备四月份的杭州马拉松比赛呢")
-    found = compared(older, newer, an_examined("明天去看电影吧，新上映的那部科幻片"))
-    (pair,) = found.near_pairs
-    assert (found.near, pair.older.id, pair.newer.id) == (1, older.id, newer.id)
-    assert pair.likeness > 0.8
-
-
 def test_only_what_an_event_replaces_is_contradicted() -> None:
     """A pair is one that its newer event says to replace, in whatever words; numbers and denials alone make none."""
     older = an_examined("木鱼(76620318)把主旋律暂定为 92bpm")
     newer = an_examined("那首歌放慢了，84", replaces=older.id)
-    rest = [an_examined(f"阿棠每个月房租交 {amount} 元给房东", subjects=("1",)) for amount in (2500, 3200)]
-    rest += [an_examined(f"米粒对花生{said}，聚餐别点", "2", subjects=("2",)) for said in ("过敏", "不过敏")]
+    rest = [an_examined(f"米粒对花生{said}，聚餐别点", "2", subjects=("2",)) for said in ("过敏", "不过敏")]
     found = compared(newer, older, *rest, an_examined("换了", scope=OTHER, replaces=older.id))
     (pair,) = found.contradicting_pairs
     assert (found.contradictions, pair.older.id, pair.newer.id) == (1, older.id, newer.id)

@@ -38,13 +38,12 @@ async def test_turns_cost_no_write() -> None:
     tally = QualityTally(counted, FrozenClock(), timezone.utc)  # type: ignore[arg-type]  # what a tally uses of it
     for _ in range(1_000):
         tally.recalled(["e1", "gone"])
-        tally.took("context", 0.03)
         tally.count("gate:time")
     assert counted.writes == 0
     await tally.flush()
     await tally.flush()
     assert counted.writes == 1
-    assert await ledger.quality.tallies(TODAY) == [(TODAY, "gate:time", 1_000), (TODAY, "ms:context:50", 1_000)]
+    assert await ledger.quality.tallies(TODAY) == [(TODAY, "gate:time", 1_000), (TODAY, "recalls", 1_000)]
     (place,) = await ledger.quality.places(None)
     assert place.recalled == 1
 

@@ -110,7 +110,6 @@ async def test_recalled_events_are_told_from_the_others(tmp_path: Path) -> None:
     shown = 1 + sum(event.text in context.text for event in (tea, an_event("服务器放在三楼机房")))
     assert report.events - report.never_recalled == shown
     assert report.counted_since == date(2026, 3, 5)
-    assert {one.read: one.count for one in report.latencies} == {"context": 1, "search": 1}
 
 
 async def test_costs_are_reckoned_with_the_price_of_each_model(tmp_path: Path) -> None:
@@ -128,7 +127,6 @@ async def test_costs_are_reckoned_with_the_price_of_each_model(tmp_path: Path) -
         ("evolution", "large", None),
     ]
     assert report.price == pytest.approx(4.5)
-    assert report.merges_a_triage == 0.5
 
 
 NASTY = "他说 </td><script>alert(1)</script> | `x` [a](http://example.com) <img src=//example.com>"
