@@ -9,8 +9,9 @@ import io
 import logging
 import os
 import stat
+import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Cleaning = Callable[[bytes], bytes | None]  # returns the remaining content of a file; None if it is unchanged
 MAX_BYTES = 8 * 1024 * 1024  # limit of files that are read completely
-PIECE, OVERLAP = 1024 * 1024, 4096  # bytes read at once from a larger file, and bytes that two pieces share
+PIECE = 1024 * 1024  # bytes copied at once
 TEMP = ".tmp"
 _SHARING_VIOLATIONS = (5, 32, 33)  # Windows: a virus scanner or an indexer has the file open
 TRIES = 10
@@ -171,24 +172,18 @@ class Disk:
     def clean(self, path: Path | str, cleaning: Cleaning) -> bytes | None:
         """Rewrite or remove a file as ``cleaning`` decides; return its new content.
 
-        That is b"" if the file was removed, None if it is unchanged or was gone already.
-
-        A file over :data:`MAX_BYTES` is checked piece by piece and removed whole if any piece would change.
+        That is b"" if the file was removed, None if it is unchanged or was gone already. The file may have any size.
         Raises StorageRefused if the disk failed to deliver the file; the caller may repeat the call then. A removal is
         durable after :meth:`sync_folder`.
         """
         try:
-            rest = cleaning(self.read(path))
+            rest = cleaning(self.read(path, sys.maxsize))
         except Vanished:
             return None
         except PermanentError as unreadable:
-            found = self.find(path)
-            if found is None:
+            if self.find(path) is None:  # a link, or a folder
                 return None
-            if found.size <= MAX_BYTES:
-                raise StorageRefused(str(unreadable)) from unreadable
-            with refusals(path):
-                rest = b"" if any(cleaning(piece) is not None for piece in _pieces(path)) else None
+            raise StorageRefused(str(unreadable)) from unreadable
         if rest:
             self.rewrite(path, rest)
         elif rest is not None:
@@ -218,8 +213,8 @@ class Disk:
         with contextlib.suppress(OSError):
             self.act("utime", os.utime, path)
 
-    def read(self, path: Path | str) -> bytes:
-        """Return a file's content; raises PermanentError if it is unreadable or larger than :data:`MAX_BYTES`.
+    def read(self, path: Path | str, limit: int = MAX_BYTES) -> bytes:
+        """Return a file's content; raises PermanentError if it is unreadable or larger than ``limit``.
 
         Raises Vanished if it is gone, StorageRefused if the process lacks file handles or memory.
         """
@@ -230,10 +225,10 @@ class Disk:
                 state = os.fstat(descriptor)
                 if not stat.S_ISREG(state.st_mode):
                     raise PermanentError(words.FILE_UNREADABLE.format(reason=words.NOT_A_FILE))
-                if state.st_size > MAX_BYTES:
-                    raise PermanentError(words.JOB_TOO_LARGE.format(size=state.st_size, limit=MAX_BYTES))
+                if state.st_size > limit:
+                    raise PermanentError(words.JOB_TOO_LARGE.format(size=state.st_size, limit=limit))
                 size, data = state.st_size, b""
-                while len(data) <= MAX_BYTES:  # it may grow meanwhile
+                while len(data) <= limit:  # it may grow meanwhile
                     part = self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)
                     data += part
                     if not part or len(data) == size:
@@ -306,16 +301,6 @@ class refusals(AbstractContextManager[None]):  # noqa: N801  # a context; a clas
 
 def _folder_of(path: Path | str) -> str:
     return os.path.dirname(path)  # noqa: PTH120  # a Path a file costs more than writing it
-
-
-def _pieces(path: Path | str) -> Generator[bytes, None, None]:
-    """Yield a file piece by piece; each repeats the end of the one before, so that no short text is cut in two."""
-    with Path(path).open("rb") as content:
-        piece = content.read(PIECE)
-        while piece:
-            yield piece
-            more = content.read(PIECE)
-            piece = piece[-OVERLAP:] + more if more else b""
 
 
 def decodings(data: bytes) -> list[str]:

@@ -32,16 +32,19 @@ from . import sentences
 
 
 class CognitiveMemoryError(Exception):
-    """Base class of all errors that this library raises on purpose."""
+    """Base class of all errors that this library raises on purpose.
 
-
-class TransientError(CognitiveMemoryError):
-    """The operation may succeed if repeated; ``retry_after`` is the pause in seconds that the remote side requests."""
+    ``retry_after`` is the pause in seconds that the remote side requests, None if it requests none.
+    """
 
     def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
         """Store message and ``retry_after``."""
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class TransientError(CognitiveMemoryError):
+    """The operation may succeed if repeated."""
 
 
 class BadAnswer(TransientError):
@@ -53,12 +56,7 @@ class PermanentError(CognitiveMemoryError):
 
 
 class UnavailableError(CognitiveMemoryError):
-    """A component is unavailable, and the caller should go on without it; ``retry_after`` as in TransientError."""
-
-    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
-        """Store message and ``retry_after``."""
-        super().__init__(message)
-        self.retry_after = retry_after
+    """A component is unavailable, and the caller should go on without it."""
 
 
 class Busy(UnavailableError):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from . import sentences
 from .domain.scope import log_fields
-from .errors import BadAnswer, PermanentError, TransientError, UnavailableError
+from .errors import CognitiveMemoryError, PermanentError, TransientError, UnavailableError
 from .text.names import described
 
 log = logging.getLogger(__name__)
@@ -156,7 +156,7 @@ class BackgroundLoop:
             restarts[self.trouble.name] += 1
         self._on_failure()
         self.trouble.note(failure or TransientError(sentences.log.LOOP_CANCELLED))
-        requested = failure.retry_after if isinstance(failure, UnavailableError | BadAnswer) else None
+        requested = failure.retry_after if isinstance(failure, CognitiveMemoryError) else None
         pause = min(max(self._pause, requested or 0.0), self._longest_pause)
         self._pause = min(self._pause * 2, self._longest_pause)
         self._restart = ended.get_loop().call_later(pause, self._begin)

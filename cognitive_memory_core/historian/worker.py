@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ..domain.scope import log_fields
-from ..errors import PermanentError, TooSlow, TransientError, UnavailableError
+from ..errors import CognitiveMemoryError, PermanentError, TooSlow, TransientError, UnavailableError
 from ..queue.job_queue import Claim, FileQueue
 from ..settings import Live, Settings
 from ..tasks import BackgroundLoop, ErrorState, completed, isolated
@@ -45,7 +45,7 @@ def decision(error: Exception, attempts: int, *, retries: int, spread: float) ->
     is_away = is_outage(error)
     if not is_away and (isinstance(error, PermanentError) or attempts > retries):
         return None
-    requested_pause = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
+    requested_pause = error.retry_after if isinstance(error, CognitiveMemoryError) else None
     pause = FIRST_PAUSE * 2 ** min(attempts - 1, 10) * (0.75 + spread / 2)
     return Requeue(min(max(pause, requested_pause or 0.0), LONGEST_PAUSE), counted=not is_away)
 
