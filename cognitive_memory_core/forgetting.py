@@ -17,7 +17,7 @@ from .domain.figures import PurgeState
 from .domain.profile import Profile, ProfileKey
 from .domain.reading import ReadFilter
 from .domain.scope import DEFAULT_AGENT, Interval, Scene, Scope, derived_id
-from .domain.turn import TurnLimits, shortened
+from .domain.turn import Alias, TurnLimits, shortened
 from .end_summaries import EndSummaries
 from .errors import CognitiveMemoryError, NotPermitted, UnknownEvent
 from .historian.message_buffer import MessageBuffer
@@ -30,7 +30,7 @@ from .settings import Settings
 from .store.erasure import ErasedRows, Eraser
 from .store.events import EventLedger
 from .store.ledger import Ledger
-from .store.names import MOST_NAMES, Alias
+from .store.names import MOST_NAMES
 from .text.characters import clear_caches
 from .text.names import clean_name, clean_text
 from .text.people import Redaction

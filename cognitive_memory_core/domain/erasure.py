@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from .belief import Belief, Change
+from .belief import Belief, Change, SuggestionDecision
 from .event import Event, without_quotes
 from .message import Message
 from .profile import Profile, ProfileKey
-from .scope import Scope
-from .turn import Memo, Pin
+from .scope import EARLIEST, OptOut, PlaceSwitch, Scope, Shared
+from .turn import Alias, Memo, Pin
 
 RESTORABLE = timedelta(days=30)  # how long a forgotten event can be restored
 _WRONG = timedelta(days=1)  # a tombstone further ahead of now than this was dated by a wrong clock
@@ -89,7 +90,7 @@ class Tombstones:
 
 _NUMBER = re.compile("[0-9]{5,}")  # a possible user id; shorter numbers are days and counts
 
-StoredItem = Event | Message | Memo | Pin | Belief | Change
+StoredItem = Event | Message | Memo | Pin | Alias | OptOut | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
 
 
 def reworded(event: Event, hide: Callable[[str], str]) -> Event:
@@ -131,13 +132,43 @@ def texts_of(said: StoredItem) -> tuple[str, ...]:
         return said.statement, said.change_summary, *said.tags
     if isinstance(said, Change):
         return said.old_statement, said.new_statement, said.change_reason
-    return (said.text,)
+    return (said.text,) if isinstance(said, Message | Memo | Pin) else ()
+
+
+Origin = tuple[Scope | None, tuple[str, ...], datetime]
+_ORIGINS: Mapping[type, Callable[[Any], Origin]] = {
+    Event: lambda one: (one.scope, (one.sender_id, *one.subjects), one.happened_at),
+    Message: lambda one: (one.scene.scope, (one.scene.user_id,), one.sent_at),
+    Memo: lambda one: (one.scope, (one.user_id,), one.written_at),
+    Pin: lambda one: (one.scope, (one.owner_id, one.author_id), one.pinned_at),
+    Alias: lambda one: (one.scope, (one.user_id,), one.last_seen_at),
+    OptOut: lambda one: (None, (one.user_id,), one.at),
+    Shared: lambda one: (None, (one.user_id,), one.at),
+    PlaceSwitch: lambda one: (one.scope, (), EARLIEST),  # when it was set is not known
+    Belief: lambda one: (one.scope, (), one.updated_at),  # said by several people, who are checked one by one
+    Change: lambda one: (one.scope, (), one.changed_at),
+    SuggestionDecision: lambda one: (one.scope, (), one.decided_at),
+}
+
+
+def origin_of(said: StoredItem) -> Origin:
+    """Return the place of an item (None for all places), by and about whom it is, and when it was said."""
+    return _ORIGINS[type(said)](said)
+
+
+def people_of(said: StoredItem) -> set[str]:
+    """Return by and about whom an item is; of a private place, also whose it is."""
+    place, people, _ = origin_of(said)
+    return {*people, *((place.place_id,) if place and place.kind == "private" else ())} - {""}
 
 
 def stays_out(tombstones: Tombstones, said: StoredItem) -> bool:
     """Return whether an item must not be stored: its place, its author or a subject was erased after its date."""
-    place = said.scene.scope if isinstance(said, Message) else said.scope
-    return is_covered(tombstones, place, _people_of(said), _time_of(said))
+    if not tombstones.marks:
+        return False
+    place, _, at = origin_of(said)
+    is_there = place is not None and tombstones.covers_place(place, at)
+    return is_there or any(tombstones.covers_person(person, at) for person in people_of(said))
 
 
 def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: datetime) -> bool:
@@ -154,8 +185,8 @@ def names_erased(tombstones: Tombstones, said: StoredItem) -> bool:
     """Return whether a text of an item contains the id of a person who was erased after the item's date."""
     if not tombstones.marks:
         return False
-    numbers = {number for text in texts_of(said) for number in _NUMBER.findall(text)}
-    return any(tombstones.covers_person(number, _time_of(said)) for number in numbers)
+    numbers, (_, _, at) = {number for text in texts_of(said) for number in _NUMBER.findall(text)}, origin_of(said)
+    return any(tombstones.covers_person(number, at) for number in numbers)
 
 
 def keys_of(event: Event) -> Iterator[ProfileKey]:
@@ -170,31 +201,3 @@ def keys_of(event: Event) -> Iterator[ProfileKey]:
 
 def _people(event: Event) -> Iterable[str]:
     return dict.fromkeys(filter(None, (event.sender_id, event.user_id, *event.subjects)))
-
-
-def _people_of(said: StoredItem) -> tuple[str, ...]:
-    match said:
-        case Event():
-            return (said.sender_id, *said.subjects)
-        case Message():
-            return (said.scene.user_id,)
-        case Memo():
-            return (said.user_id,)
-        case Pin():
-            return said.owner_id, said.author_id
-        case Belief() | Change():  # said by several people; the supporters are checked one by one
-            return ()
-
-
-_DATES = {
-    Event: "happened_at",
-    Message: "sent_at",
-    Memo: "written_at",
-    Pin: "pinned_at",
-    Belief: "updated_at",
-    Change: "changed_at",
-}
-
-
-def _time_of(said: StoredItem) -> datetime:
-    return getattr(said, _DATES[type(said)])

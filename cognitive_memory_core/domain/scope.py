@@ -251,6 +251,22 @@ Switch = Literal["on", "off", "record_only", "recall_only"]
 
 
 @dataclass(frozen=True)
+class OptOut:
+    """One person's opt-out, as exported."""
+
+    user_id: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Shared:
+    """One person's consent to show their own profile in every place, as exported."""
+
+    user_id: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class PlaceSwitch:
     """A place's switch, in force until an instant, or with ``until=None`` until it is changed.
 

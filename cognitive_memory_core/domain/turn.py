@@ -45,6 +45,17 @@ WEEK = 7 * 86_400.0
 
 
 @dataclass(frozen=True)
+class Alias:
+    """One name of a person in one place, as exported."""
+
+    scope: Scope
+    user_id: str
+    name: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True)
 class Person:
     """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
 

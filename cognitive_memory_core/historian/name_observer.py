@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scene, Scope
+from ..domain.turn import Alias
 from ..errors import CognitiveMemoryError
 from ..ports import Clock
 from ..profiles.files import FileProfiles
-from ..store.names import Alias, NameBook
+from ..store.names import NameBook
 from ..store.profiles import ProfileIndex
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, ErrorState
 from ..text.names import clean_name

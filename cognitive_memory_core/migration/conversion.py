@@ -28,13 +28,12 @@ from .. import sentences
 from ..disk import MAX_BYTES, TEMP, Disk
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
 from ..domain.scope import DEFAULT_AGENT, Scope, datetime_of, derived_id
-from ..domain.turn import Turn
+from ..domain.turn import Alias, Turn
 from ..errors import BadArgument, CognitiveMemoryError
 from ..ports import EmbeddedEvent
 from ..profiles.format import LARGEST, ProfileFile
 from ..profiles.paths import ProfileLocation
 from ..queue.format import SEED_ZONE, body_of, job_of
-from ..store.names import Alias
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from ..text.names import clean_name, one_line
 from ..transfer.export_import import HEAD, ExportedRow, row_of, written

@@ -10,16 +10,16 @@ from sqlite3 import Connection
 from typing import Any
 
 from ..domain.belief import Belief, Change, SuggestionDecision
-from ..domain.erasure import Tombstones, is_covered, names_erased, stays_out
+from ..domain.erasure import StoredItem, Tombstones, names_erased, origin_of, people_of, stays_out
 from ..domain.event import without_quotes
 from ..domain.figures import Activity, DayCount, Totals
 from ..domain.message import Message
-from ..domain.scope import EARLIEST, Interval, PlaceSwitch, Scope
-from ..domain.turn import Memo, Pin
+from ..domain.scope import Interval, OptOut, PlaceSwitch, Scope, Shared
+from ..domain.turn import Alias, Memo, Pin
 from ..ports import EmbeddedEvent
 from . import beliefs, event_rows
 from .beliefs import DECISION, BeliefBook
-from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, OptOut, Shared, record_change, tombstones_of
+from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, record_change, tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import (
     BELIEF,
@@ -37,29 +37,19 @@ from .database.rows import (
     vector_of,
 )
 from .messages import MessageLog
-from .names import ALIAS, Alias, add_told, keep_name
+from .names import ALIAS, add_told, keep_name
 from .search.corpus import GONE
 from .vectors import dimensions_of, has_direction, put
 
 PAGE = 500  # rows read at a time
 
 
-ArchiveRow = (
-    EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
-)
+ArchiveRow = EmbeddedEvent | StoredItem
 
 
 def place_of(row: ArchiveRow) -> Scope | None:
     """Return the place of a row; None for what a person decided for all places."""
-    match row:
-        case OptOut() | Shared():
-            return None
-        case EmbeddedEvent():
-            return row.event.scope
-        case Message():
-            return row.scene.scope
-        case _:
-            return row.scope
+    return origin_of(row.event if isinstance(row, EmbeddedEvent) else row)[0]
 
 
 # each kind of exported row, with the columns that hold the id of its owner, and which rows are exported
@@ -116,7 +106,9 @@ class Archive(Table):
         revision, lengths = next_revision(connection), _lengths(connection, rows)
 
         def is_admitted(row: ArchiveRow) -> bool:
-            return left_out.isdisjoint(_people(row)) and not _is_erased(erased, row)
+            said = row.event if isinstance(row, EmbeddedEvent) else row
+            is_erased = stays_out(erased, said) or names_erased(erased, said)
+            return left_out.isdisjoint(people_of(said)) and not is_erased
 
         for row in rows:
             if not isinstance(row, OptOut) and is_admitted(row):
@@ -187,38 +179,6 @@ def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str,
     times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
     usual = {model: length for (model, length), _ in reversed(times.most_common())}
     return {model: dimensions_of(connection, model) or length for model, length in usual.items()}
-
-
-def _is_erased(erased: Tombstones, row: ArchiveRow) -> bool:
-    match row:
-        case Alias():
-            return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
-        case OptOut() | Shared():
-            return erased.covers_person(row.user_id, row.at)
-        case SuggestionDecision():
-            return is_covered(erased, row.scope, (), row.decided_at)
-        case PlaceSwitch():
-            return is_covered(erased, row.scope, (), EARLIEST)  # when it was set is not known
-        case _:
-            said = row.event if isinstance(row, EmbeddedEvent) else row
-            return stays_out(erased, said) or names_erased(erased, said)
-
-
-def _people(row: ArchiveRow) -> tuple[str, ...]:
-    """Return who must not have opted out; rows of an older system may name nobody but the person of a private chat."""
-    place = place_of(row)
-    there = (place.place_id,) if place is not None and place.kind == "private" else ()
-    match row:
-        case EmbeddedEvent():
-            return (row.event.sender_id, *row.event.subjects, *there)
-        case Message():
-            return (row.scene.user_id,)
-        case Pin():
-            return (row.owner_id,)
-        case Memo() | Alias() | OptOut() | Shared():
-            return (row.user_id, *there)
-        case PlaceSwitch() | Belief() | Change() | SuggestionDecision():
-            return there
 
 
 _AS_THEY_ARE: Mapping[type, Columns[Any]] = {Shared: SHARED, PlaceSwitch: SWITCH, Memo: MEMO, Pin: PIN, Change: CHANGE}

@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import Tombstones, covered_until
-from ..domain.scope import Incognito, PlaceSwitch, Scene, Scope
+from ..domain.scope import Incognito, OptOut, PlaceSwitch, Scene, Scope, Shared
 from .database.database import Table, reads, writes
 from .database.rows import Row, always_kept, bound, columns_of, instant_of, micros
-
-
-@dataclass(frozen=True)
-class OptOut:
-    """One person's opt-out, as exported."""
-
-    user_id: str
-    at: datetime
-
-
-@dataclass(frozen=True)
-class Shared:
-    """One person's consent to show their own profile in every place, as exported."""
-
-    user_id: str
-    at: datetime
-
 
 OPT_OUT = columns_of(OptOut, "opt_outs", at="at_us")
 SHARED = columns_of(Shared, "sharing", at="at_us")

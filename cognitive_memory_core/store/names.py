@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 from typing import Literal
 
-from ..domain.erasure import is_covered
+from ..domain.erasure import stays_out
 from ..domain.scope import Scope
-from ..domain.turn import Person
+from ..domain.turn import Alias, Person
 from .consent import tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import LISTED, bound, columns_of, listed, micros
@@ -43,17 +42,6 @@ SELECT DISTINCT w.name FROM worn w WHERE EXISTS (
 )) ORDER BY w.name"""  # with the id behind it, it is the name; who comes with a name may have had it before
 
 
-@dataclass(frozen=True)
-class Alias:
-    """One name of a person in one place, as exported."""
-
-    scope: Scope
-    user_id: str
-    name: str
-    first_seen_at: datetime
-    last_seen_at: datetime
-
-
 ALIAS = columns_of(Alias, "names", first_seen_at="first_us", last_seen_at="last_us")
 
 
@@ -79,7 +67,7 @@ class NameBook(Table):
     def _write_all(self, connection: Connection, sightings: Sequence[Alias]) -> None:
         tombstones = tombstones_of(connection)
         for alias in sightings:
-            if not is_covered(tombstones, alias.scope, (alias.user_id,), alias.last_seen_at):
+            if not stays_out(tombstones, alias):
                 keep_name(connection, alias)
 
     @reads

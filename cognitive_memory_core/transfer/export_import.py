@@ -25,21 +25,21 @@ from ..domain.message import Message
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from ..domain.scope import (
     DEFAULT_AGENT,
+    OptOut,
     PlaceSwitch,
     Scene,
     Scope,
+    Shared,
     checked_id,
     checked_instant,
     checked_scene,
     checked_text,
 )
-from ..domain.turn import Memo, Pin
+from ..domain.turn import Alias, Memo, Pin
 from ..errors import BadArgument, MistakeError
 from ..ports import HASHING, EmbeddedEvent
 from ..profiles.files import FileProfiles, Overtaken
 from ..store.archive import Archive, ArchiveRow, place_of
-from ..store.consent import OptOut, Shared
-from ..store.names import Alias
 from ..tasks import completed
 from ..text.names import clean_name
 from .backup import copy_refusals, draft_in, refuse_special, removed

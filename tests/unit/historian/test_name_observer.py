@@ -94,6 +94,6 @@ async def test_nobody_is_seen_in_the_future() -> None:
 
 
 async def _aliases(ledger: Ledger) -> list[object]:
-    from cognitive_memory_core.store.names import Alias
+    from cognitive_memory_core.domain.turn import Alias
 
     return [row async for row in ledger.archive.rows() if isinstance(row, Alias)]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from cognitive_memory_core.domain.figures import Activity, DayCount
-from cognitive_memory_core.domain.scope import Interval, PlaceSwitch, Scene
+from cognitive_memory_core.domain.scope import Interval, OptOut, PlaceSwitch, Scene, Shared
+from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
-from cognitive_memory_core.store.consent import OptOut, Shared
-from cognitive_memory_core.store.names import Alias
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import (

@@ -12,13 +12,11 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.figures import PurgeState, Totals
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Person
+from cognitive_memory_core.domain.scope import OptOut, Scene, Shared
+from cognitive_memory_core.domain.turn import Alias, Person
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
-from cognitive_memory_core.store.consent import OptOut, Shared
 from cognitive_memory_core.store.erasure import ErasedRows
-from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from cognitive_memory_core.text.terms import query_terms

@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.names import Alias
+from cognitive_memory_core.domain.turn import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later

@@ -23,12 +23,12 @@ from cognitive_memory_core.domain.figures import PurgeState
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.store.database import schema
 from cognitive_memory_core.store.erasure import purge
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event

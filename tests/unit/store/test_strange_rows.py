@@ -9,9 +9,9 @@ from sqlite3 import connect
 import pytest
 
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.store.consent import OptOut
+from cognitive_memory_core.domain.scope import OptOut
+from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.names import Alias
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import a_memo, a_pin, archived, committed

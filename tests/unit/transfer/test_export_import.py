@@ -12,9 +12,8 @@ import pytest
 from cognitive_memory_core import transfer
 from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.scope import OptOut, Scope, Shared
 from cognitive_memory_core.profiles.files import FileProfiles
-from cognitive_memory_core.store.consent import OptOut, Shared
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, TemporaryProfiles, a_profile
