@@ -19,7 +19,6 @@ from ..domain.belief import Belief
 from ..domain.event import Event, LineKey
 from ..domain.message import Hit, Message
 from ..domain.reading import NARROWED, ReadFilter
-from ..domain.scope import Scene
 from ..domain.turn import Memo, Person, Pin
 from ..errors import UnavailableError
 from ..ports import Clock, Embedder, Nearest, Reranker, Vector, is_hashing
@@ -115,11 +114,6 @@ class Question:
     scores: Mapping[str, float] | None = None
 
     @property
-    def scene(self) -> Scene:
-        """Who asks, and where."""
-        return self.read_filter.scene
-
-    @property
     def is_reranked(self) -> bool:
         """Whether a reranker decides relevance."""
         asked = self.settings.query
@@ -129,8 +123,8 @@ class Question:
     @property
     def named(self) -> list[Person]:
         """The people known in the group whom the query names, except the asker and who opted out."""
-        people, without = self.query.names.people, {self.scene.user_id, *self.sources.consent.opted_out}
-        if self.scene.kind != "group":
+        people, without = self.query.names.people, {self.read_filter.scene.user_id, *self.sources.consent.opted_out}
+        if self.read_filter.scene.kind != "group":
             return []
         found = (people[one] for one in sorted(self.query.people) if one in people and one not in without)
         return [*found][:MOST_NAMED]
@@ -194,7 +188,7 @@ class ContextAnswer(Answer):
 def read_context(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | None = None) -> None:
     """Read what a context shows; ``shown`` are ids of messages of the place not to quote."""
     question = _named(answer, on)
-    sources, scene, asked = question.sources, question.scene, question.settings.query
+    sources, scene, asked = question.sources, question.read_filter.scene, question.settings.query
     with answer.part("lines"):
         _find_quotable(answer, on, shown)
     if scene.has_place:
@@ -229,7 +223,7 @@ def read_memos(answer: ContextAnswer, on: Snapshot) -> None:
     """Read the recent memos."""
     sources, most = answer.question.sources, answer.question.settings.query.recent_end_summaries_inject_k
     with answer.part("notes"):
-        scope, hidden = answer.question.scene.scope, sources.consent.opted_out
+        scope, hidden = answer.question.read_filter.scene.scope, sources.consent.opted_out
         answer.memos = at_once(sources.ledger.notes.memos, on, scope, most, without=hidden)
 
 
@@ -267,9 +261,10 @@ def _named(answer: Answer, on: Snapshot) -> Question:
     """Find the people, and the time, that the query names; without a name book nobody is known."""
     question = answer.question
     with answer.part("names"):
-        names = question.sources.names.at(on, question.scene)
+        scene = question.read_filter.scene
+        names = question.sources.names.at(on, scene)
         reference = question.now.astimezone(question.settings.zone)
-        query = with_names(question.query, question.scene, reference, names)
+        query = with_names(question.query, scene, reference, names)
         answer.question = replace(question, query=query)
     return answer.question
 
@@ -341,7 +336,7 @@ def _among_the_named(
     if len(rows) == wanted:
         most = min(wanted, NARROWED)
         narrowed = question.read_filter.narrowed(question.query.windows, question.query.people)
-        few = [one for one in narrowed if sum(one.admits(event) for event, _ in rows) < min(limit, most)]
+        few = [one for one in narrowed if sum(one.is_of(event) for event, _ in rows) < min(limit, most)]
         for one in few:
             known = {event.id for event, _ in rows}
             rows += (row for row in search(one, most) if row[0].id not in known)
@@ -442,7 +437,7 @@ def hit_of(found: FoundLine) -> Hit:
 def _find_quotable(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | None) -> None:
     """Find lines that answer the question and are not shown by the caller: more than will be quoted."""
     question = answer.question
-    asked, scene = question.settings.query, question.scene
+    asked, scene = question.settings.query, question.read_filter.scene
     wanted = asked.auto_messages_k + SPARE_LINES if asked.auto_messages_k else 0
     limit = wanted + len(shown or ()) if wanted else 0
     found = found_lines(question, on, question.read_filter, limit, asked.auto_decay, OF_CONTEXT)

@@ -276,7 +276,7 @@ class Query:
         return all(telling_of(term) < SAYS_LITTLE for term in told)
 
 
-def query_of(text: str, scene: Scene, reference: datetime, names: Names = NOBODY) -> Query:
+def query_of(text: str, scene: Scene, reference: datetime, names: Names | None = None) -> Query:
     """Parse a message, a batch of lines, or ``<message><content>`` frames of them (seed 001).
 
     Only the first 4,000 characters count. A text of at most 20 characters is embedded with a line that states place and
@@ -293,13 +293,12 @@ def query_of(text: str, scene: Scene, reference: datetime, names: Names = NOBODY
         placed = f"{said}\n{sentences.context.query_place(scene.kind, *called)}"
     asks = any(map(asks_who, lines[-LINES:]))
     query = Query(placed, terms, _windows(said, reference, NOBODY), said, asks, asides=asides)
-    return with_names(query, scene, reference, names)
+    return query if names is None else with_names(query, scene, reference, names)
 
 
 def with_names(query: Query, scene: Scene, reference: datetime, names: Names) -> Query:
     """Return a query with the people and the time that it names, given the ``names`` that are known in the place."""
     windows = _windows(query.said, reference, names) if query.windows else ()
-    begun = tuple(one for one in windows if one.start < reference)  # of the future anything may have been said
     lines = query.said.split("\n")[-LINES:]
     people = frozenset[str]().union(*map(names.named, lines))
     if scene.kind != "operator":
@@ -307,7 +306,7 @@ def with_names(query: Query, scene: Scene, reference: datetime, names: Names) ->
             people |= {scene.user_id}
         else:
             people = people.union(*map(names_of(Person(scene.user_id, scene.user_name)).named, lines))
-    return replace(query, windows=begun, people=people, names=names)
+    return replace(query, windows=windows, people=people, names=names)
 
 
 def embedded_text(query: Query, settings: Settings) -> str:
@@ -319,7 +318,7 @@ def embedded_text(query: Query, settings: Settings) -> str:
 
 
 def _windows(said: str, reference: datetime, names: Names) -> tuple[Interval, ...]:
-    """Return the windows that a text names. A person's name such as 周末 is not a time.
+    """Return the past windows that a text names. A person's name such as 周末 is not a time.
 
     Sentences around a question do not count: 今天天气真不错。我们三月去了哪里？ is about March.
     """
@@ -328,7 +327,8 @@ def _windows(said: str, reference: datetime, names: Names) -> tuple[Interval, ..
     if not windows:
         return ()
     called = {name for person in names.people.values() for name in (person.name, *person.aliases) if name in said}
-    return time_windows(said, reference, called) if called else windows
+    windows = time_windows(said, reference, called) if called else windows
+    return tuple(one for one in windows if one.start < reference)  # of the future anything may have been said
 
 
 def _said(text: str) -> str:

@@ -233,21 +233,20 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
     The reduced score is ``score * (1 - diversity * overlap)`` with the largest Jaccard overlap of terms with a chosen
     one. It becomes the candidate's score, so that scores still decrease along the list.
     """
-    waiting, chosen, told = [*candidates], list[Candidate](), list[frozenset[str]]()
+    waiting, chosen = [*candidates], list[Candidate]()
+    words = [terms_of(*one.event.wording) for one in waiting]
+    overlaps = [0.0] * len(waiting)
     while waiting and len(chosen) < limit:
-        best, most, words = 0, -1.0, frozenset[str]()
-        for at, one in enumerate(waiting):
-            if one.score <= most:  # they stand in order of their scores, which an overlap only lowers
-                break
-            own = terms_of(*one.event.wording)
-            reduced = one.score * (1.0 - diversity * max((_overlap(own, other) for other in told), default=0.0))
-            if reduced > most:
-                best, most, words = at, reduced, own
-        one = waiting.pop(best)
-        one.factors = (*one.factors, ("diversity", most / one.score if one.score else 1.0))
+        scores = [one.score * (1.0 - diversity * overlap) for one, overlap in zip(waiting, overlaps, strict=True)]
+        score = max(scores)
+        at = scores.index(score)
+        one, said, _ = waiting.pop(at), words.pop(at), overlaps.pop(at)
+        for number, other in enumerate(words):
+            if common := len(said & other):
+                overlaps[number] = max(overlaps[number], common / (len(said) + len(other) - common))
         chosen.append(one)
-        told.append(words)
-        one.score, one.rank = most, len(chosen)
+        one.factors = (*one.factors, ("diversity", score / one.score if one.score else 1.0))
+        one.score, one.rank = score, len(chosen)
     for one in waiting:
         one.cut = "diversity"
     return chosen
@@ -279,11 +278,6 @@ def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tup
 def terms_of(*said: str) -> frozenset[str]:
     """Return the index terms of texts."""
     return frozenset(index_terms("\n".join(said)))
-
-
-def _overlap(own: frozenset[str], other: frozenset[str]) -> float:
-    common = len(own & other)
-    return common / (len(own) + len(other) - common) if common else 0.0
 
 
 same_text = cleared_on_erasure(lru_cache(maxsize=4_096)(duplicate_key))  # the key that equal texts share

@@ -12,7 +12,7 @@ from typing import Literal
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.event import Event, label_of, nested, shortened
+from ..domain.event import ELLIPSIS, Event, label_of, nested, shortened
 from ..domain.message import Context, Message, Section
 from ..domain.profile import Profile, said_in
 from ..domain.turn import Memo, Person
@@ -46,8 +46,13 @@ _HEADING = re.compile(r"#{2,6}|#[ \t]")
 def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None) -> Context:
     """Render what was found, checked again, with the memos that wait in the queue."""
     question, profiles, titles = answer.question, answer.profiles, sentences.context
-    scene, consent, settings, names = question.scene, question.sources.consent, question.settings, question.query.names
-    zone, hidden, here = settings.zone, consent.opted_out, answer.people.get(question.scene.scope, NOBODY)
+    scene, consent, settings, names = (
+        question.read_filter.scene,
+        question.sources.consent,
+        question.settings,
+        question.query.names,
+    )
+    zone, hidden, here = settings.zone, consent.opted_out, answer.people.get(question.read_filter.scene.scope, NOBODY)
     admits = consent.present_filter(scene).admits
     # an operator may see more pins than their own, and a person who opted out sees their own in the list of pins only
     own = [one for one in answer.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]
@@ -101,7 +106,7 @@ def newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
 def quotations(answer: ContextAnswer) -> list[FoundLine]:
     """Return the lines to quote, checked again."""
     question, quotes = answer.question, list[FoundLine]()
-    admits = question.sources.consent.present_filter(question.scene).admits_line
+    admits = question.sources.consent.present_filter(question.read_filter.scene).admits_line
     for one in answer.lines.lines:
         if admits(one.line) and (one.replied is None or admits(one.replied)):
             quotes.append(replace(one, after=tuple(filter(admits, one.after))))
@@ -164,18 +169,16 @@ def quotation_line(quotation: FoundLine, people: People, zone: tzinfo) -> str:
     ``people`` gives the present names by id. No words contain a corner bracket, so that no text can pass for another
     line's speaker, for what it replies to or for what was said next.
     """
-    said, texts = quotation.line, sentences.context
-
-    def cut(line: Message, limit: int) -> str:
-        return shortened(" ".join(line.text.split()), limit).translate(_CORNERS)
-
-    speaker = _label(said, people, then=True)
+    texts, line = sentences.context, quotation.line
+    speaker, said = _spoken(line, people, QUOTED_LENGTH, then=True)
     if (earlier := quotation.replied) is not None:
-        speaker += texts.REPLIED_TO.format(speaker=_label(earlier, people), text=cut(earlier, REPLIED_LENGTH))
-    line = texts.SPOKEN.format(speaker=speaker, text=cut(said, QUOTED_LENGTH))
+        of_whom, text = _spoken(earlier, people, REPLIED_LENGTH)
+        speaker += texts.REPLIED_TO.format(speaker=of_whom, text=text)
+    shown = texts.SPOKEN.format(speaker=speaker, text=said)
     for after in quotation.after:
-        line += texts.FOLLOWED_BY.format(speaker=_label(after, people), text=cut(after, NEXT_LENGTH))
-    return f"- [{minute(said.sent_at, zone, with_weekday=True)}] {quoted(line)}"
+        by_whom, text = _spoken(after, people, NEXT_LENGTH)
+        shown += texts.FOLLOWED_BY.format(speaker=by_whom, text=text)
+    return f"- [{minute(line.sent_at, zone, with_weekday=True)}] {quoted(shown)}"
 
 
 def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -> tuple[str, ...]:
@@ -237,7 +240,7 @@ def _said(event: Event, zone: tzinfo, people: People) -> str:
 
     def label(user_id: str, name: str) -> str:
         known = people.get(user_id)
-        return name_and_id(user_id, nested(known.name) if known else name)
+        return label_of(user_id, clean_name(nested(known.name) if known else name))
 
     return quoted(spoken(event if event.quotes else with_present_names(event, people), label, zone))
 
@@ -260,15 +263,18 @@ def _body_lines(profile: Profile) -> list[str]:
     return lines
 
 
-def _label(line: Message, people: People, *, then: bool = False) -> str:
-    """Return the speaker's current label, ``then`` with the name at that time if it differs."""
+def _spoken(line: Message, people: People, longest: int, *, then: bool = False) -> tuple[str, str]:
+    """Return the speaker's current label, ``then`` with the name at that time if it differs, and the words."""
+    words = " ".join(line.text.split())
+    words = (words if len(words) <= longest else words[: longest - 1] + ELLIPSIS).translate(_CORNERS)
     if not line.sender_id:
-        return sentences.context.THE_BOT
-    shown_name, known = clean_name(line.scene.user_name), people.get(line.sender_id)
+        return sentences.context.THE_BOT, words
+    known, name_then = people.get(line.sender_id), clean_name(line.scene.user_name)
     name = clean_name(known.name) if known else ""
-    label = label_of(line.sender_id, name or shown_name)
-    is_renamed = then and name and shown_name and shown_name != name
-    return sentences.context.NOW_CALLED.format(label=label, then=shown_name) if is_renamed else label
+    label = label_of(line.sender_id, name or name_then)
+    if then and name and name_then and name != name_then:
+        label = sentences.context.NOW_CALLED.format(label=label, then=name_then)
+    return label, words
 
 
 # the block

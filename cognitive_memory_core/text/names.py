@@ -289,7 +289,7 @@ def full_width(text: str) -> str:
     A reader who normalises the block gets plain angle brackets, which form no fence and no chat-template token,
     because the bar beside a bracket is replaced too. A second pass changes nothing.
     """
-    line = defused(text)
+    line = _defused.__wrapped__(text)
     return _CHAT_TOKEN.sub("¦", line).translate(_FULL_WIDTH) if "‹" in line or "›" in line else line
 
 

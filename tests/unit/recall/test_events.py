@@ -104,7 +104,7 @@ async def test_words_are_searched_without_the_vector():
     """A model that is slow does not delay the search by words beyond the time limit."""
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
-    found = await search(a_retriever(embedder=embedder, patience=0.2))
+    found = await search(a_retriever(embedder=embedder, patience=1.0))
     assert (ids(found), found.degraded) == (["tea"], ("embedding",))
     embedder.may_answer.set()
 
