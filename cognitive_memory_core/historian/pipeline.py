@@ -85,9 +85,7 @@ class SurroundingsReader:
 
     async def surroundings(self, job: Job) -> Surroundings:
         """Read what surrounds a job whose work was admitted by consent."""
-        found = await self.ledger.database.read(self._read, job)
-        self.ledger.corpora.load()
-        return found
+        return await self.ledger.database.read(self._read, job)
 
     def _read(self, connection: Snapshot, job: Job) -> Surroundings:
         work = _without_hidden_lines(connection, job.work)

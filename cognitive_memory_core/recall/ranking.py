@@ -19,7 +19,7 @@ from ..domain.event import Event, duplicate_key
 from ..domain.message import Context, Hit
 from ..domain.scope import Interval, Scope
 from ..settings import Decay
-from ..store.search.lines import line_key
+from ..store.database.words import line_key
 from ..text.characters import cleared_on_erasure
 from ..text.terms import SEARCHED, index_terms, telling_of
 

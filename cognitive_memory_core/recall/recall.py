@@ -222,8 +222,6 @@ class Recall:
         except RuntimeError as failure:
             if not is_out_of_threads(failure):
                 raise
-        finally:
-            sources.ledger.corpora.load()
         return last
 
     async def _read(self, answer: Answer, read: Callable[..., None], args: tuple[Any, ...], end: float) -> None:

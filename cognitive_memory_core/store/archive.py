@@ -38,7 +38,7 @@ from .database.rows import (
 )
 from .messages import MessageLog
 from .names import ALIAS, add_told, keep_name
-from .search.corpus import GONE
+from .search.filters import GONE
 from .vectors import dimensions_of, has_direction, put
 
 PAGE = 500  # rows read at a time

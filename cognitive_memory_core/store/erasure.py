@@ -24,13 +24,14 @@ from . import beliefs, consent, event_rows, profiles
 from .database import migrations
 from .database.database import Database, Table, reads, writes
 from .database.rows import BELIEF, CHANGE, EVENT, LISTED, MESSAGE, bound, instant_of, listed, micros, next_revision
+from .database.words import line_words
 from .event_rows import seqs_of
 from .facts import FactBook
 from .messages import note_withdrawn
 from .names import NameBook
 from .profiles import OF_KEY, PROFILE, key_values, keys_in
 from .search.corpora import Corpora
-from .search.corpus import GONE, RESTS_ON_NOTHING, Filter, add_words, drop_words, tidy_words
+from .search.filters import GONE, RESTS_ON_NOTHING, Filter
 
 _FUNCTION = "names_somebody"
 P = ParamSpec("P")
@@ -99,10 +100,9 @@ class Rewording:
         named, values = self._within("e.text")
         read = MESSAGE.numbered(self._connection, f"WHERE {named} ORDER BY e.seq", values)
         changed = [(seq, old, text) for seq, old in read if (text := bound(self._hide(old.text))[0]) != old.text]
-        drop_words(self._connection, [(seq, old) for seq, old, _ in changed])
         for seq, old, text in changed:
-            self._connection.execute("UPDATE messages SET text = ? WHERE seq = ?", (text, seq))
-            add_words(self._connection, seq, replace(old, text=text))
+            words = line_words(replace(old, text=text), micros(old.sent_at))
+            self._connection.execute("UPDATE messages SET text = ?, words = ? WHERE seq = ?", (text, words, seq))
         self.reworded += len(changed)
 
     def texts(self, table: str, source: str = "") -> int:
@@ -167,7 +167,7 @@ class Rewording:
 
 
 async def purge(database: Database) -> None:
-    """Remove deleted bytes from the word index, the write-ahead log and the copies kept by migrations.
+    """Remove deleted bytes from the file, the write-ahead log and the copies kept by migrations.
 
     `secure_delete` alone is not enough: when SQLite splits a page, copies of the moved rows stay in the free space and
     outlive the rows. Therefore the file is rewritten.
@@ -181,7 +181,6 @@ async def purge(database: Database) -> None:
             told = sentences.storage_errors.STORAGE_REFUSED.format(path=database.path, reason=refused)
             raise StorageRefused(told) from refused
 
-    await database.write(tidy_words)
     await database.rewrite()
     await database.empty_log()
     await asyncio.to_thread(remove_copies)

@@ -16,8 +16,7 @@ from typing import Any, Literal
 from ..domain.erasure import Tombstones, texts_of
 from ..domain.event import Event, Quote, exchange, without_quotes
 from ..domain.message import Message
-from ..domain.reading import ReadFilter
-from ..domain.scope import Scene, derived_id
+from ..domain.scope import derived_id
 from ..text.retelling import retells, statement_of
 from . import facts
 from .database.rows import (
@@ -35,10 +34,10 @@ from .database.rows import (
     new_seq,
     next_revision,
 )
-from .search.corpus import MESSAGE_WORDS, NOT_HIDDEN, ON_REQUEST, add_words, drop_words, match_words
+from .search.corpora import lines_sharing
+from .search.filters import NOT_HIDDEN, ON_REQUEST
 from .vectors import drop
 
-TOGETHER = 500  # rows read into memory at once
 _ADD_SOURCES = "INSERT OR IGNORE INTO event_sources SELECT ?, value FROM json_each(?)"
 _ADD_SUBJECTS = "INSERT OR IGNORE INTO event_subjects SELECT ?, value FROM json_each(?)"
 
@@ -63,12 +62,10 @@ def sources_of(connection: Connection, event: Event) -> tuple[set[str], datetime
 
 
 def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
-    """Insert an event whose id is new, with its words and sources; return its row number (``seq``)."""
-    values = EVENT.values(event)
-    seq = new_seq(connection.execute(EVENT.insert, values))
+    """Insert an event whose id is new, with its sources; return its row number (``seq``)."""
+    seq = new_seq(connection.execute(EVENT.insert, EVENT.values(event)))
     connection.execute(_ADD_SOURCES, (seq, listed(bound(*sources))))
     connection.execute(_ADD_SUBJECTS, (seq, listed(bound(*event.subjects))))
-    add_words(connection, seq, EVENT.read(values[: len(EVENT.fields)]))  # re-read to index the row as stored
     return seq
 
 
@@ -131,14 +128,11 @@ def _said_again(connection: Connection, seq: int, event: Event, gone: frozenset[
 
 def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:
     """Replace the texts and fields of a stored event, and delete its vector if the texts changed."""
-    values = EVENT.values(new)
-    connection.execute(f"{EVENT.update}, revision = ? WHERE seq = ?", (*values, revision, seq))
+    connection.execute(f"{EVENT.update}, revision = ? WHERE seq = ?", (*EVENT.values(new), revision, seq))
     gone = f"DELETE FROM event_subjects WHERE seq = ? AND subject NOT IN {LISTED}"
     connection.execute(gone, (seq, listed(new.subjects)))
     connection.execute(_ADD_SUBJECTS, (seq, listed(bound(*new.subjects))))
     if texts_of(new) != texts_of(old):
-        drop_words(connection, [(seq, old)])
-        add_words(connection, seq, EVENT.read(values[: len(EVENT.fields)]))
         drop(connection, "events", "vectors", seq)
 
 
@@ -191,16 +185,8 @@ def seqs_of(
 def delete(
     connection: Connection, kind: Columns[Any], where: str, values: Sequence[object] | Mapping[str, object]
 ) -> list[str]:
-    """Delete rows of ``events e`` or ``messages e`` with their words and what depends on them; return their ids."""
-    ids: list[str] = []
-    seqs = seqs_of(connection, kind.table, where, values)
-    for start in range(0, len(seqs), TOGETHER):
-        chunk = (listed(seqs[start : start + TOGETHER]),)
-        rows = kind.numbered(connection, f"WHERE seq IN {LISTED}", chunk)
-        drop_words(connection, rows)
-        connection.execute(f"DELETE FROM {kind.table} WHERE seq IN {LISTED}", chunk)
-        ids += [row.id for _, row in rows]
-    return ids
+    """Delete rows of ``events e`` or ``messages e`` with what depends on them; return their ids."""
+    return [row[0] for row in connection.execute(f"DELETE FROM {kind.table} AS e WHERE {where} RETURNING id", values)]
 
 
 Cause = Literal["author", "other", "correction"]  # of an event's being forgotten, see schema.py
@@ -276,15 +262,12 @@ def _hide(connection: Connection, seq: int) -> None:
     """Hide the lines that an event was made of, and those by the bot or the event's sender that retell it."""
     event = event_at(connection, seq)
     connection.execute(_SOURCES, (seq,))
-    expression = match_words(sorted(statement_of(event).trace), ReadFilter(Scene.operator(event.agent)))
-    if expression is None:
-        return
-    similar = connection.execute(  # CROSS forces the word index first
-        f"SELECT e.seq, {MESSAGE.of('e')} FROM {MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"
-        f" WHERE {MESSAGE_WORDS} MATCH ? AND (e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))",
-        (expression, *bound(event.scope.key, event.person)),
-    ).fetchall()
-    connection.executemany(_PUT, [(row[0], seq) for row in similar if retells(MESSAGE.read(row[1:]), event)])
+    theirs = "e.agent = ? AND (e.is_bot = 1 OR (e.scope = ? AND e.sender_id = ?))"
+    whose = bound(event.agent, event.scope.key, event.person)
+    if terms := statement_of(event).trace:
+        similar = lines_sharing(connection, terms, theirs, whose)
+        lines = MESSAGE.numbered(connection, f"WHERE e.seq IN {LISTED}", (listed(similar),))
+        connection.executemany(_PUT, [(number, seq) for number, line in lines if retells(line, event)])
 
 
 def _told_by(connection: Connection, message: Message) -> list[int]:

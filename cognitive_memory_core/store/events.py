@@ -18,7 +18,7 @@ from . import event_rows, facts
 from .consent import ConsentBook, tombstones_of
 from .database.database import Database, Table, reads, writes
 from .database.rows import EVENT, LISTED, bound, bounded, digest, listed, micros, next_revision
-from .search.corpus import EVENTS
+from .search.filters import EVENTS
 
 
 class EventLedger(Table):

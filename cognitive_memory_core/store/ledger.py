@@ -25,7 +25,7 @@ from .beliefs import BeliefBook
 from .consent import ConsentBook
 from .database.connections import LedgerExamination, examined
 from .database.database import Check, Database, Snapshot, Table, reads, writes
-from .database.rows import BELIEF, bound, instant_of, micros
+from .database.rows import BELIEF, bound, instant_of, micros, refresh_words
 from .erasure import Eraser
 from .events import EventLedger
 from .facts import FactBook
@@ -35,7 +35,6 @@ from .names import NameBook
 from .profiles import PROFILE, ProfileIndex, words_of
 from .quality import MissedBook, QualityLedger
 from .search.corpora import Corpora
-from .search.corpus import refresh_words
 from .vectors import VectorBook, VectorLedger
 
 

@@ -21,7 +21,7 @@ from ..domain.scope import Scope
 from .database.database import Table, reads
 from .database.rows import EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of
 from .profiles import PROFILE, key_values
-from .search.corpus import listing_filter
+from .search.filters import listing_filter
 
 _SEPARATOR = "\x1f"  # between the parts of a scope's key
 _SCOPES = """{name} (scope) AS (

@@ -27,7 +27,8 @@ from .database.rows import (
     micros,
     new_seq,
 )
-from .search.corpus import NOT_HIDDEN, add_words, line_filter, passages_around
+from .search.around import passages_around
+from .search.filters import NOT_HIDDEN, line_filter
 
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds
@@ -258,7 +259,6 @@ def _record_withdrawn(connection: Connection, message: Message, at_us: int, *fur
 def _insert(connection: Connection, message: Message) -> int:
     """Write a line and return its seq."""
     inserted = connection.execute(MESSAGE.insert, MESSAGE.values(message))
-    add_words(connection, new_seq(inserted), message)
     event_rows.hide_if_told(connection, new_seq(inserted), message)
     return new_seq(inserted)
 

@@ -12,7 +12,7 @@ from ..domain.scope import Scene, Scope, derived_id
 from ..ports import Vector
 from .database.database import Table, reads, writes
 from .database.rows import LISTED, Nested, bound, columns_of, listed, vector_of
-from .search.corpus import Filter
+from .search.filters import Filter
 from .vectors import drop
 
 KEY = ("agent", "entity_type", "group_id", "user_id")

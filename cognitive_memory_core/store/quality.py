@@ -17,7 +17,7 @@ from ..ports import Clock, Tally
 from ..tasks import WriteLoop
 from .database.database import Table, reads, writes
 from .database.rows import bound, bounded, instant_of, micros, moment_of
-from .search.corpus import missed_filter
+from .search.filters import missed_filter
 
 _LEAST_EVENTS, _LEAST_PEOPLE = 10, 3  # of a group, from which those who taught most are compared
 _TEACHERS = 3  # of each group

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).absolute().with_name("directories")
 ENDING = ".tar.xz"
 Row = tuple[tuple[str, object], ...]
 _KEPT_BY_SQLITE = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-_DERIVED = ("sqlite_", "event_words", "message_words")  # tables of SQLite and of the full-text index
+_DERIVED = ("sqlite_", "event_words", "message_words", "row_changes")  # of SQLite, an index, what is in memory
 _MOVING = ("meta",)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.search.corpus import SHOWN
+from cognitive_memory_core.store.search.around import SHOWN
 from cognitive_memory_core.store.search.lines import PAUSE, FoundLine
 from cognitive_memory_core.text.terms import index_terms, query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message

@@ -26,7 +26,7 @@ from cognitive_memory_core.domain.scope import Interval, Scene
 from cognitive_memory_core.store import event_rows, messages
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.database.rows import select
-from cognitive_memory_core.store.search.corpus import message_filter, scene_filter, sql_filter
+from cognitive_memory_core.store.search.filters import message_filter, scene_filter, sql_filter
 from cognitive_memory_core.vectors.chroma.store import chroma_filter, event_metadata
 from tests.support.clock import NOON
 from tests.support.sizes import sized

@@ -119,15 +119,11 @@ async def events_with(
     corpora: Corpora, terms: Sequence[str], read_filter: ReadFilter, limit: int
 ) -> list[tuple[Event, float]]:
     """Return events that contain one of the terms or more, with their score, best first."""
-    found = await corpora._database.read(corpora.found_events, terms, read_filter, limit)
-    corpora.load()
-    return found
+    return await corpora._database.read(corpora.found_events, terms, read_filter, limit)
 
 
 async def events_near(
     corpora: Corpora, vector: Vector, read_filter: ReadFilter, limit: int
 ) -> list[tuple[Event, float]]:
     """Return events with their cosine, best first."""
-    found = await corpora._database.read(corpora.found_nearest, vector, read_filter, limit)
-    corpora.load()
-    return found
+    return await corpora._database.read(corpora.found_nearest, vector, read_filter, limit)

@@ -10,8 +10,9 @@ import pytest
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.store.database.rows import micros
+from cognitive_memory_core.store.database.words import line_words
 from cognitive_memory_core.store.search import lines as ranker
-from cognitive_memory_core.store.search.corpora import row_of
 from cognitive_memory_core.store.search.lines import FoundLine, LineSearch
 from tests.support.clock import NOON
 
@@ -22,7 +23,6 @@ async def lines_with(
     """Return the lines that contain one of the terms, with their relevance, best first; none from around them."""
     search = LineSearch(tuple(terms), read_filter, limit, NOON, limit, reach=0)
     found = await lexical._database.read(lexical.found_lines, search)
-    lexical.load()
     return [(one.line, one.relevance) for one in found.lines]
 
 
@@ -36,7 +36,7 @@ def found_in(
     lines = [line for passage in passages for line in passage]
     rows = ranker.LineRows()
     if lines:
-        rows.load([row_of(at, line) for at, line in enumerate(lines)])
+        rows.load([(at, line_words(line, micros(line.sent_at))) for at, line in enumerate(lines)])
     everybody = ReadFilter(Scene.operator())
     count = max(len(lines), 1)
     given = {"now": NOON.replace(year=NOON.year + 1), "candidates": count, "reach": count, **search}

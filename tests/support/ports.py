@@ -212,7 +212,6 @@ def a_recall(
         surround=getattr(by_words, "surround", ledger.corpora.surround),
         found_nearest=by_meaning.found_nearest,
         is_wide=getattr(by_meaning, "is_wide", ledger.corpora.is_wide),
-        load=ledger.corpora.load,
     )
     given = {"events": events, "corpora": corpora, "notes": notes}
     tables = {name: getattr(ledger, name) for name in ("events", "notes", "names", "database")}

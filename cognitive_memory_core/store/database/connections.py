@@ -58,8 +58,7 @@ class SnapshotConnection(Connection):
 def rows_read(connection: Connection, key: Hashable) -> dict[Any, Any]:
     """Return the rows that this snapshot keeps under a key, to be added to; outside a snapshot a new dictionary.
 
-    The key is a table, for converted rows, a table with a read filter, for those of them that it admits, or "places",
-    for the places in memory that are known to equal the snapshot.
+    The key is a table, for converted rows, a table with a read filter, for those of them that it admits, or "state".
     """
     if isinstance(connection, SnapshotConnection) and connection.in_transaction:
         return connection.rows.setdefault(key, {})
@@ -74,15 +73,6 @@ def snapshot(connection: SnapshotConnection) -> Generator[None, None, None]:
         yield
     finally:
         _end(connection)
-
-
-def catch_up(connection: Connection, instant: float) -> None:
-    """Begin a new snapshot if the present one may be older than an instant of time.monotonic.
-
-    A cache that another thread has brought up to date since may know rows that an older snapshot does not have.
-    """
-    if isinstance(connection, SnapshotConnection) and connection.in_transaction and connection.began <= instant:
-        _begin(connection)
 
 
 def _begin(connection: SnapshotConnection) -> None:

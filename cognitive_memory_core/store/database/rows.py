@@ -24,6 +24,7 @@ from ...domain.scope import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST, Scene, Scop
 from ...domain.turn import Memo, Pin
 from ...ports import Vector
 from ...text.characters import cleared_on_erasure
+from .words import FORM, event_words, line_words
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -241,6 +242,7 @@ EVENT = columns_of(
     at_us=lambda event: micros(event.happened_at),
     duplicate_key=lambda event: digest(event.text),
     others_words=lambda event: not event.is_own_words,
+    words=event_words,
 )
 BELIEF = columns_of(
     Belief,
@@ -280,6 +282,7 @@ MESSAGE = columns_of(
     sender_id=lambda message: message.sender_id,
     scope=lambda message: message.scene.scope.key,
     at_us=lambda message: micros(message.sent_at),
+    words=lambda message: line_words(message, micros(message.sent_at)),
 )
 
 
@@ -295,6 +298,25 @@ def found_event(row: tuple[Any, ...]) -> Event:
 def found_message(row: tuple[Any, ...]) -> Message:
     """Convert a row of :data:`MESSAGE` that a search found."""
     return MESSAGE.read(row)
+
+
+def refresh_words(connection: Connection) -> None:
+    """Make the words of all rows anew if their form changed; a damaged row, which no read returns, has none."""
+    if always_kept(connection, "terms") == FORM:
+        return
+    with bytes_replaced(connection):
+        for columns, anew in ((EVENT, "UPDATE events SET words = ?"), (MESSAGE, "UPDATE messages SET words = ?")):
+            query, rows = f"SELECT seq, {columns.of()} FROM {columns.table} e", [(0,)]
+            while rows := connection.execute(f"{query} WHERE seq > ? ORDER BY seq LIMIT 500", rows[-1][:1]).fetchall():
+                connection.executemany(f"{anew} WHERE seq = ?", [(_words(columns, row[1:]), row[0]) for row in rows])
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'terms'", (FORM,))
+
+
+def _words(columns: Columns[Any], row: Row) -> bytes:
+    try:
+        return columns.values(columns.read(row))[-1]  # the last of the derived columns
+    except DataError:
+        return b""
 
 
 def select(columns: str, source: str, where: str, rest: str = "") -> str:

@@ -8,26 +8,23 @@ count as in BM25, and no line lends its terms to others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
-from functools import lru_cache
+from datetime import datetime, timedelta
 from math import prod
 from typing import NamedTuple
-from zlib import crc32
 
 from ...domain.message import Message, Passage
 from ...domain.reading import NARROWED, ReadFilter
 from ...domain.scope import Interval, Scope
 from ...settings import Decay
-from ...text.characters import cleared_on_erasure
-from ...text.statements import holds_number
-from ...text.terms import SEARCHED, index_terms, indexed_text, telling_of
-from ..database.rows import Row, micros, moment_of
+from ...text.terms import SEARCHED, telling_of
+from ..database.rows import Row, micros
+from ..database.words import HEAD_BYTES, LINE_HEAD, hashed
 from ..numpy_on_use import Array, Mask, Scores, np
-from .rows import Rows, hashed, rarity_of
+from .filters import NOT_HIDDEN
+from .rows import WordRows, rarity_of
 
-READ = 600  # characters of a line
 SINGLE = 0.7  # weight of a single character beside that of a pair or word
 ASIDE = 0.5  # of terms that stand beside the question only
 LABEL, NEIGHBOUR, REPLY, TOPIC = 0.3, 0.2, 0.5, 0.15  # weights of terms that are not a line's own (1)
@@ -100,23 +97,7 @@ class FoundLines:
     scores: Mapping[int, float] = field(default_factory=dict[int, float])
 
 
-def line_key(place: str, message_id: str) -> int:
-    """Return a 32-bit hash of a message's place (the key of its scope) and id."""
-    return crc32(f"{place}\n{message_id}".encode("utf-8", "replace"))
-
-
-ABOUT = [
-    ("at_us", "i8"),
-    ("place", "i4"),  # number of the scope
-    ("passage", "i4"),
-    ("private", "?"),
-    ("numeric", "?"),  # whether the line holds a number
-    ("person", "i4"),  # who said it, or to whom the bot said it
-    ("speaker", "i4"),  # the same; -1: the bot
-    ("id", "u4"),  # hash of place and message id
-    ("answered", "u4"),  # that of the line which it answers, or 0
-    ("label", "i4"),  # how many of a row's terms, the first ones, are of its label
-]
+WHOLE = f"length(e.words) >= {HEAD_BYTES} AND length(e.words) % 4 = 0"  # the words of a line; else they are damaged
 
 
 class LinesInOrder(NamedTuple):
@@ -128,70 +109,41 @@ class LinesInOrder(NamedTuple):
     topic: Array
 
 
-class LineRows(Rows):
-    """The lines of a place, or of a person's private chat and own lines in groups."""
+class LineRows(WordRows):
+    """The lines of a place, or of a person's private chat and own lines in groups, without those that are hidden."""
 
-    COLUMNS = (
-        *("at_us", "scope", "request_type", "id", "reply_to"),
-        *("is_bot", "user_id", "user_name", "sent_at", "text"),
-    )
+    TABLE = "messages"
+    SOURCE = "messages e"
+    STANDING = f"{NOT_HIDDEN} AND {WHOLE}"
+    HEAD = HEAD_BYTES
 
-    def __init__(self) -> None:
-        """Start without lines."""
-        super().__init__()
-        self.about = self.column(np.dtype(ABOUT))
-        self.hidden = np.empty(0, np.int64)  # seqs of lines that nobody may read at present
-        self._numbers: dict[str, int] = {}
+    def clear(self) -> None:
+        """Drop all lines."""
+        super().clear()
+        self.about = self.column(np.dtype(LINE_HEAD))
         self._talk: tuple[frozenset[str], LinesInOrder] | None = None
 
-    def load(self, rows: Sequence[Row], passage: int = 0) -> None:
-        """Append lines: seq and :data:`COLUMNS`; lines of different passages are not neighbours of each other."""
+    def load(self, rows: Sequence[Row]) -> None:
+        """Append lines."""
+        super().load(rows)
+        self.about.append(np.frombuffer(b"".join([row[1][:HEAD_BYTES] for row in rows]), LINE_HEAD))
         self._talk = None
-        terms, about = list[tuple[int, ...]](), list[tuple[int, ...]]()
-        for _, at_us, scope, kind, line, reply_to, is_bot, user, name, sent_at, text in rows:
-            try:
-                label = _label("" if is_bot else name, moment_of(sent_at).date())
-                terms.append((*label, *{*map(hashed, index_terms(text[:READ]))}))
-            except ValueError:  # the file is damaged; nobody can read the row
-                label = ()
-                terms.append(())
-            place, person = (self._numbers.setdefault(one, len(self._numbers)) for one in (scope, user))
-            ids = line_key(scope, line), line_key(scope, reply_to) if reply_to else 0
-            who = person, -1 if is_bot else person
-            about.append((at_us, place, passage, kind == "private", holds_number(text), *who, *ids, len(label)))
-        self.add([row[0] for row in rows], terms)
-        self.about.append(np.array(about, ABOUT))
 
-    def remove(self, seqs: Collection[int]) -> Array:
-        """Remove those of the lines that are here, and return their seqs."""
+    def keep(self, stays: Mask) -> None:
+        """Remove all other lines."""
+        super().keep(stays)
         self._talk = None
-        return super().remove(seqs)
-
-    def hide(self, seqs: Array) -> None:
-        """Leave out lines that nobody may read at present."""
-        if not np.array_equal(seqs, self.hidden):
-            self.hidden, self._talk = seqs, None
-
-    def numbers_of(self, names: Collection[str]) -> list[int]:
-        """Return the numbers of people or scopes; -2 for an unknown one."""
-        return [self._numbers.get(name, -2) for name in names]
 
     def talk(self, without: frozenset[str]) -> LinesInOrder:
         """Return the lines that may be read in order, without those of some people; kept until the lines change."""
         if self._talk is not None and self._talk[0] == without:
             return self._talk[1]
-        stays = np.ones(len(self), np.bool_)
-        if without:
-            stays &= ~np.isin(self.about.values["person"], self.numbers_of(without))
-        if len(self.hidden):
-            stays &= ~np.isin(self.seqs.values, self.hidden)
-        rows = np.flatnonzero(stays)
+        rows = np.flatnonzero(~np.isin(self.about.values["person"], [*map(hashed, without)]))
         about = self.about.values[rows]
         order = np.lexsort((self.seqs.values[rows], about["at_us"], about["place"]))
         rows, about = rows[order], about[order]
         begins = np.ones(len(rows), np.bool_)
-        begins[1:] = (np.diff(about["place"]) != 0) | (np.diff(about["passage"]) != 0)
-        begins[1:] |= np.diff(about["at_us"]) > PAUSE_US
+        begins[1:] = (about["place"][1:] != about["place"][:-1]) | (np.diff(about["at_us"]) > PAUSE_US)
         session = np.cumsum(begins)
         in_session = np.arange(len(rows)) - np.flatnonzero(begins)[session - 1]
         position = np.full(len(self), -1)
@@ -205,20 +157,17 @@ class LineRows(Rows):
         about = self.about.values
         admitted = np.full(len(about), not read_filter.kinds or "message" in read_filter.kinds)
         if read_filter.user_id:
-            admitted &= np.isin(about["person"], self.numbers_of([read_filter.user_id]))
+            admitted &= about["person"] == hashed(read_filter.user_id)
         if read_filter.group_id:
             scope = Scope(read_filter.scene.agent, "group", read_filter.group_id)
-            admitted &= np.isin(about["place"], self.numbers_of([scope.key]))
+            admitted &= about["place"] == hashed(scope.key)
         return admitted & _within(about, [read_filter.window]) if read_filter.window is not None else admitted
 
 
 def found_lines(
-    lines: LineRows,
-    search: LineSearch,
-    read: Callable[[Sequence[int]], Mapping[int, Message]],
-    among: Array | None = None,
+    lines: LineRows, search: LineSearch, read: Callable[[Sequence[int]], Mapping[int, Message]]
 ) -> FoundLines:
-    """Return lines that share words with a question, or the rows ``among``, and lines around each, best first.
+    """Return lines that share words with a question, and lines around each, best first.
 
     ``read`` returns those of the rows that the read filter admits.
     """
@@ -227,23 +176,22 @@ def found_lines(
     terms = np.fromiter(names, np.uint32)
     asides = np.array([ASIDE if term in search.asides else 1.0 for term in names.values()])
     telling = [telling_of(term) * (SINGLE if len(term) == 1 and not term.isascii() else 1.0) for term in names.values()]
-    term, row, having = lines.postings.find(terms)
+    term, row, having = lines.find(terms)
     rarity = rarity_of(having, len(lines)) * asides
     weight = rarity * telling
     admitted = lines.admitted(search.read_filter) & (talk.position >= 0)
-    best = among
-    if best is None:  # the best; beside them the best of the time, and of each person, that the question names
-        shares = np.bincount(row, weight[term], len(lines)) * admitted
-        narrow, more = search.read_filter.narrowed(search.windows, search.people), min(NARROWED, search.candidates)
-        asked = [(shares, search.candidates), *((shares * lines.admitted(one), more) for one in narrow)]
-        best = np.unique(np.concatenate([_best(scores, count) for scores, count in asked]))
+    shares = np.bincount(row, weight[term], len(lines)) * admitted
+    # the best; beside them the best of the time, and of each person, that the question names
+    narrow, more = search.read_filter.narrowed(search.windows, search.people), min(NARROWED, search.candidates)
+    asked = [(shares, search.candidates), *((shares * lines.admitted(one), more) for one in narrow)]
+    best = np.unique(np.concatenate([_best(scores, count) for scores, count in asked]))
     if not len(best):  # no line has any of the terms
         return FoundLines()
     near = np.unique(talk.position[best][:, np.newaxis] + np.arange(-search.reach, search.reach + 1))
     at = near[(near >= 0) & (near < len(talk.rows))]  # positions in the talk, in order
     window = talk.rows[at]
     steps = _relevance(lines, search, terms, (weight, rarity), talk, at)
-    factors = _factors(lines, search, lines.about.values[window], steps[-1])
+    factors = _factors(search, lines.about.values[window], steps[-1])
     relevance, scores = steps[-1], steps[-1] * np.prod([*factors.values()], axis=0)
     order = np.argsort(-scores, kind="stable")
     order = order[(relevance[order] > 0.0) & admitted[window[order]]]
@@ -268,7 +216,8 @@ def _relevance(
     window, session, (_, topic) = talk.rows[at], talk.session[at], np.unique(talk.topic[at], return_inverse=True)
     about, topics = lines.about.values[window], topic.max(initial=-1) + 1
     own, label, sizes = _words(lines, terms, window, about["label"])
-    speakers, first = about["speaker"], np.zeros(topics, about["speaker"].dtype)
+    speakers = np.where(about["is_bot"], np.int64(-1), about["person"])
+    first = np.zeros(topics, np.int64)
     first[topic] = speakers
     alone = (np.bincount(topic, (speakers != first[topic]) | ~about["private"], topics) == 0)[topic]  # in a monologue
     weight, rarity = weights
@@ -323,11 +272,11 @@ def _replies(about: Array, lends: Scores) -> Scores:
     return given
 
 
-def _factors(lines: LineRows, search: LineSearch, about: Array, relevance: Scores) -> Mapping[str, Scores]:
+def _factors(search: LineSearch, about: Array, relevance: Scores) -> Mapping[str, Scores]:
     """Return what multiplies each line's relevance: the people, number and time asked for, and seed 001's decay."""
     one, fresh = np.ones(len(about)), np.zeros(len(about))
     inside = _within(about, search.windows) if search.windows else one
-    named = np.isin(about["person"], lines.numbers_of(search.people))
+    named = np.isin(about["person"], [*map(hashed, search.people)])
     if decay := search.decay:
         age_us = np.maximum(micros(search.now) - about["at_us"], 0)
         is_near = relevance >= decay.floor
@@ -344,9 +293,3 @@ def _within(about: Array, windows: Sequence[Interval]) -> Mask:
     """Return which lines were said in one of the intervals."""
     at_us = about["at_us"]
     return np.any([(at_us >= micros(one.start)) & (at_us < micros(one.stop)) for one in windows], axis=0)
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=1024)  # the same people speak on the same days
-def _label(speaker: str, day: date) -> Sequence[int]:
-    return tuple({hashed(term) for term in index_terms(indexed_text(speaker, day, ""))})

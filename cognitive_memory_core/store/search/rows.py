@@ -1,33 +1,57 @@
-"""The rows of one place in memory, in growing arrays: which terms each has, which rows have a term, and vectors.
+"""The rows of one place in memory, in growing arrays: their terms, or the vectors of events.
 
-Terms are 32-bit hashes (:func:`hashed`); no text is kept here.
+Terms are 32-bit hashes; no text is kept here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
-from itertools import chain
-from typing import Any
-from zlib import crc32
+from collections.abc import Iterable, Iterator, Sequence
+from sqlite3 import Connection
+from threading import Lock
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from ...text.characters import cleared_on_erasure
-from ...text.terms import SEARCHED, index_terms, indexed_text
-from ..database.rows import Row, moment_of
+from ...text.terms import SEARCHED
+from ..database.connections import rows_read
+from ..database.rows import Row, bound, listed, select
+from ..database.words import TERM_BYTES, hashed
 from ..numpy_on_use import Array, DTypeLike, Mask, NDArray, Scores, Vectors, np
 
 READ = 32_768  # postings of a question that are read, a millisecond or two: else the commonest terms are left out
 ALWAYS_READ = 8  # terms that are read, however common
-SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
+SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25
 SORTED = 512  # scores that are sorted sooner than the highest of them are found
 FLOAT_BYTES = 4
+OVERHEAD = 1024  # bytes counted for every place, so that the number of empty places is bounded, too
+TOGETHER = 10_000  # rows read at once
+SCANNED = 65_536  # terms that are looked through as quickly as they are found in an index
+COMPARED = 256 * 1024  # bytes of vectors compared at once; blocks of a megabyte would be new memory each time
+KEPT = 1_000  # rows that the ledger lists as changed
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=8_192)  # the words of a place are asked for again and again
-def hashed(term: str) -> int:
-    """Return the 32-bit hash under which a term is indexed: the same in every process, and no text."""
-    return crc32(term.encode("utf-8", "replace"))
+class State(NamedTuple):
+    """How far a snapshot of the ledger is: its last row change, revision, event and line. It never goes back."""
+
+    changes: int = 0
+    revision: int = 0
+    events: int = 0
+    messages: int = 0
+
+
+_LAST = "coalesce(max(CAST(seq AS INTEGER)) FILTER (WHERE name = '{}'), 0)"
+_STATE = select(
+    f"{_LAST.format('row_changes')}, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'revision'),"
+    f" {_LAST.format('events')}, {_LAST.format('messages')}",
+    "sqlite_sequence",
+    "TRUE",
+)
+
+
+def state_of(connection: Connection) -> State:
+    """Return the state of a snapshot."""
+    kept = rows_read(connection, "state")
+    if not kept:
+        kept[0] = State(*connection.execute(_STATE).fetchone())
+    return kept[0]
 
 
 class Column:
@@ -53,180 +77,218 @@ class Column:
         self.room = self.values = self.values[stays]
 
 
-class Postings:
-    """The rows that contain each term: sorted segments, a small one for new rows, merged by size."""
+class Rows:
+    """The rows of a place, each with its seq in the ledger; ``lock`` is held while they are read or changed.
 
-    def __init__(self) -> None:
-        """Start empty."""
-        self.segments: list[tuple[Array, Array, Array]] = []  # terms, where the rows of each begin, and the rows
+    A place is an SQL condition over ``e``, with its values. Of its rows those that are ``STANDING`` are held, and of
+    each ``STORED`` is read.
+    """
 
-    def add(self, terms: Array, rows: Array) -> None:
-        """Add the terms of new rows, each once for a row."""
-        while self.segments and len(self.segments[-1][2]) <= 2 * len(terms):
-            older, starts, in_older = self.segments.pop()
-            terms = np.concatenate((np.repeat(older, np.diff(starts)), terms))
-            rows = np.concatenate((in_older, rows))
-        order = np.argsort(terms, kind="stable")
-        self._append(terms[order], rows[order])
+    TABLE: ClassVar[Literal["events", "messages"]] = "events"
+    SOURCE: ClassVar[str]
+    STANDING: ClassVar[str]
+    STORED: ClassVar[str] = "CAST(e.words AS BLOB)"
+    together = TOGETHER
+
+    def __init__(self, where: str = "FALSE", values: Sequence[Any] = ()) -> None:
+        """Start without rows."""
+        self._where, self._values = f"{where} AND {self.STANDING}", values
+        self.lock = Lock()
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop all rows."""
+        self.state, self.bytes = State(), OVERHEAD
+        self.columns: list[Column] = []  # with a value for each row
+        self.seqs = self.column(np.int64)
+
+    def column(self, dtype: DTypeLike, *width: int) -> Column:
+        """Add a column."""
+        self.columns.append(Column(dtype, *width))
+        return self.columns[-1]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.seqs.values)
+
+    def load(self, rows: Sequence[Row]) -> None:
+        """Append rows: seq and ``STORED``."""
+        self.seqs.append([row[0] for row in rows])
 
     def keep(self, stays: Mask) -> None:
-        """Remove all other rows; those that stay get new numbers."""
-        numbers, segments = np.cumsum(stays) - 1, self.segments
-        self.segments = []
-        for terms, starts, rows in segments:
-            kept = stays[rows]
-            self._append(np.repeat(terms, np.diff(starts))[kept], numbers[rows[kept]])
+        """Remove all other rows."""
+        for column in self.columns:
+            column.keep(stays)
 
-    def _append(self, terms: Array, rows: Array) -> None:
-        if len(terms):
-            starts = np.flatnonzero(np.diff(terms, prepend=terms[:1] + np.uint32(1)))
-            ends = np.append(starts, len(terms)).astype(np.int32)
-            self.segments.append((terms[starts], ends, rows.astype(np.int32)))
+    def count_bytes(self) -> None:
+        """Update ``bytes``."""
+        self.bytes = OVERHEAD + sum(column.room.nbytes for column in self.columns)
+
+    def read(self, connection: Connection, among: Sequence[int] | None = None) -> Iterator[list[Row]]:
+        """Yield the rows in the ledger, some at a time: all, or those of some seqs."""
+        source, where, values = self.SOURCE, self._where, self._values
+        if among is not None:
+            source, where = f"json_each(?) j CROSS JOIN {source}", f"e.seq = j.value AND {where}"
+            values = listed(among), *values
+        found = connection.execute(select(f"e.seq, {self.STORED}", source, where), values)
+        while some := found.fetchmany(self.together):
+            yield some
+
+    def follow(self, connection: Connection, state: State) -> None:
+        """Bring the rows to the state of a newer snapshot."""
+        known, table = self.state, self.TABLE
+        before, last = getattr(known, table), getattr(state, table)
+        changed: list[int] | None = None
+        if known == State() or state.changes - known.changes > KEPT or last - before > max(len(self), KEPT):
+            self.clear()
+        else:
+            asked = select("seq", table, "seq > ?"), select("seq", "row_changes", f"kind = '{table}' AND number > ?")
+            revised = select("seq", "events", "revision > ?" if table == "events" else "FALSE AND ?")
+            query = " UNION ".join((*asked, revised))
+            changed = [row[0] for row in connection.execute(query, (before, known.changes, known.revision))]
+            self.keep(~np.isin(self.seqs.values, changed))
+        try:
+            for some in self.read(connection, changed):
+                self.load(some)
+        except BaseException:
+            self.clear()
+            raise
+        self.state = state
+        self.count_bytes()
+
+
+class WordRows(Rows):
+    """Rows with their terms, and an index of these, which is made when a place of many terms is searched again.
+
+    The terms of rows that came later are looked through, until there are many.
+    """
+
+    HEAD = 0  # bytes of a row's words before its terms
+
+    def clear(self) -> None:
+        """Drop all rows."""
+        super().clear()
+        self.terms = Column(np.uint32)  # of all rows, one row's behind the other's
+        self.lengths = self.column(np.int32)  # numbers of terms
+        self._unindex()
+
+    def load(self, rows: Sequence[Row]) -> None:
+        """Append rows."""
+        super().load(rows)
+        stored = [row[1][self.HEAD :] for row in rows]
+        self.terms.append(np.frombuffer(b"".join(stored), np.uint32))
+        self.lengths.append([len(terms) // TERM_BYTES for terms in stored])
+        self.ends = np.cumsum(self.lengths.values, dtype=np.int64)
+
+    def keep(self, stays: Mask) -> None:
+        """Remove all other rows."""
+        if not stays.all():
+            self.terms.keep(np.repeat(stays, self.lengths.values))
+            super().keep(stays)
+            self._unindex()
+
+    def count_bytes(self) -> None:
+        """Update ``bytes``."""
+        super().count_bytes()
+        self.bytes += sum(part.nbytes for part in (self.terms.room, self.ends, *self._index))
+
+    def _unindex(self) -> None:
+        self.ends = np.cumsum(self.lengths.values, dtype=np.int64)  # of each row's terms
+        self._index: tuple[Array, Array, Array] = (np.empty(0, np.uint32), np.zeros(1, np.int64), np.empty(0, np.int32))
+        self._indexed, self._is_asked = 0, False  # how many terms; whether they were searched
+
+    def _make_index(self) -> None:
+        """Sort all terms: the distinct ones, where the rows of each begin, and these rows."""
+        rows = np.repeat(np.arange(len(self), dtype=np.uint64), self.lengths.values)
+        pairs: Array = np.sort(self.terms.values.astype(np.uint64) << np.uint64(32) | rows)
+        terms = (pairs >> np.uint64(32)).astype(np.uint32)
+        starts = np.flatnonzero(np.diff(terms, prepend=terms[:1] + np.uint32(1)))
+        self._index = terms[starts], np.append(starts, len(terms)), pairs.astype(np.int32)
+        self._indexed = len(terms)
+        self.count_bytes()
 
     def find(self, asked: Array, most: int | None = None) -> tuple[Array, Array, Array]:
         """Return the postings of the ``most`` rarest terms: index of the term, and row; and how many rows have a term.
 
         Of a place of very many rows the postings of the commonest terms are left out.
         """
-        spans: list[tuple[Array, Array]] = []
-        for terms, starts, _ in self.segments:
-            at = np.minimum(np.searchsorted(terms, asked), len(terms) - 1)
-            spans.append((starts[at], np.where(terms[at] == asked, starts[at + 1], starts[at])))
-        having = sum((end - begin for begin, end in spans), np.zeros(len(asked), np.int64))
+        if len(self.terms.values) - self._indexed > max(SCANNED, self._indexed // 8):
+            if self._is_asked:
+                self._make_index()
+            self._is_asked = True
+        terms, starts, rows = self._index
+        at = np.searchsorted(terms, asked)
+        counts = np.diff(starts, append=starts[-1])[at] * (np.append(terms, 0)[at] == asked)
+        late_term, late_row = self.looked_through(asked)
+        having = counts + np.bincount(late_term, minlength=len(asked))
         rarest = np.argsort(np.where(having > 0, having, np.iinfo(np.int64).max), kind="stable")
         rarest = rarest[: np.count_nonzero(having)][:most]
         read = rarest[: max(int(np.searchsorted(np.cumsum(having[rarest]), READ, "right")), ALWAYS_READ)]
-        found: list[tuple[Array, Array]] = [(np.empty(0, np.int64), np.empty(0, np.int32))]
-        for (begin, end), (_, _, rows) in zip(spans, self.segments, strict=True):
-            lengths = (end - begin)[read]
-            if total := int(lengths.sum()):
-                at = np.arange(total) + np.repeat(begin[read] - (np.cumsum(lengths) - lengths), lengths)
-                found.append((np.repeat(read, lengths), rows[at]))
-        return np.concatenate([term for term, _ in found]), np.concatenate([row for _, row in found]), having
+        read.sort()  # both parts are in the order of terms, so that equal rows have exactly equal sums
+        lengths, is_read = counts[read], np.isin(late_term, read)
+        places: Array = np.arange(lengths.sum()) + np.repeat(starts[at[read]] - (np.cumsum(lengths) - lengths), lengths)
+        found = np.concatenate((np.repeat(read, lengths), late_term[is_read]))
+        return found, np.concatenate((rows[places], late_row[is_read])), having
 
-
-class Rows:
-    """The rows of a place, each with its seq in the ledger."""
-
-    def __init__(self) -> None:
-        """Start without rows."""
-        self.terms = Column(np.uint32)  # of all rows, one row's behind the other's
-        self.postings = Postings()
-        self._columns: list[Column] = []  # with a value for each row
-        self.seqs = self.column(np.int64)
-        self.lengths = self.column(np.int32)  # numbers of terms
-
-    def column(self, dtype: DTypeLike, *width: int) -> Column:
-        """Add a column, 0 for the rows that there are."""
-        self._columns.append(Column(dtype, *width))
-        self._columns[-1].append(np.zeros((len(self), *width), dtype))
-        return self._columns[-1]
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._columns[0].values)
-
-    @property
-    def bytes(self) -> int:
-        """The size in bytes."""
-        parts = [part for segment in self.postings.segments for part in segment]
-        return sum(one.nbytes for one in (*parts, self.terms.room, *(column.room for column in self._columns)))
-
-    def add(self, seqs: Sequence[int], terms: Sequence[Sequence[int]]) -> None:
-        """Append rows with their hashed terms."""
-        lengths = np.array([len(one) for one in terms], np.int64)
-        flat = np.fromiter(chain.from_iterable(terms), np.uint32, int(lengths.sum()))
-        numbers = np.arange(len(self), len(self) + len(seqs))
-        pairs = np.unique(np.repeat(numbers, lengths) << 32 | flat)  # a term of label and text counts once
-        self.seqs.append(seqs)
-        self.lengths.append(lengths)
-        self.terms.append(flat)
-        self.postings.add((pairs & 0xFFFFFFFF).astype(np.uint32), pairs >> 32)
-
-    def remove(self, seqs: Collection[int]) -> Array:
-        """Remove those of the rows that are here, and return their seqs."""
-        stays = ~np.isin(self.seqs.values, list(seqs))
-        removed = self.seqs.values[~stays]
-        if len(removed):
-            self.terms.keep(np.repeat(stays, self.lengths.values))
-            self.postings.keep(stays)
-            for column in self._columns:
-                column.keep(stays)
-        return removed
+    def looked_through(self, asked: Array) -> tuple[Array, Array]:
+        """Return the postings of terms in the rows that are not in the index."""
+        late = self.terms.values[self._indexed :]
+        may_be = np.zeros(1 << 16, np.bool_)  # by the lower half of a hash, which leaves out nearly all others
+        may_be[asked & 0xFFFF] = True
+        at = np.flatnonzero(may_be[late & 0xFFFF])
+        order = np.argsort(asked)
+        term = order[np.minimum(np.searchsorted(asked[order], late[at]), len(asked) - 1)]
+        is_hit = asked[term] == late[at]
+        at, term = at[is_hit], term[is_hit]
+        order = np.argsort(term.astype(np.uint16), kind="stable")
+        return term[order], np.searchsorted(self.ends, at[order] + self._indexed, "right")
 
     def terms_of(self, rows: Array) -> tuple[Array, Array, Array]:
         """Return the terms of the given rows; for each the index in ``rows``, and its number among the row's terms."""
-        ends, lengths = np.cumsum(self.lengths.values)[rows], self.lengths.values[rows]
+        ends, lengths = self.ends[rows], self.lengths.values[rows]
         owners = np.repeat(np.arange(len(rows)), lengths)
         within = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         return self.terms.values[np.repeat(ends - lengths, lengths) + within], owners, within
 
 
-class EventRows(Rows):
-    """The events of a place, with the vectors of one model beside those that have one."""
+class EventRows(WordRows):
+    """The active events of a place."""
 
-    COLUMNS = ("sender_name", "happened_at", "text", "pain", "solution", "outcome")
-
-    def __init__(self) -> None:
-        """Start without events."""
-        super().__init__()
-        self.embedded = self.column(np.bool_)
-        self._vectors: Column | None = None
-
-    def load(self, rows: Sequence[Row]) -> None:
-        """Append events: seq, vector or None, and :data:`COLUMNS`."""
-        terms: list[list[int]] = []
-        for _, _, name, happened_at, *said in rows:
-            try:
-                text = indexed_text(name, moment_of(happened_at), "\n".join(said))
-            except ValueError:  # the file is damaged; nobody can read the row
-                text = ""
-            terms.append([*{*map(hashed, index_terms(text))}])
-        self.add([row[0] for row in rows], terms)
-        self.embed([row[:2] for row in rows])
-
-    def add(self, seqs: Sequence[int], terms: Sequence[Sequence[int]]) -> None:
-        """Append rows with their hashed terms and no vector."""
-        super().add(seqs, terms)
-        self.embedded.append(np.zeros(len(seqs), np.bool_))
-        if self._vectors is not None:
-            self._vectors.append(np.zeros((len(seqs), self.dimensions), np.float32))
-
-    def embed(self, rows: Sequence[Row]) -> None:
-        """Set the vectors of events by seq, None for one that has none; those of another length count as none."""
-        here, order = self.seqs.values, np.argsort(self.seqs.values)
-        seqs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        at = order[np.minimum(np.searchsorted(here[order], seqs), len(here) - 1)] if len(here) else seqs[:0]
-        known = [(row, vector) for row, seq, (_, vector) in zip(at, seqs, rows, strict=False) if here[row] == seq]
-        self.embedded.values[[row for row, _ in known]] = False
-        if self._vectors is None and (first := next((vector for _, vector in known if vector), None)):
-            self._vectors = self.column(np.float32, len(first) // FLOAT_BYTES)
-        fitting = [(row, vector) for row, vector in known if vector and len(vector) == self.dimensions * FLOAT_BYTES]
-        if fitting and self._vectors:
-            which = [row for row, _ in fitting]
-            self._vectors.values[which] = unit_vectors([vector for _, vector in fitting], self.dimensions)
-            self.embedded.values[which] = True
-
-    @property
-    def dimensions(self) -> int:
-        """The length of the vectors, 0 without any."""
-        return 0 if self._vectors is None else self._vectors.values.shape[1]
-
-    def cosines(self, asked: Vectors) -> tuple[Array, Vectors]:
-        """Return the seqs of the events that have a vector, and the cosine of each with a unit vector."""
-        if self._vectors is None:
-            return self.seqs.values[:0], np.empty(0, np.float32)
-        embedded = np.flatnonzero(self.embedded.values)
-        return self.seqs.values[embedded], cosines(self._vectors.values, asked)[embedded]
+    SOURCE = "events e"
+    STANDING = "e.retired_at IS NULL AND length(e.words) % 4 = 0"  # else the file is damaged
 
     def bm25(self, terms: Iterable[str]) -> Array:
         """Return each row's BM25 score for the rarest of the terms; 0 if it has none of them."""
         asked = np.fromiter(map(hashed, dict.fromkeys(terms)), np.uint32)
-        term, row, having = self.postings.find(asked, SEARCHED)
+        term, row, having = self.find(asked, SEARCHED)
         usual = max(len(self.terms.values) / max(len(self), 1), 1.0)
         damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths.values[row] / usual)
         gains = rarity_of(having, len(self))[term] * (SATURATION + 1) / (1 + damping)
         return np.bincount(row, gains, len(self))
+
+
+class VectorRows(Rows):
+    """The vectors of one model of the active events of a place, scaled to unit length."""
+
+    SOURCE = "events e CROSS JOIN vectors v ON v.seq = e.seq"  # CROSS reads the events first
+    STANDING = "e.retired_at IS NULL AND e.revision > 0 AND +e.embedded_as = ? AND length(v.vector) = ?"  # +: no index
+    STORED = "v.vector"
+
+    def __init__(self, where: str, values: Sequence[Any], model: str, dimensions: int) -> None:
+        """Start without vectors."""
+        self.dimensions = dimensions
+        self.together = max(COMPARED // (dimensions * FLOAT_BYTES), 1)
+        super().__init__(where, (*values, *bound(model), dimensions * FLOAT_BYTES))
+
+    def clear(self) -> None:
+        """Drop all vectors."""
+        super().clear()
+        self.vectors = self.column(np.float32, self.dimensions)
+
+    def load(self, rows: Sequence[Row]) -> None:
+        """Append vectors."""
+        super().load(rows)
+        self.vectors.append(unit_vectors([row[1] for row in rows], self.dimensions))
 
 
 def rarity_of(having: Array, rows: int) -> Scores:

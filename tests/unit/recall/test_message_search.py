@@ -139,11 +139,11 @@ async def test_a_time_of_the_tool_counts_lines_round_it_that_lie_outside() -> No
 
 async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -> None:
     """Messages of the named time and person are candidates even if 200 others match better."""
-    crowd = [a_line(f"学陶艺{number}", -60 * number - 3 * 24 * 60) for number in range(200)]
+    crowd = [a_line(f"学陶艺课{number}", -60 * number - 3 * 24 * 60) for number in range(200)]
     hers, late = "学陶艺的是我呀，周末两天都在那边待着没出门", "听人讲学陶艺要好几个月才能烧出一个像样的杯子"
     apart = [a_line("早", minutes) for minutes in (-30 * 24 * 60 + 60, -2 * 24 * 60) for _ in range(OF_SEARCH.around)]
     ledger = await a_log(*crowd, *apart, a_line(late, -24 * 60), a_line(hers, -30 * 24 * 60, MAN))
-    query = query_of("学陶艺", OPERATOR, NOON)
+    query = query_of("学陶艺课", OPERATOR, NOON)
     (yesterday,) = query_of("昨天", GROUP, NOON).windows
     assert not {late, hers} & set(texts(await found(ledger, query, top_k=120)))
     named = texts(await found(ledger, replace(query, windows=(yesterday,)), top_k=5))

@@ -14,30 +14,29 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.store.database.connections import opened_for_reading, snapshot
+from cognitive_memory_core.store.database.words import hashed
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search.corpora import TOGETHER, Corpora, HeldCorpus
-from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES, Corpus
-from cognitive_memory_core.store.search.rows import hashed
+from cognitive_memory_core.store.search.corpora import Corpora
+from cognitive_memory_core.store.search.filters import place_filter
+from cognitive_memory_core.store.search.lines import LineRows
+from cognitive_memory_core.store.search.rows import KEPT, EventRows, Rows, VectorRows, WordRows
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with
+from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with, later
 from tests.support.lines import lines_with
-from tests.support.waiting import PATIENCE
 from tests.unit.store.test_rows import terms_in
 
 
 def numbers_in(corpora: Corpora) -> set[int]:
     """Return the hashed terms of all rows in memory."""
-    return {term for held in corpora._held.values() for term in terms_in(held.rows)}
+    return {term for held in corpora._held.values() if isinstance(held, WordRows) for term in terms_in(held)}
 
 
-def held_of(corpora: Corpora, corpus: Corpus[Any], scene: Scene = GROUP) -> HeldCorpus:
+def held_of(corpora: Corpora, kind: type[Rows], scene: Scene = GROUP) -> Rows | None:
     """Return the rows of a scene's place in memory."""
-    key = corpora._key(corpus, ReadFilter(scene))
-    assert key is not None
-    return corpora._held[key]
+    place = place_filter(ReadFilter(scene))
+    return next((rows for key, rows in corpora._held.items() if key[:3] == (kind, *place)), None)
 
 
 async def found(corpora: Corpora, *terms: str, scene: Scene = GROUP) -> set[str]:
@@ -45,31 +44,63 @@ async def found(corpora: Corpora, *terms: str, scene: Scene = GROUP) -> set[str]
     return {event.text for event, _ in await events_with(corpora, terms, ReadFilter(scene), 10_000)}
 
 
-async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path) -> None:
-    """The first question finds everything while the postings are loaded, and the next one uses the cache."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    events = [an_event(f"乌龙茶 第{number}件") for number in range(2 * TOGETHER + 3)]
-    await committed(ledger, *events)
-    assert len(await found(ledger.corpora, "乌龙")) == len(events)
-    await ledger.corpora.loaded()
-    held = held_of(ledger.corpora, EVENTS)
-    assert (len(held.rows), held.missing) == (len(events), [])
-    assert len(await found(ledger.corpora, "乌龙")) == len(events)
+async def test_a_thread_with_an_older_snapshot_takes_nothing_from_the_rows(tmp_path: Path) -> None:
+    """Rows that one thread loaded stay when a thread follows whose snapshot began before they were written."""
+    path = tmp_path / "ledger.db"
+    ledger = await Ledger.open(path)
+    corpora, place = Corpora(ledger.database), place_filter(ReadFilter(GROUP))
+    with closing(opened_for_reading(path)) as older, closing(opened_for_reading(path)) as newer, snapshot(older):
+        older.execute("SELECT count(*) FROM messages").fetchone()
+        await ledger.log.append([a_message(f"第{number}句") for number in range(50)])
+        for connection in (newer, older, newer):
+            with corpora._rows(connection, LineRows, *place):
+                pass
+    assert len(held_of(corpora, LineRows) or ()) == 50
     await ledger.close()
 
 
-async def test_an_older_snapshot_drops_nothing_that_another_thread_noted(tmp_path: Path) -> None:
-    """Rows that one thread noted are loaded, too, by a thread whose snapshot began before they were written."""
+async def test_what_was_read_before_an_erasure_is_not_held_after_it(tmp_path: Path) -> None:
+    """A search on a snapshot that is older than an erasure leaves nothing in memory."""
     path = tmp_path / "ledger.db"
     ledger = await Ledger.open(path)
-    corpora = Corpora(ledger.database)
-    with closing(opened_for_reading(path)) as older, closing(opened_for_reading(path)) as newer, snapshot(older):
-        older.execute("SELECT count(*) FROM messages").fetchone()
-        await ledger.log.append([a_message(f"第{number}句") for number in range(TOGETHER + 50)])
-        for connection in (newer, older, newer):
-            with corpora._rows(connection, corpora._key(MESSAGES, ReadFilter(GROUP))):
-                pass
-    assert len(held_of(corpora, MESSAGES).rows) == TOGETHER + 50
+    await committed(ledger, an_event("乌龙茶"))
+    with closing(opened_for_reading(path)) as older, snapshot(older):
+        older.execute("SELECT count(*) FROM events").fetchone()
+        await ledger.eraser.forget_person("2000001", NOON, str)
+        assert len(ledger.corpora.found_events(older, ["乌龙"], ReadFilter(GROUP), 5)) == 1
+        assert ledger.corpora.bytes == 0
+    await ledger.close()
+
+
+async def test_a_read_that_failed_leaves_no_half_loaded_rows(tmp_path: Path) -> None:
+    """After a read that fails in the middle of a place, the next search finds everything once."""
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await committed(ledger, *(an_event(f"乌龙茶 第{number}件") for number in range(9)))
+
+    def fails(connection: Any) -> None:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Rows, "together", 4)
+            load = EventRows.load
+            patched.setattr(EventRows, "load", lambda rows, some: load(rows, some) or 1 // (4 - len(rows)))
+            ledger.corpora.found_events(connection, ["乌龙"], ReadFilter(GROUP), 99)
+
+    with pytest.raises(ZeroDivisionError):
+        await ledger.database.read(fails)
+    assert len(await events_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 99)) == 9
+    await ledger.close()
+
+
+@pytest.mark.parametrize("removed", [3, KEPT + 1])
+async def test_however_many_rows_go_none_is_found_any_more(tmp_path: Path, removed: int) -> None:
+    """Few removals, and more than the ledger lists, are both followed."""
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.log.append(
+        [a_message(f"乌龙茶 第{number}句", sent_at=later(minutes=number)) for number in range(KEPT + 9)]
+    )
+    assert len(await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 9_999)) == KEPT + 9
+    await ledger.log.prune(later(minutes=removed))
+    left = await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 9_999)
+    assert len(left) == KEPT + 9 - removed
     await ledger.close()
 
 
@@ -82,10 +113,9 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
     for _ in range(2):
         for scene in scenes:
             assert await found(corpora, "乌龙", scene=scene) == {f"乌龙茶{scene.group_id}"}
-            await corpora.loaded()
             assert 0 < corpora.bytes <= 12_000
-    assert corpora._key(EVENTS, ReadFilter(scenes[-1])) in corpora._held
-    assert corpora._key(EVENTS, ReadFilter(scenes[0])) not in corpora._held
+    assert held_of(corpora, EventRows, scenes[-1])
+    assert not held_of(corpora, EventRows, scenes[0])
     await ledger.close()
 
 
@@ -130,16 +160,15 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
     await ledger.close()
 
 
-@pytest.mark.parametrize(("scene", "is_held"), [(OPERATOR, False), (PRIVATE, True)])
-async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Scene, is_held: bool) -> None:
-    """The lines of all places are searched with FTS5; a private chat with its person's group lines is one place."""
+@pytest.mark.parametrize("scene", [OPERATOR, PRIVATE])
+async def test_what_is_wider_than_a_place_is_searched_alike(tmp_path: Path, scene: Scene) -> None:
+    """The lines of all places are a place of the operator's; a private chat with its person's group lines is one."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message("乌龙茶"), a_message("乌龙", Scene.group("10001", "2000002"))])
     for _ in range(2):
         found = await lines_with(ledger.corpora, ["乌龙"], ReadFilter(scene), 5)
-        assert len(found) == (1 if is_held else 2)
-        await ledger.corpora.loaded()
-    assert bool(ledger.corpora.bytes) == is_held
+        assert len(found) == (1 if scene is PRIVATE else 2)
+    assert held_of(ledger.corpora, LineRows, scene)
     await ledger.close()
 
 
@@ -169,33 +198,30 @@ async def test_a_place_is_searched_alike_from_memory_and_from_the_disk(tmp_path:
     for scene in (GROUP, PRIVATE, OPERATOR):
         for limit in (20, len(events)):
             from_disk = await nearest(without_room, asked, scene, limit)
-            await nearest(ledger.corpora, asked, scene, limit)
-            await ledger.corpora.loaded()
             assert await nearest(ledger.corpora, asked, scene, limit) == from_disk
             assert len(from_disk) == min(limit, sum(ReadFilter(scene).admits(event) for event in events[1:]))
     assert without_room.bytes == 0
-    assert len(held_of(ledger.corpora, EVENTS).rows) == sum(event.scope == GROUP.scope for event in events)
+    assert len(held_of(ledger.corpora, VectorRows) or ()) == sum(event.scope == GROUP.scope for event in events[1:])
     await ledger.close()
 
 
-async def test_a_large_place_is_loaded_in_slices_while_its_vectors_change(tmp_path: Path) -> None:
-    """While a place of several slices is being loaded, and after that, each search sees what was written before it."""
+async def test_vectors_follow_their_events(tmp_path: Path) -> None:
+    """Each search by meaning sees what was written, embedded, forgotten and restored before it."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
-    events = [an_event(f"第{number}件") for number in range(3 * TOGETHER)]
+    events = [an_event(f"第{number}件") for number in range(300)]
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
-    standing = [event.id for event in events]
-    for number in (TOGETHER - 1, 2, 3 * TOGETHER - 1):
+    standing = {event.id for event in events}
+    for number in (7, 2, 299):
+        assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == standing
         await ledger.eraser.forget(events[number].id, NOON)
-        standing.remove(events[number].id)
         late = an_event(f"新{number}")
         await embedded(ledger, [(late, a_vector(1, 1))])
-        standing.append(late.id)
-        assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == set(standing)
-    ledger.corpora.clear_caches()  # what is half loaded is read anew
-    await ledger.corpora.loaded()
-    assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == set(standing)
-    await ledger.corpora.loaded()
-    assert held_of(ledger.corpora, EVENTS).rows.embedded.values.sum() == len(standing)
+        standing = standing - {events[number].id} | {late.id}
+        assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == standing
+    await ledger.events.restore(events[7].id)
+    assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == {*standing, events[7].id}
+    await ledger.vectors.store("another model", [])
+    assert await nearest(ledger.corpora, (1, 0)) == []
     await ledger.close()
 
 
@@ -212,41 +238,4 @@ async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
         corpora.limit = limit
         places = [ReadFilter(scene) for scene in (GROUP, OTHER_GROUP, OPERATOR)]
         assert [await ledger.database.read(corpora.is_wide, one) for one in places] == expected
-    await ledger.close()
-
-
-class Counted:
-    """A database that counts its reads."""
-
-    def __init__(self, database: Any) -> None:
-        """Wrap a database."""
-        self.database = database
-        self.reads = 0
-
-    async def read(self, *work: Any) -> Any:
-        """Count and forward."""
-        self.reads += 1
-        return await self.database.read(*work)
-
-
-async def test_a_place_that_cannot_be_loaded_holds_up_no_other(tmp_path: Path) -> None:
-    """After a read that failed while a place was loaded, the other places are loaded all the same."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    scenes = [Scene.group(str(number), "1") for number in (10_001, 10_002)]
-    await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(2 * TOGETHER)])
-
-    class FailsOnce(Counted):
-        async def read(self, *work: Any) -> Any:
-            if self.reads == len(scenes):
-                self.reads += 1
-                raise UnavailableError("away")
-            return await super().read(*work)
-
-    database: Any = FailsOnce(ledger.database)
-    corpora = Corpora(database)
-    for scene in scenes:
-        await lines_with(corpora, ["乌龙"], ReadFilter(scene), 5)
-    await asyncio.wait_for(corpora.loaded(), PATIENCE)
-    assert [len(held_of(corpora, MESSAGES, scene).rows) for scene in scenes] == [TOGETHER, 2 * TOGETHER]
-    assert not corpora._to_load
     await ledger.close()

@@ -13,7 +13,6 @@ from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -27,6 +26,8 @@ from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.store.database import schema
+from cognitive_memory_core.store.database.rows import micros
+from cognitive_memory_core.store.database.words import HEAD_BYTES, event_words, hashed, line_words
 from cognitive_memory_core.store.erasure import purge
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.vectors import VectorRow
@@ -71,6 +72,7 @@ class Planting:
         self._chance = random.Random(seed)
         self._number = 0
         self.vectors: list[Vector] = []
+        self.words: list[bytes] = []
 
     async def plant(self, ledger: Ledger, canaries: Sequence[str]) -> None:
         """Let the person say each marker, and others talk about the person."""
@@ -87,7 +89,10 @@ class Planting:
         rows = [self._event(*one) for canary, place in told for one in ((canary, place), ("", OTHER))]
         await embedded(ledger, rows)
         self.vectors += [vector for event, vector in rows if event.sender_id == GONE or NAME in event.text]
-        await ledger.log.append([a_message(f"{self._filler()} {canary}", place) for canary, place in told])
+        lines = [a_message(f"{self._filler()} {canary}", place) for canary, place in told]
+        await ledger.log.append(lines)
+        self.words += [event_words(event) for event, _ in rows if event.sender_id == GONE]
+        self.words += [line_words(line, micros(line.sent_at))[HEAD_BYTES:] for line in lines]
         await ledger.log.append([a_message(f"{self._filler()} 问{NAME}({GONE})", OTHER)])
         memos = [a_memo(canary, user_id=GONE) for canary in canaries]
         await ledger.archive.import_rows([*memos, *(a_pin(canary, owner_id=GONE) for canary in canaries)])
@@ -129,27 +134,32 @@ class Planting:
         return "".join(chr(self._chance.randrange(0x4E00, 0x5E00)) for _ in range(self._chance.randrange(4, 60)))
 
 
-def residue(folder: Path, vectors: Iterable[Vector]) -> list[str]:
-    """Return which data of the person remains in which file."""
+def residue(folder: Path, vectors: Iterable[Vector], words: Iterable[bytes] = ()) -> list[str]:
+    """Return which data of the person remains in which file: texts, vectors, hashed terms."""
     texts = {text: text.encode() for text in (*CANARIES, GONE, NAME)}
     numbers = {f"vector {index}": vector[:16].tobytes() for index, vector in enumerate(vectors)}
+    numbers |= {f"words {index}": hashes[:64] for index, hashes in enumerate(words)}
     files = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     found = [(what, name) for what, needle in {**texts, **numbers}.items() for name in files if needle in files[name]]
     return [f"{what} in {name}" for what, name in found]
 
 
 async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -> None:
-    """After a purge no phrase, id, name or vector of the person is left in any file."""
+    """After a purge no phrase, id, name, vector or hashed term of the person is left in any file."""
     planting = Planting(1)
     ledger = await Ledger.open(path)
     await planting.plant(ledger, CANARIES)
-    planted = residue(path.parent, planting.vectors)
-    assert {what.split(" in ")[0] for what in planted} >= {*CANARIES, GONE, NAME, "vector 0"}
+    planted = residue(path.parent, planting.vectors, planting.words)
+    of_words = {f"words {index}" for index in range(len(planting.words))}
+    assert {what.split(" in ")[0] for what in planted} >= {*CANARIES, GONE, NAME, "vector 0", *of_words}
     await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     await ledger.eraser.purge(later(days=2))
-    assert residue(path.parent, planting.vectors) == []
+    assert residue(path.parent, planting.vectors, planting.words) == []
     await ledger.close()
-    assert residue(path.parent, planting.vectors) == []
+    assert residue(path.parent, planting.vectors, planting.words) == []
+    with closing(sqlite3.connect(path)) as connection:  # what others said of them is hashed anew, too
+        stored = connection.execute("SELECT words FROM events UNION ALL SELECT substr(words, 33) FROM messages")
+        assert {hashed(GONE), hashed(NAME)}.isdisjoint(array("I", b"".join(words for (words,) in stored)))
 
 
 async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None:
@@ -183,23 +193,6 @@ async def test_a_purge_removes_the_copies_that_migrations_kept(path: Path) -> No
     await ledger.close()
 
 
-async def test_no_word_of_an_odd_event_stays_in_the_index(path: Path) -> None:
-    """Words of events with extreme dates or broken texts are removed completely."""
-    ledger = await Ledger.open(path)
-    first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
-    last = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
-    events = [an_event(f"话\ud800语\x00{at.year}", happened_at=at) for at in (first, last, NOON)]
-    await committed(ledger, *events)
-    await ledger.log.append([a_message("一\ud800句", sent_at=NOON)])
-    await ledger.eraser.forget_place(GROUP.scope, last)
-    await ledger.eraser.purge(NOON)
-    await ledger.close()
-    with closing(sqlite3.connect(path)) as connection:
-        for table in ("event_words", "message_words"):
-            connection.execute(f"CREATE VIRTUAL TABLE temp.{table}_terms USING fts5vocab(main, {table}, row)")
-            assert connection.execute(f"SELECT * FROM {table}_terms").fetchall() == []
-
-
 KILLED = """
 import asyncio, os, sys
 from datetime import datetime, timezone
@@ -207,6 +200,8 @@ from pathlib import Path
 
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.database import schema
+from cognitive_memory_core.store.database.rows import micros
+from cognitive_memory_core.store.database.words import HEAD_BYTES, event_words, hashed, line_words
 from cognitive_memory_core.store.erasure import search_of
 from cognitive_memory_core.store.erasure import purge
 

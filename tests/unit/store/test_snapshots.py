@@ -14,10 +14,10 @@ import pytest
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.store.database.connections import catch_up, opened_for_reading, snapshot
+from cognitive_memory_core.store.database.connections import opened_for_reading, snapshot
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.search.corpus import EVENTS
+from cognitive_memory_core.store.search.filters import EVENTS
 from tests.support.builders import GROUP, a_draft, an_event
 
 COUNT, ADD = "SELECT count(*) FROM jobs_done", "INSERT INTO jobs_done VALUES (?, 0)"
@@ -97,14 +97,3 @@ async def test_rows_are_kept_for_their_snapshot_only(path: Path) -> None:
             assert text_of(connection) == text
         with snapshot(connection):
             assert text_of(connection) == "绿茶"
-
-
-async def test_a_snapshot_catches_up_with_what_is_newer_than_itself(path: Path, database: Database) -> None:
-    """A snapshot that is older than a cache's last change is replaced, and a newer one is kept."""
-    with closing(opened_for_reading(path)) as connection, snapshot(connection):
-        assert count(connection) == 0
-        await database.write(lambda writer: writer.execute(ADD, ("job",)))
-        catch_up(connection, connection.began - 1.0)
-        assert count(connection) == 0
-        catch_up(connection, connection.began)
-        assert count(connection) == 1

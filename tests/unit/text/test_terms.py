@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-import unicodedata
-from collections.abc import Iterable
 from datetime import datetime
 
 import pytest
 
 from cognitive_memory_core.text.terms import ASKED, index_terms, indexed_text, query_terms
 from tests.support.clock import SHANGHAI
-
-SHOWN = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "So"}
-
-
-def tokens_of(terms: Iterable[str]) -> set[str]:
-    """Return the tokens that SQLite's unicode61 makes of terms."""
-    with sqlite3.connect(":memory:") as database:
-        database.execute("CREATE VIRTUAL TABLE lines USING fts5(body, tokenize = 'unicode61')")
-        database.execute("CREATE VIRTUAL TABLE words USING fts5vocab(lines, 'row')")
-        database.execute("INSERT INTO lines VALUES (?)", (" ".join(terms),))
-        found = {term for (term,) in database.execute("SELECT term FROM words")}
-    database.close()
-    return found
 
 
 @pytest.mark.parametrize(
@@ -97,14 +81,6 @@ def test_terms_are_bounded() -> None:
     assert len(index_terms("长短" * 1_000_000)) == 4_000
     assert len(query_terms("".join(chr(0x4E00 + number) for number in range(5_000)))) == ASKED
     assert max(map(len, index_terms("x" * 100_000 + " " + "y." * 50_000))) <= 64
-
-
-def test_every_character_makes_a_token_that_stays() -> None:
-    """Every letter, digit and symbol of Unicode gives terms that unicode61 keeps unchanged, one token each."""
-    told = (chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in SHOWN)
-    terms = {term for char in told for term in index_terms(char)}
-    assert len(terms) > 100_000
-    assert tokens_of(terms) == terms
 
 
 LATE = datetime(2026, 2, 17, 23, 30, tzinfo=SHANGHAI)

@@ -1,0 +1,175 @@
+"""Read filters as SQL, and the rows that a read filter admits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+from typing import Generic, TypeVar
+
+from ...domain.reading import EventListing, EventState, LineListing, ReadFilter
+from ...domain.scope import Interval, Scene
+from ..database.connections import rows_read
+from ..database.rows import EVENT, LISTED, MESSAGE, Row, bound, found_event, found_message, listed, micros, select
+
+Values = tuple[str | int, ...]
+Filter = tuple[str, Values]
+
+_SPEAKS_OF = f"EXISTS ({select('1', 'event_subjects s', 's.seq = e.seq AND s.subject IN ' + LISTED)})"
+_NOT_OF = f"e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}"  # neither by nor about some people
+NOT_HIDDEN = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # lines that are not hidden
+RESTS_ON_NOTHING = f"e.message_ids <> '[]' AND NOT EXISTS ({select('1', 'event_sources s', 's.seq = e.seq')})"
+ON_REQUEST = "f.cause <> 'correction'"
+FORGOTTEN = f"EXISTS ({select('1', 'forgotten f', f'f.seq = e.seq AND {ON_REQUEST}')})"
+GONE = f"e.retired_at IS NOT NULL AND ({FORGOTTEN} OR ({RESTS_ON_NOTHING}))"  # not only worded anew by a correction
+_STATES: Mapping[EventState, str] = {
+    "active": "e.retired_at IS NULL",
+    "retired": GONE,
+    "relative": "e.retired_at IS NULL AND e.is_absolute = 0",
+}
+
+
+def sql_filter(read_filter: ReadFilter) -> Filter:
+    """Compile a read filter over ``events e``: the clause selects exactly the rows that the read filter admits."""
+    person, kinds, is_private = read_filter.user_id, read_filter.kinds, read_filter.scene.kind == "private"
+    return _all(
+        (True, *scene_filter(read_filter.scene)),
+        (True, "e.retired_at IS NULL", ()),
+        (read_filter.group_id, "e.group_id = ?", (read_filter.group_id,)),
+        (read_filter.window, *_within(read_filter.window)),
+        (is_private, "(e.request_type = 'private' OR e.others_words = 0)", ()),
+        (person, f"(e.sender_id = ? OR e.user_id = ? OR {_SPEAKS_OF})", (person, person, listed([person]))),
+        (kinds, f"e.kind IN {LISTED}", (listed(kinds),)),
+        (read_filter.without, _NOT_OF, (listed(sorted(read_filter.without)),) * 2),
+    )
+
+
+def message_filter(read_filter: ReadFilter) -> Filter:
+    """Compile a read filter over ``messages e``; a line of the bot belongs to the person whom it addresses."""
+    return _all(
+        (True, *scene_filter(read_filter.scene)),
+        (True, NOT_HIDDEN, ()),
+        (read_filter.group_id, "e.group_id = ?", (read_filter.group_id,)),
+        (read_filter.window, *_within(read_filter.window)),
+        (read_filter.user_id, "e.user_id = ?", (read_filter.user_id,)),
+        (read_filter.kinds and "message" not in read_filter.kinds, "0", ()),
+        (read_filter.without, f"e.user_id NOT IN {LISTED}", (listed(sorted(read_filter.without)),)),
+    )
+
+
+def listing_filter(agent: str, listing: EventListing, without: Collection[str]) -> Filter:
+    """Compile an operator's list over ``events e``: the clause selects exactly the rows of the list."""
+    said, about = select("seq", "events", "agent = ? AND sender_id = ?"), select("seq", "event_subjects", "subject = ?")
+    return _all(
+        (True, "e.agent = ?", bound(agent)),
+        (True, _STATES[listing.state], ()),
+        (listing.place, "e.scope = ?", bound(listing.place.key if listing.place else "")),
+        (
+            listing.user_id,
+            f"e.seq IN ({said} UNION ALL {about})",
+            bound(agent, listing.user_id, listing.user_id),
+        ),
+        (listing.kind, "e.kind = ?", bound(listing.kind)),
+        (listing.window, *_within(listing.window)),
+        (without, _NOT_OF, (listed(sorted(without)),) * 2),
+    )
+
+
+def line_filter(agent: str, listing: LineListing, without: Collection[str]) -> Filter:
+    """Compile a list of lines over ``messages e``; none of the people ``without``, or of the bot's to them."""
+    return _all(
+        (True, "e.agent = ?", bound(agent)),
+        (True, NOT_HIDDEN, ()),
+        (listing.place, "e.scope = ?", bound(listing.place.key if listing.place else "")),
+        (listing.user_id, "e.sender_id = ?", bound(listing.user_id)),
+        (listing.window, *_within(listing.window)),
+        (without, f"e.user_id NOT IN {LISTED}", (listed(without),)),
+    )
+
+
+def missed_filter(agent: str | None, without: Collection[str]) -> Filter:
+    """Compile a list of failed recalls whose events are active, over ``missed m`` and ``events e``."""
+    return _all(
+        (True, "e.retired_at IS NULL", ()),
+        (agent is not None, "e.agent = ?", bound(agent)),
+        (without, f"m.user_id NOT IN {LISTED} AND {_NOT_OF}", (listed(sorted(without)),) * 3),
+    )
+
+
+def scene_filter(scene: Scene) -> Filter:
+    """Compile the scope rule alone, over ``events e`` or ``messages e``."""
+    if scene.kind == "operator":
+        return "e.agent = ?", (scene.agent,)
+    if scene.kind == "group":
+        return "e.scope = ?", (scene.scope.key,)
+    own_words = "e.agent = ? AND e.sender_id = ? AND e.request_type = 'group'"
+    return f"(e.scope = ? OR ({own_words}))", (scene.scope.key, scene.agent, scene.user_id)
+
+
+def place_filter(read_filter: ReadFilter) -> Filter:
+    """Compile the filter of the whole place (or places) that contains every row that a read filter admits.
+
+    Search caches are kept per such place.
+    """
+    scene = read_filter.scene
+    if scene.kind == "operator" and read_filter.group_id:
+        scene = Scene.operator(scene.agent, group_id=read_filter.group_id)
+        return "e.scope = ?", (scene.scope.key,)
+    return scene_filter(scene)
+
+
+def _within(window: Interval | None) -> Filter:
+    return "e.at_us >= ? AND e.at_us < ?", (micros(window.start), micros(window.stop)) if window else ()
+
+
+def _all(*parts: tuple[object, str, Values]) -> Filter:
+    """Join the clauses whose first member is true."""
+    wanted = [(clause, values) for is_wanted, clause, values in parts if is_wanted]
+    return " AND ".join(clause for clause, _ in wanted), tuple(value for _, values in wanted for value in values)
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Corpus(Generic[T]):
+    """Events, or messages: their table, conversion and access rule.
+
+    ``standing`` is the SQL condition of rows that may be shown at all. ``columns`` are those for :meth:`admitted`: seq
+    and the fields, from the table as ``e``.
+    """
+
+    table: str
+    fields: tuple[str, ...]
+    filter_of: Callable[[ReadFilter], Filter]
+    read: Callable[[Row], T]
+    admits: Callable[[ReadFilter, T], bool]
+    standing: str = "TRUE"
+    columns: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Name the columns."""
+        object.__setattr__(self, "columns", ", ".join(f"e.{name}" for name in ("seq", *self.fields)))
+
+    def admitted(self, read_filter: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
+        """Convert rows, and drop those that the read filter does not admit, whatever the query returned."""
+        read, admits = self.read, self.admits
+        return {row[0]: item for row in rows if admits(read_filter, item := read(row[1:]))}
+
+    def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
+        """Return, by seq and in the given order, those of the rows that the read filter admits."""
+        kept = rows_read(connection, (self.table, read_filter))  # None: not admitted, or gone
+        if unchecked := [seq for seq in seqs if seq not in kept]:
+            known, read, admits = rows_read(connection, self.table), self.read, self.admits
+            if missing := [seq for seq in unchecked if seq not in known]:
+                query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+                for row in connection.execute(query, (listed(missing),)):
+                    known[row[0]] = read(row[1:])
+            for seq in unchecked:
+                item = known.get(seq)
+                kept[seq] = item if item is not None and admits(read_filter, item) else None
+        return {seq: item for seq in seqs if (item := kept[seq]) is not None}
+
+
+EVENTS = Corpus("events", EVENT.fields, sql_filter, found_event, ReadFilter.admits)
+MESSAGES = Corpus("messages", MESSAGE.fields, message_filter, found_message, ReadFilter.admits_line, NOT_HIDDEN)
