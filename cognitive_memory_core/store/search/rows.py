@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from ...text.terms import SEARCHED
 from ..database.connections import rows_read
-from ..database.rows import Row, bound, listed, select
+from ..database.rows import Row, always_kept, bound, listed, select
 from ..database.words import TERM_BYTES, hashed
 from ..numpy_on_use import Array, DTypeLike, Mask, NDArray, Scores, Vectors, np
 
@@ -38,19 +38,15 @@ class State(NamedTuple):
 
 
 _LAST = "coalesce(max(CAST(seq AS INTEGER)) FILTER (WHERE name = '{}'), 0)"
-_STATE = select(
-    f"{_LAST.format('row_changes')}, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'revision'),"
-    f" {_LAST.format('events')}, {_LAST.format('messages')}",
-    "sqlite_sequence",
-    "TRUE",
-)
+_STATE = select(", ".join(map(_LAST.format, ("row_changes", "events", "messages"))), "sqlite_sequence", "TRUE")
 
 
 def state_of(connection: Connection) -> State:
     """Return the state of a snapshot."""
     kept = rows_read(connection, "state")
     if not kept:
-        kept[0] = State(*connection.execute(_STATE).fetchone())
+        changes, *rows = connection.execute(_STATE).fetchone()
+        kept[0] = State(changes, int(always_kept(connection, "revision")), *rows)
     return kept[0]
 
 
@@ -226,7 +222,8 @@ class WordRows(Rows):
         read = rarest[: max(int(np.searchsorted(np.cumsum(having[rarest]), READ, "right")), ALWAYS_READ)]
         read.sort()  # both parts are in the order of terms, so that equal rows have exactly equal sums
         lengths, is_read = counts[read], np.isin(late_term, read)
-        places: Array = np.arange(lengths.sum()) + np.repeat(starts[at[read]] - (np.cumsum(lengths) - lengths), lengths)
+        first = starts[at[read]] - (np.cumsum(lengths) - lengths)
+        places: Array = np.arange(int(lengths.sum())) + np.repeat(first, lengths)
         found = np.concatenate((np.repeat(read, lengths), late_term[is_read]))
         return found, np.concatenate((rows[places], late_row[is_read])), having
 
