@@ -144,4 +144,5 @@ class Studio:
         if not self._typefaces.has_chinese:
             self.missing = "font"
             return None
-        return painted(CardLayout(theme, self._typefaces.length).drawing(card), self._typefaces)
+        height, parts = CardLayout(theme, self._typefaces.length).parts(card)
+        return painted(height, parts, theme.page, self._typefaces)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -59,70 +58,47 @@ def clusters(text: str) -> Iterator[str]:
 def wrapped(text: str, width: float, measure: Callable[[str], float], *, most: int) -> list[list[str]]:
     """Break a text into at most ``most`` lines of clusters; "…" at the end marks that the rest is left out.
 
-    Clusters without a width, which no font has, are left out.
+    Latin words, and punctuation with the character beside it, stay on one line. Clusters without a width, which no font
+    has, are left out.
     """
-    lines: list[list[str]] = [[]]
-    room = width
-    for piece in _pieces(filter(measure, clusters(" ".join(text.split())))):
-        length = sum(map(measure, piece))
-        if length > room and lines[-1]:
-            lines.append([])
-            room = width
-        for part in [piece] if length <= room else _cut(piece, room, width, measure):
-            needed = sum(map(measure, part))
-            if needed > room and lines[-1]:
-                lines.append([])
-                room = width
-            if part == [" "] and lines[-1][-1:] in ([], [" "]):
-                continue
-            lines[-1] += part
-            room -= needed
-        if len(lines) > most:
-            return [*lines[: most - 1], fitted([*lines[most - 1], "…"], width, measure, is_cut=True)]
-    return [line for line in lines if line]
+    lines, line, room = list[list[str]](), list[str](), width
+    for cluster in filter(measure, clusters(" ".join(text.split()))):
+        if measure(cluster) > room and line and cluster != " ":
+            following = [*line[1:], cluster]
+            breaks = (at for at in range(len(line), 0, -1) if _may_break(line[at - 1], following[at - 1]))
+            at = next(breaks, len(line))
+            lines.append(line[:at])
+            if len(lines) > most:
+                break
+            line = line[at:]
+            room = width - sum(map(measure, line))
+        if line or cluster != " ":
+            line.append(cluster)
+            room -= measure(cluster)
+    lines += [line] if line else []
+    if len(lines) > most:
+        return [*lines[: most - 1], fitted([*lines[most - 1], *lines[most]], width, measure, is_cut=True)]
+    return lines
 
 
-def fitted(line: Iterable[str], width: float, measure: Callable[[str], float], *, is_cut: bool = False) -> list[str]:
-    """Shorten a line to a width, ending in "…" if anything is left out."""
-    whole = list(line)
-    if sum(map(measure, whole)) <= width:
-        return whole
+def _may_break(before: str, after: str) -> bool:
+    if " " in (before, after):
+        return before == " "
+    is_word = all(ord(one[0]) < EAST_ASIAN and not is_emoji(one) for one in (before, after))
+    return not (is_word or after[0] in _CLOSING or before[0] in _OPENING)
+
+
+def fitted(line: Sequence[str], width: float, measure: Callable[[str], float], *, is_cut: bool = False) -> list[str]:
+    """Shorten a line to a width; "…" at its end marks that something is left out, here or, if ``is_cut``, behind it."""
+    if not is_cut and sum(map(measure, line)) <= width:
+        return list(line)
     room, kept = width - measure("…"), list[str]()
-    for cluster in whole[:-1] if is_cut else whole:
+    for cluster in line:
         room -= measure(cluster)
         if room < 0:
             break
         kept.append(cluster)
     return [*kept, "…"]
-
-
-def _pieces(found: Iterable[str]) -> Iterator[list[str]]:
-    """Group clusters that must stay on one line: Latin words, and punctuation with the character beside it."""
-    piece: list[str] = []
-    for cluster in found:
-        before = piece[-1] if piece else " "
-        is_word = all(ord(one[0]) < EAST_ASIAN and not is_emoji(one) for one in (before, cluster))
-        is_held = is_word or cluster[0] in _CLOSING or before[0] in _OPENING
-        if piece and (" " in (before, cluster) or not is_held):
-            yield piece
-            piece = []
-        piece.append(cluster)
-    if piece:
-        yield piece
-
-
-def _cut(piece: Sequence[str], room: float, width: float, measure: Callable[[str], float]) -> Iterator[list[str]]:
-    """Break a piece between its clusters: the first part fits in ``room``, each other part in ``width``."""
-    part: list[str] = []
-    for cluster in piece:
-        length = measure(cluster)
-        if part and length > room:
-            yield part
-            part, room = [], width
-        part.append(cluster)
-        room -= length
-    if part:
-        yield part
 
 
 Accent = Literal["person", "group", "status", "figures"]
@@ -215,16 +191,6 @@ class Box:
     corners: Corners = ALL
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """The boxes and words to be drawn, in order, and the size and colour of the page, in pixels."""
-
-    width: int
-    height: int
-    page: Colour
-    parts: Sequence[Words | Box]
-
-
 class CardLayout:
     """Places the parts of one card below each other; ``measure`` returns the width of a cluster at a font size."""
 
@@ -239,52 +205,42 @@ class CardLayout:
         self._left = MARGIN + PADDING
         self._room = WIDTH - 2 * (MARGIN + PADDING)
 
-    def drawing(self, card: Card) -> Drawing:
-        """Return the drawing of a card."""
+    def parts(self, card: Card) -> tuple[int, Sequence[Words | Box]]:
+        """Return the height of a card's page, and what is drawn on it, in this order."""
         self._accent = self._theme.accents[card.accent]
+        self._head(card)
         self._y = MARGIN + HEAD
         for block in card.blocks:
             if self._lines > 0:
                 self._y += GAP
                 block(self)
-        self._y += GAP
-        footer = Words(self._left, self._y + 18, self._fitted(card.footer, self._room, 24), 24, self._theme.faint)
-        self._parts.append(footer)
-        self._y += 36 + GAP - 8
-        bottom, sheet = self._y, WIDTH - 2 * MARGIN
-        body = Box(MARGIN, MARGIN, sheet, bottom - MARGIN, RADIUS, self._theme.sheet)
-        parts = (body, *self._head(card), *self._parts)
-        return Drawing(WIDTH, round(bottom + MARGIN), self._theme.page, parts)
+        self._put(card.footer, self._left, self._y + GAP + 18, 24, self._theme.faint, self._room)
+        bottom = self._y + 2 * GAP + 28
+        sheet = Box(MARGIN, MARGIN, WIDTH - 2 * MARGIN, bottom - MARGIN, RADIUS, self._theme.sheet)
+        return round(bottom + MARGIN), (sheet, *self._parts)
 
-    def _head(self, card: Card) -> list[Words | Box]:
+    def _head(self, card: Card) -> None:
         first, second = self._accent
-        top, left = MARGIN, MARGIN + 44
-        middle, right = top + HEAD / 2, left + SIGN + 32
+        left, middle = MARGIN + 44, MARGIN + HEAD / 2
+        right = left + SIGN + 32
         room = WIDTH - MARGIN - 44 - right
-        disc = Box(left, middle - SIGN / 2, SIGN, SIGN, SIGN / 2, _mixed(first, WHITE, 0.26))
-        sign = self._fitted(card.sign, 1e9, 54, bold=True)[:1] or ["?"]
-        whole = wrapped(card.title, 1e9, self._measured(50, bold=True), most=1)
-        fits = (size for size in (50, 44) if self._length(whole[0] if whole else (), size, bold=True) <= room)
-        size = next(fits, 38)
-        head: list[Words | Box] = [
-            Box(MARGIN, top, WIDTH - 2 * MARGIN, HEAD, RADIUS, first, second, TOP),
-            disc,
-            Words(left + (SIGN - self._length(sign, 54, bold=True)) / 2, middle, sign, 54, WHITE, bold=True),
-            Words(right, middle - 28, self._fitted(card.title, room, size, bold=True), size, WHITE, bold=True),
-        ]
-        faint = _mixed(second, WHITE, 0.82)
-        return [*head, Words(right, middle + 40, self._fitted(card.subtitle, room, 28), 28, faint)]
+        self._parts.append(Box(MARGIN, MARGIN, WIDTH - 2 * MARGIN, HEAD, RADIUS, first, second, TOP))
+        self._parts.append(Box(left, middle - SIGN / 2, SIGN, SIGN, SIGN / 2, _mixed(first, WHITE, 0.26)))
+        sign = next(filter(lambda one: self._measure(one, 54, True), clusters(card.sign)), "?")
+        self._put(sign, left, middle, 54, WHITE, SIGN, bold=True, aligned=0.5)
+        size = next((size for size in (50, 44) if self._width(card.title, size, bold=True) <= room), 38)
+        self._put(card.title, right, middle - 28, size, WHITE, room, bold=True)
+        self._put(card.subtitle, right, middle + 40, 28, _mixed(second, WHITE, 0.82), room)
 
     def labels(self, words: Sequence[str]) -> None:
         """Place short words in rounded boxes."""
         x, size, height = float(self._left), 28, 54
-        fitting = (self._fitted(word, self._room - 48, size) for word in words)
-        for clusters in islice(filter(None, fitting), MOST_LABELS):
-            width = self._length(clusters, size) + 48
+        for word in [one for one in words if self._width(one, size)][:MOST_LABELS]:
+            width = min(self._width(word, size) + 48, self._room)
             if x > self._left and x + width > self._left + self._room:
                 x, self._y = float(self._left), self._y + height + 14
             self._parts.append(Box(x, self._y, width, height, height / 2, self._theme.label))
-            self._parts.append(Words(x + 24, self._y + height / 2, clusters, size, self._theme.text))
+            self._put(word, x + 24, self._y + height / 2, size, self._theme.text, width - 48)
             x += width + 14
         self._y += height
 
@@ -297,9 +253,8 @@ class CardLayout:
             if at and at % columns == 0:
                 self._y += 136
             x = self._left + width * (at % columns)
-            clusters = self._fitted(number, width - 16, 58, bold=True)
-            self._parts.append(Words(x, self._y + 34, clusters, 58, self._readable_accent(), bold=True))
-            self._parts.append(Words(x, self._y + 88, self._fitted(label, width - 16, 26), 26, self._theme.faint))
+            self._put(number, x, self._y + 34, 58, self._readable_accent(), width - 16, bold=True)
+            self._put(label, x, self._y + 88, 26, self._theme.faint, width - 16)
         self._y += 108
 
     def paragraphs(self, heading: str, lines_of: Sequence[tuple[str, bool]]) -> None:
@@ -307,10 +262,9 @@ class CardLayout:
         if heading:
             self._heading(heading)
         for text, is_item in lines_of:
-            top, lines = self._y, self._lines
+            if is_item and self._lines > 0:
+                self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._readable_accent()))
             self._text(text, 32, 50, indent=34 if is_item else 0)
-            if is_item and self._lines < lines:
-                self._parts.append(Box(self._left + 4, top + 20, 10, 10, 5, self._readable_accent()))
         self._y -= 4
 
     def remarks(self, lines: Sequence[tuple[Tone, str]]) -> None:
@@ -330,52 +284,56 @@ class CardLayout:
         step = self._room / max(len(bars), 1)
         base = self._y + 34 + height
         for at, (label, count) in enumerate(bars):
-            x = self._left + step * at
+            x, is_last = self._left + step * at, at == len(bars) - 1
             tall = max(height * count / most, 8) if count else 4
-            colour = self._readable_accent() if count else self._theme.edge
-            self._parts.append(
-                Box(x + step * 0.17, base - tall, step * 0.66, tall, min(8, tall / 2), colour, None, TOP)
-            )
-            if count == most or (at == len(bars) - 1 and count):
-                self._centred(str(count), x, step, base - tall - 20, 24)
+            colour, radius = self._readable_accent() if count else self._theme.edge, min(8, tall / 2)
+            self._parts.append(Box(x + step * 0.17, base - tall, step * 0.66, tall, radius, colour, None, TOP))
+            if count == most or (is_last and count):
+                self._put(str(count), x - step, base - tall - 20, 24, self._theme.faint, 3 * step, aligned=0.5)
             if (len(bars) - 1 - at) % 2 == 0:
-                self._centred(label, x, step, base + 26, 22)
+                self._put(label, x - step, base + 26, 22, self._theme.faint, 3 * step, aligned=0.5)
         self._parts.append(Box(self._left, base, self._room, 2, 0, self._theme.edge))
         self._y = base + 44
 
     def _heading(self, text: str, beside: str = "") -> None:
-        self._parts.append(Box(self._left, self._y + 7, 8, 30, 4, self._accent[0], self._accent[0]))
-        clusters = self._fitted(text, self._room - 24, 31, bold=True)
-        self._parts.append(Words(self._left + 22, self._y + 22, clusters, 31, self._theme.text, bold=True))
-        room = self._room - 22 - self._length(clusters, 31, bold=True) - 24
-        if beside and room > 0:
-            said = self._fitted(beside, room, 25)
-            right = self._left + self._room - self._length(said, 25)
-            self._parts.append(Words(right, self._y + 23, said, 25, self._theme.faint))
+        self._parts.append(Box(self._left, self._y + 7, 8, 30, 4, self._accent[0]))
+        room = self._room - 22
+        self._put(text, self._left + 22, self._y + 22, 31, self._theme.text, room, bold=True)
+        taken = min(self._width(text, 31, bold=True), room) + 24
+        if beside and room > taken:
+            x = self._left + 22 + taken
+            self._put(beside, x, self._y + 23, 25, self._theme.faint, room - taken, aligned=1.0)
         self._y += 56
         self._lines -= 1
 
     def _text(self, text: str, size: int, height: int, *, indent: int) -> None:
         """Place a text on the next lines, at most as many as the card has room for; a text that is cut ends in "…"."""
-        measure = self._measured(size)
+        measure: Callable[[str], float] = lambda cluster: self._measure(cluster, size, False)  # noqa: E731  # one call
         lines = wrapped(text, self._room - indent, measure, most=self._lines) if self._lines > 0 else []
         for line in lines:
             self._parts.append(Words(self._left + indent, self._y + height / 2, line, size, self._theme.text))
             self._y += height
         self._lines -= len(lines)
 
-    def _centred(self, text: str, x: float, width: float, y: float, size: int) -> None:
-        self._parts.append(Words(x + (width - self._length(text, size)) / 2, y, text, size, self._theme.faint))
+    def _put(
+        self,
+        text: str,
+        x: float,
+        y: float,
+        size: int,
+        colour: Colour,
+        room: float,
+        *,
+        bold: bool = False,
+        aligned: float = 0.0,
+    ) -> None:
+        """Place one line, cut to ``room``; ``aligned`` is 0 for its left, 0.5 for its middle, 1 for its right."""
+        measure: Callable[[str], float] = lambda cluster: self._measure(cluster, size, bold)  # noqa: E731  # two calls
+        line = fitted(list(filter(measure, clusters(" ".join(text.split())))), room, measure)
+        self._parts.append(Words(x + aligned * (room - sum(map(measure, line))), y, line, size, colour, bold))
 
-    def _fitted(self, text: str, width: float, size: int, *, bold: bool = False) -> list[str]:
-        lines = wrapped(text, width, self._measured(size, bold=bold), most=1)
-        return fitted(lines[0], width, self._measured(size, bold=bold)) if lines else []
-
-    def _length(self, clusters: Sequence[str], size: int, *, bold: bool = False) -> float:
-        return sum(self._measure(cluster, size, bold) for cluster in clusters)
-
-    def _measured(self, size: int, *, bold: bool = False) -> Callable[[str], float]:
-        return lambda cluster: self._measure(cluster, size, bold)
+    def _width(self, text: str, size: int, *, bold: bool = False) -> float:
+        return sum(self._measure(cluster, size, bold) for cluster in clusters(" ".join(text.split())))
 
     def _readable_accent(self) -> Colour:
         """Return the accent colour, lighter on a dark page."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
 from .fonts import FontFiles
-from .layout import Box, Drawing, Words, is_emoji
+from .layout import WIDTH, Box, Colour, Words, is_emoji
 
 PROBE, PROBED = chr(0x8BB0), 24  # a character that a Chinese font has, and the size at which glyphs are compared
 UNASSIGNED = "\U0010fffd"
@@ -20,7 +19,7 @@ EMOJI_SIZES = (109, 160, 136, 128, 96, 64)
 MOST_SYMBOL_FONTS = 6
 COLOURS = 256
 GLYPHS, TILES = 8_192, 256
-SMOOTH = 4  # times larger are round corners drawn, then reduced
+SMOOTH = 4  # times larger are boxes drawn, then reduced
 
 Font = ImageFont.FreeTypeFont
 Face = tuple[Path, int]  # a font file and the number of the face in it
@@ -81,72 +80,38 @@ class Typefaces:
         return tile
 
 
-def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
-    """Paint a drawing and return it as a PNG."""
-    image = Image.new("RGB", (drawing.width, drawing.height), drawing.page)
+def painted(height: int, parts: Sequence[Words | Box], page: Colour, typefaces: Typefaces) -> bytes:
+    """Paint boxes and words in their order on a page, and return it as a PNG."""
+    image = Image.new("RGB", (WIDTH, height), page)
     pen = ImageDraw.Draw(image)
-    for part in drawing.parts:
+    for part in parts:
         if isinstance(part, Box):
-            width, height = max(round(part.width), 1), max(round(part.height), 1)
-            filling = Image.new("RGB", (width, height), part.colour)
-            if part.to:
-                steps = Image.linear_gradient("L").rotate(90).resize((width, height))
-                filling = Image.composite(Image.new("RGB", steps.size, part.to), filling, steps)
-            mask = _mask(width, height, part.radius, part.corners)
-            image.paste(filling, (round(part.x), round(part.y)), mask)
-        else:
-            _paint_words(image, pen, part, typefaces)
+            _paint_box(image, part)
+            continue
+        x, room = part.x, part.size * 1.2
+        for cluster in part.clusters:
+            tile = typefaces.tile(cluster, part.size) if is_emoji(cluster) else None
+            font, drawn = typefaces.glyphs_of(cluster, part.size, part.bold)
+            if tile:
+                image.paste(tile, (round(x + (room - tile.width) / 2), round(part.y - tile.height / 2)), tile)
+            elif font:
+                pen.text((x, part.y + part.size * 0.35), drawn, font=font, fill=part.colour, anchor="ls")
+            x += typefaces.length(cluster, part.size, part.bold)
     file = io.BytesIO()
     image.quantize(COLOURS).save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
-def _paint_words(image: Image.Image, pen: ImageDraw.ImageDraw, words: Words, typefaces: Typefaces) -> None:
-    x = words.x
-    for kind, run in groupby(words.clusters, key=lambda cluster: _kind(cluster, words, typefaces)):
-        clusters = list(run)
-        if isinstance(kind, str):
-            for cluster in clusters:
-                tile = typefaces.tile(cluster, words.size)
-                if tile is not None:
-                    room = words.size * 1.2
-                    at = (round(x + (room - tile.width) / 2), round(words.y - tile.height / 2))
-                    image.paste(tile, at, tile)
-                    x += room
-            continue
-        if kind is None:
-            continue
-        text = "".join(typefaces.glyphs_of(cluster, words.size, words.bold)[1] for cluster in clusters)
-        pen.text((x, words.y + words.size * 0.35), text, font=kind, fill=words.colour, anchor="ls")
-        x += kind.getlength(text)
-
-
-def _kind(cluster: str, words: Words, typefaces: Typefaces) -> Font | str | None:
-    if is_emoji(cluster) and typefaces.tile(cluster, words.size):
-        return "emoji"
-    return typefaces.glyphs_of(cluster, words.size, words.bold)[0]
-
-
-def _mask(width: int, height: int, radius: float, corners: Sequence[bool]) -> Image.Image:
-    """Return an opaque mask whose chosen corners are round."""
-    mask = Image.new("L", (width, height), 255)
-    side = min(round(radius), width, height)
-    if side <= 0:
-        return mask
-    round_one = _disc(side)
-    quarters = ((0, 0), (side, 0), (side, side), (0, side))
-    places = ((0, 0), (width - side, 0), (width - side, height - side), (0, height - side))
-    for is_round, (x, y), place in zip(corners, quarters, places, strict=True):
-        if is_round:
-            mask.paste(round_one.crop((x, y, x + side, y + side)), place)
-    return mask
-
-
-@lru_cache(64)
-def _disc(radius: int) -> Image.Image:
-    large = Image.new("L", (2 * radius * SMOOTH, 2 * radius * SMOOTH))
-    ImageDraw.Draw(large).ellipse((0, 0, large.width - 1, large.height - 1), fill=255)
-    return large.resize((2 * radius, 2 * radius), Image.Resampling.LANCZOS)
+def _paint_box(image: Image.Image, box: Box) -> None:
+    width, height = max(round(box.width), 1), max(round(box.height), 1)
+    filling = Image.new("RGB", (width, height), box.colour)
+    if box.to:
+        steps = Image.linear_gradient("L").rotate(90).resize((width, height))
+        filling = Image.composite(Image.new("RGB", steps.size, box.to), filling, steps)
+    large = Image.new("L", (width * SMOOTH, height * SMOOTH))
+    whole = (0, 0, large.width - 1, large.height - 1)
+    ImageDraw.Draw(large).rounded_rectangle(whole, box.radius * SMOOTH, fill=255, corners=box.corners)
+    image.paste(filling, (round(box.x), round(box.y)), large.resize((width, height), Image.Resampling.BOX))
 
 
 def _opened(path: Path, index: int, size: int) -> Font | None:

@@ -60,7 +60,7 @@ def words_of(card: Any) -> str:
     """Return all words that a card shows."""
     from nonebot_plugin_cognitive_memory.cards.layout import LIGHT, CardLayout, Words
 
-    parts = CardLayout(LIGHT, lambda cluster, size, bold: float(size)).drawing(card).parts
+    _, parts = CardLayout(LIGHT, lambda cluster, size, bold: float(size)).parts(card)
     return "\n".join("".join(part.clusters) for part in parts if isinstance(part, Words))
 
 
@@ -138,7 +138,7 @@ async def test_any_name_is_drawn(app: object, fonts: Path, name: str) -> None:
 def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> None:
     """A sign without a glyph takes no room and is not drawn: a card shows no crossed boxes."""
     from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
-    from nonebot_plugin_cognitive_memory.cards.layout import Drawing, Words
+    from nonebot_plugin_cognitive_memory.cards.layout import Words
     from nonebot_plugin_cognitive_memory.cards.painting import Typefaces, painted
 
     typefaces = Typefaces(found_fonts(a_font(tmp_path / "one").parent, folders=[]))
@@ -146,7 +146,7 @@ def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> Non
 
     def drawn(*clusters: str) -> bytes:
         words = Words(10, 40, clusters, 24, (0, 0, 0))
-        return painted(Drawing(200, 80, (255, 255, 255), [words]), typefaces)
+        return painted(80, [words], (255, 255, 255), typefaces)
 
     assert typefaces.length(missing, 24, bold=False) == 0.0
     assert drawn("阿", missing, "棠") == drawn("阿", "棠")
