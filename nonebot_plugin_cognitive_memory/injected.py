@@ -175,7 +175,7 @@ class MemoryToolbox:
 
     async def _answer(self, name: object, written: object) -> core.tools.Answer:
         named = name if isinstance(name, str) else ""
-        actions = {TURN: self._end, **core.tools.ACTIONS}
+        actions = {TURN: self.end_turn, **core.tools.ACTIONS}
         tool = next((one for one in actions if named.endswith(one) and named.removesuffix(one) in _prefixes), None)
         if tool is None:
             return core.tools.failure(replies.chat_plugins.UNKNOWN_TOOL)
@@ -185,14 +185,16 @@ class MemoryToolbox:
         calling = caller(get_memory(), self.end.scene, setup.settings, asked)
         return await core.tools.answer(calling, tool, written, actions[tool])
 
-    async def _end(self, _: core.tools.ToolCaller, arguments: core.tools.Arguments) -> core.tools.Answer:
-        job_id = await self.end(
-            arguments.text_argument("memo"),
-            arguments.texts("observations"),
-            perspective=arguments.text_argument("perspective") or None,
-            force=arguments.flag("force"),
-        )
-        return {"id": job_id}
+    async def end_turn(
+        self,
+        _: core.tools.ToolCaller,
+        memo: core.tools.Text = "",
+        observations: core.tools.Texts = (),
+        perspective: core.tools.Text = "",
+        force: core.tools.Flag = False,
+    ) -> core.tools.Answer:
+        """End the turn as the tool; its parameters are the tool's schema."""
+        return {"id": await self.end(memo, observations, perspective=perspective or None, force=force)}
 
 
 @cache
@@ -215,7 +217,7 @@ def tool_schemas(prefix: str = "") -> list[Schema]:
     Raises BadArgument for a prefix with characters other than letters, digits, "_" and "-", or if a name becomes longer
     than 64 characters.
     """
-    schemas = core.tools.function_schemas(prefix)
+    schemas = core.tools.function_schemas({TURN: MemoryToolbox.end_turn, **core.tools.ACTIONS}, prefix)
     _prefixes.add(prefix)
     return schemas
 

@@ -5,37 +5,36 @@ from __future__ import annotations
 from ..sentences.tools import GROUP_WORDS
 from .actions import (
     ACTIONS,
-    AGENT_ACTIONS,
     MOST_PEOPLE,
     WINDOW,
-    Action,
-    Answer,
     ProfileLimit,
     ToolCaller,
     agent_answer,
+    agent_schemas,
     answer,
     failure,
     speaker,
 )
-from .tool_arguments import Arguments, BadToolArgument, Schema, agent_schemas, function_schemas
+from .tool_arguments import Action, Answer, Flag, Schema, Text, Texts, function_schemas, read_flag
 
 __all__ = [
     "ACTIONS",
-    "AGENT_ACTIONS",
     "GROUP_WORDS",
     "MOST_PEOPLE",
     "WINDOW",
     "Action",
     "Answer",
-    "Arguments",
-    "BadToolArgument",
+    "Flag",
     "ProfileLimit",
     "Schema",
+    "Text",
+    "Texts",
     "ToolCaller",
     "agent_answer",
     "agent_schemas",
     "answer",
     "failure",
     "function_schemas",
+    "read_flag",
     "speaker",
 ]

@@ -172,7 +172,7 @@ async def test_arguments_never_widen(stage: Stage, group: int, target: dict[str,
 )
 def test_truth_values(force: Any, meant: bool) -> None:
     """Values that mean true are true, and all unclear ones are false."""
-    assert core.tools.Arguments({"force": force}).flag("force") is meant
+    assert core.tools.read_flag(force, "force") is meant
 
 
 @pytest.mark.parametrize(
