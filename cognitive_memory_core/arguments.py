@@ -11,6 +11,7 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from . import sentences
+from .domain.scope import checked_id
 from .errors import BadArgument
 
 C = TypeVar("C", bound=type[Any])
@@ -20,8 +21,9 @@ _ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Path: (str,)}  # furt
 def checks_arguments(homes: Mapping[str, str]) -> Callable[[C], C]:
     """Decorate a class so that its public coroutine methods check their arguments and raise BadArgument.
 
-    None is replaced by the parameter's default if there is one. Annotations are read at the first call of each method;
-    ``homes`` maps types that the class's module imports only for type checking to the modules that define them.
+    None is replaced by the parameter's default if there is one. A text for a parameter whose name ends in ``_id`` must
+    be an id. Annotations are read at the first call of each method; ``homes`` maps types that the class's module
+    imports only for type checking to the modules that define them.
     """
 
     def decorated(cls: C) -> C:
@@ -47,7 +49,7 @@ def _checked(method: Callable[..., Awaitable[Any]], homes: Mapping[str, str]) ->
     def admitted(name: str, value: object) -> object:
         hint, default = hints().get(name), defaults.get(name, inspect.Parameter.empty)
         if hint is None or type(value) is hint or _fits(value, hint):
-            return value
+            return checked_id(value, name) if name.endswith("_id") and isinstance(value, str) else value
         if value is None and default is not inspect.Parameter.empty:
             return default
         raise BadArgument(sentences.caller.bad_value(name, value, sentences.caller.one_of(_names(hint))))

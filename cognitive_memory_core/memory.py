@@ -14,7 +14,7 @@ from . import sentences
 from .arguments import checks_arguments
 from .configuration import with_hot
 from .domain.event import Event
-from .domain.scope import Scene, Scope, checked_id, checked_instant, checked_text
+from .domain.scope import Scene, Scope, checked_instant, checked_text
 from .errors import BadArgument, NotPermitted
 from .pins_and_revisions import PinsAndRevisions
 from .reads import MOST_DAYS, checked_ids, reading
@@ -100,8 +100,8 @@ class CognitiveMemory(PinsAndRevisions):
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
         machinery = await asyncio.to_thread(_machinery)
         memory, live = cls(), Live(settings)
-        opened = machinery.Opened(live, Path(data_dir))
-        await opened.open(clock=clock, embedder=embedder, reranker=reranker, lend=lend)
+        opened = machinery.Opened(live, Path(data_dir), clock=clock, embedder=embedder, reranker=reranker, lend=lend)
+        await opened.open()
         memory._begin(opened, chat, background=background)
         try:
             yield memory
@@ -204,7 +204,7 @@ class CognitiveMemory(PinsAndRevisions):
 
     async def recall_message(self, scene: Scene, message_id: str) -> None:
         """Remove a message withdrawn in the chat from log and waiting jobs; retire events that have no other source."""
-        await self._opened.intake.withdraw(scene.scope, checked_id(message_id, "message_id"))
+        await self._opened.intake.withdraw(scene.scope, message_id)
 
     @reading(frozenset)
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
@@ -226,7 +226,7 @@ class CognitiveMemory(PinsAndRevisions):
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
         """Share the profile that was learned in a person's private chat with all their groups, or stop sharing it."""
-        await self._opened.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._opened.clock.now())
+        await self._opened.consent.set_sharing(user_id, shared, self._opened.clock.now())
 
     async def correct_event(self, scene: Scene, event_id: str, text: str) -> Event:
         """Replace an event that the asker said by one with this text, its sources and its date; return the new one.
@@ -268,7 +268,7 @@ class CognitiveMemory(PinsAndRevisions):
         """
         known = [checked_text(name, "names") for name in names]
         forgetting = (await self._learning()).forgetting
-        return await forgetting.forget_person(scene, checked_id(user_id, "user_id"), known)
+        return await forgetting.forget_person(scene, user_id, known)
 
     async def forget_scene(self, scene: Scene) -> Erasure:
         """Erase the scene's place (a group or a private chat) as permanently as :meth:`forget_user`.
@@ -280,13 +280,13 @@ class CognitiveMemory(PinsAndRevisions):
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once; what others said of them is redacted."""
         opened = self._opened
-        opened.buffer.forget_person(checked_id(user_id, "user_id"))
+        opened.buffer.forget_person(user_id)
         await opened.consent.opt_out(user_id, opened.clock.now())
         opened.buffer.forget_person(user_id)  # messages that arrived during the write
 
     async def opt_in(self, user_id: str) -> None:
         """Record and recall a person again after :meth:`opt_out`."""
-        await self._opened.consent.opt_in(checked_id(user_id, "user_id"))
+        await self._opened.consent.opt_in(user_id)
 
     async def may_record(self, scene: Scene, at: datetime) -> bool:
         """Return whether what the person of a scene says there at an instant may be stored."""
@@ -364,13 +364,11 @@ class CognitiveMemory(PinsAndRevisions):
         Raises UnknownBelief, or MistakeError if it is retired already. Callers of this and the next three methods must
         check who may do it, as with the group's pins.
         """
-        return await self._opened.beliefs.retire(
-            scene, checked_id(belief_id, "belief_id"), self._opened.consent.hidden(reason)
-        )
+        return await self._opened.beliefs.retire(scene, belief_id, self._opened.consent.hidden(reason))
 
     async def restore_belief(self, scene: Scene, belief_id: str) -> Belief:
         """Restore a retired belief, or store an older version as the newest; raises UnknownBelief, MistakeError."""
-        restored = await self._opened.beliefs.restore(scene, checked_id(belief_id, "belief_id"))
+        restored = await self._opened.beliefs.restore(scene, belief_id)
         (await self._learning()).belief_indexer.nudge()
         return restored
 
@@ -379,14 +377,14 @@ class CognitiveMemory(PinsAndRevisions):
 
         Raises UnknownBelief, BadArgument unless it has 1 to 300 characters, or MistakeError if an equal one is active.
         """
-        belief_id, statement = checked_id(belief_id, "belief_id"), self._opened.consent.hidden(statement)
-        reworded = await self._opened.beliefs.reword(scene, belief_id, statement)
+        opened = self._opened
+        reworded = await opened.beliefs.reword(scene, belief_id, opened.consent.hidden(statement))
         (await self._learning()).belief_indexer.nudge()
         return reworded
 
     async def set_belief_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
         """Set a belief's strength in [0, 1], else BadArgument; below 0.2 no model is shown it. Raises UnknownBelief."""
-        return await self._opened.beliefs.set_strength(scene, checked_id(belief_id, "belief_id"), strength)
+        return await self._opened.beliefs.set_strength(scene, belief_id, strength)
 
     @reading(list)
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
@@ -402,7 +400,7 @@ class CognitiveMemory(PinsAndRevisions):
         Raises UnknownSuggestion if somebody decided on it already, or if its evidence or words have changed.
         """
         suggesting = (await self._learning()).suggesting
-        await suggesting.decide(scene, checked_id(suggestion_id, "suggestion_id"), accept=accept)
+        await suggesting.decide(scene, suggestion_id, accept=accept)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
         """Shorten a dialogue to at most ``budget`` tokens: older lines summarised, the last lines verbatim.

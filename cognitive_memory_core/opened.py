@@ -51,24 +51,28 @@ class Opened:
     :meth:`open` opens the stores and builds what stands over them; both steps start nothing.
     """
 
-    def __init__(self, settings: Live[Settings], data_dir: Path) -> None:
-        """Prepare for one data directory; nothing is opened yet."""
-        self.settings = settings
-        self.data_dir = data_dir
-        self.resources = AsyncExitStack()
-        self.lender: Lender | None = None
-
-    async def open(
+    def __init__(
         self,
+        settings: Live[Settings],
+        data_dir: Path,
         *,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
         lend: Lend | None = None,
     ) -> None:
+        """Prepare for one data directory, with what the caller gives; nothing is opened yet."""
+        self.settings = settings
+        self.data_dir = data_dir
+        self.clock = clock or SystemClock()
+        self.given = embedder, reranker, lend
+        self.resources = AsyncExitStack()
+        self.lender: Lender | None = None
+
+    async def open(self) -> None:
         """Open the data directory as its only owner; the caller must call :meth:`close`, unless this raises."""
         try:
-            await self.open_stores(clock=clock, embedder=embedder, reranker=reranker, lend=lend)
+            await self.open_stores()
             self.compose()
             await self.consent.load()
             await self.memos.flush()
@@ -76,17 +80,10 @@ class Opened:
             await completed(self.resources.aclose())
             raise
 
-    async def open_stores(
-        self,
-        *,
-        clock: Clock | None = None,
-        embedder: Embedder | None = None,
-        reranker: Reranker | None = None,
-        lend: Lend | None = None,
-    ) -> None:
+    async def open_stores(self) -> None:
         """Open what needs the disk or a model, in the order in which it must be closed the other way round."""
-        settings, data_dir, stack = self.settings.current, self.data_dir, self.resources
-        self.clock = clock = clock or SystemClock()
+        settings, data_dir, stack, clock = self.settings.current, self.data_dir, self.resources, self.clock
+        embedder, reranker, lend = self.given
         self.owner = owner = DirectoryOwner(data_dir)
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)
         stack.callback(owner.release)

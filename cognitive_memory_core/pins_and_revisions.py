@@ -10,7 +10,7 @@ from . import sentences
 from .arguments import checks_arguments
 from .domain.event import shortened
 from .domain.profile import Profile, ProfileKey, Revision, said_in
-from .domain.scope import Scene, checked_id
+from .domain.scope import Scene
 from .domain.turn import Pin
 from .errors import BadArgument, LimitReached, NotPermitted, UnknownPin
 from .reads import Reads, reading
@@ -99,10 +99,10 @@ class PinsAndRevisions(Reads):
         """
         from .forgetting import forgotten_in  # noqa: PLC0415  # as above
 
-        opened, chosen = self._opened, checked_id(revision_id, "revision_id")
+        opened = self._opened
         await self._permit(scene, key)
         without = await forgotten_in(key, opened.ledger.eraser)
-        return await self._taken_in(await opened.profiles.restore(key, chosen, opened.clock.now(), without))
+        return await self._taken_in(await opened.profiles.restore(key, revision_id, opened.clock.now(), without))
 
     async def edit_profile(self, scene: Scene, key: ProfileKey, line: str, text: str) -> Profile:
         """Replace a line of a profile that was written by hand, that is, rests on no event; return the new profile.

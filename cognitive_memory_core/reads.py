@@ -162,7 +162,6 @@ class Reads:
 
     async def find_event(self, scene: Scene, event_id: str) -> Event:
         """Return an active event that the scene may read; raises UnknownEvent."""
-        checked_id(event_id, "event_id")
         opened, shown = self._open, list[Event]()
         if opened is not None:
             found = await self._stored(scene, event_id)
@@ -177,7 +176,7 @@ class Reads:
 
         Its text is unredacted. The switch of the place is ignored, so that events can be forgotten everywhere.
         """
-        event = await self._opened.ledger.events.find(checked_id(event_id, "event_id"))
+        event = await self._opened.ledger.events.find(event_id)
         if event is None or not event.readable_by(scene):
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         return event
@@ -296,7 +295,7 @@ class Reads:
         An operator without a group finds a belief of any group of their agent, also in the next three methods.
         """
         book = self._opened.beliefs
-        stored = await book.stored(scene, checked_id(belief_id, "belief_id"))
+        stored = await book.stored(scene, belief_id)
         return await self._worded(stored.scope, await book.beliefs.history(stored.chain_id))
 
     @reading(list)

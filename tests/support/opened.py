@@ -109,8 +109,8 @@ async def opened(
 ) -> AsyncIterator[core.CognitiveMemory]:
     """Open an empty memory over a kind of store; background work runs only when the memory is drained."""
     live = Live(core.Settings(vector_store=VectorStoreSettings(backend=make), **settings))
-    engine = Opened(live, data_dir)
-    await engine.open_stores(clock=clock)
+    engine = Opened(live, data_dir, clock=clock)
+    await engine.open_stores()
     ledger: Any = engine.ledger
     ledger.corpora = Watched(ledger.corpora, witness)
     engine.compose()
