@@ -107,9 +107,6 @@ NEIGHBOUR, NEIGHBOUR_LINES = 120, 400  # characters of one line of an event, and
 ANSWERED = 40  # characters of an earlier line that is answered
 EARLIER_LINE = 80
 DATED, MOST_DATES = 500, 3  # characters of a line that are read for dates, and dates shown of it
-_CERTAIN = re.compile(
-    "[今昨明][天日]|后天|[上下]个?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]|today|yesterday|tomorrow", re.IGNORECASE
-)
 _WEEKDAYS = "一二三四五六日"
 _QUOTED = re.compile(
     r"(?:[>＞][^\n]*(?:\n|$))+|「[^」\n]{1,500}」 {0,8}\n[- ]{5,100}\n"
@@ -245,11 +242,7 @@ def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
     dated = dated_words(text, sent_at, people_list.names)
     words = dict.fromkeys((text[mention.start : mention.stop], date) for mention, date in dated)
     today = written(when) if sent_at.date() == when.date() else ""
-    notes = [
-        f"{defused(word)}={date}"
-        for word, date in words
-        if _CERTAIN.match(word) and not (today and date.startswith(today))
-    ]
+    notes = [f"{defused(word)}={date}" for word, date in words if not (today and date.startswith(today))]
     return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import date
 
 from .time_rules import (
@@ -14,9 +13,7 @@ from .time_rules import (
     TimeFrame,
     TimeSpan,
     ago,
-    ahead,
     between,
-    coming,
     counted_day,
     date_or_month,
     dated,
@@ -35,10 +32,8 @@ from .time_rules import (
     some_weekday,
     some_weekend,
     stepped,
-    today,
     weekday_of_month,
     whole_year,
-    written,
     year,
     year_of,
     years_from_now,
@@ -56,7 +51,6 @@ from .vocabulary import (
     WESTERN_UNITS,
     either,
     meaning,
-    number,
 )
 
 # each piece of a pattern repeats within bounds, so that a text costs what it is long
@@ -81,7 +75,6 @@ _IN_MONTH = (
     f"|的?(?P<end>头|最后)(?P<n>几|[0-9]{{1,2}}|{_CN}{{1,2}})天)?"
 )
 _CALENDAR_YEAR = "(?<![0-9])(?P<y>[0-9]{4}|[零一二三四五六七八九]{4}) ?年"
-_SHORT_YEAR = "(?<![0-9])(?P<y>[0-9]{2})年"
 _RELATIVE_YEAR = "(?P<ry>大前|前|去|今|明|后|本)年"
 _WEEK_WORD = "(?:周|星期|礼拜)"
 _ON_DAY = (
@@ -92,10 +85,14 @@ _NTH = f"(?:第(?P<count>[一二三四五1-5])个?|最后一?个?){_WEEK_WORD}{_
 _ALONE = "(?<![一二两三四五六七八九十几半整每0-9个上下本这隔逢])"
 _UNIT = "(?P<unit>小时|钟头|分钟|秒钟?|天|星期|礼拜|周|(?<=[个半])月|年)"
 _AMOUNT = f"(?P<n>(?<![0-9.第])[0-9]{{1,3}}|(?<![0-9.第]){_CN}{{1,4}}|半) ?个?(?P<half>半?){_UNIT}(?P<more>半?)"
-_FEW = f"(?<!十)(?:好几|几|数|若干)个?{_UNIT}"
-_A_OR_B = f"(?<![0-9零一二三四五六七八九十百两第])(?P<a>[一两二三四五六七八])(?P<b>[两三四五六七八九])个?{_UNIT}"
+_FEW = (
+    "(?:(?<!十)(?:好几|几|数|若干)|(?<![0-9零一二三四五六七八九十百两第])[一两二三四五六七八][两三四五六七八九])个?"
+    f"{_UNIT}"
+)
 _BEFORE = "多?(?:之|以)?前(?![后端台])"
-_AFTER = "多?(?:之|以)?后(?![悔来面端])"
+_AFTER = "(?P<ahead>多?(?:之|以)?后(?![悔来面端]))"
+_SPAN_UP_TO_NOW = "(?:最近|近|过去|这|(?P<ahead>未来|接下来|今后|往后))的?这?"
+_WHICH = "(?P<which>上上|上|这|本|下下|下)"
 _NO_NUMBERED_DAY = (
     "[场线楼机位窗桌店门馆院厅电球员选车床字码键厂井房钻文首服坑仓舱口笔标宿舍群考公寓技师人参玩家种称令角色脚本]"
 )
@@ -147,71 +144,55 @@ def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 
 CHINESE: tuple[Rule, ...] = (
-    rule("relative", f"(?P<day>大前|前|昨|今|明|大后|后)(?:天(?![赋真])|日(?!之[后子星])){_PART}", counted_day),
-    rule("relative", f"(?P<day>昨|今|明|后)儿个?{_PART}", counted_day),
+    rule(
+        "relative",
+        f"(?P<day>大前|前|昨|今|明|大后|后)(?:天(?![赋真])|日(?!之[后子星])|(?<=[昨今明后])儿(?!子)个?){_PART}",
+        counted_day,
+    ),
     rule("relative", "(?P<day>昨|今|明|(?<![一-龥])前)(?P<part>早|晚|夜|晨)上?(?![餐饭宵班])", counted_day),
     rule("relative", "今明两?[天日]", lambda _, frame: days(frame.today, frame.today + DAY)),
     rule(
         "relative",
-        f"(?P<which>上上|上|这|本|下下|下)[一1]?个?(?P<unit>{_WEEK_WORD})(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?",
+        f"{_WHICH}[一1]?个?(?:季度(?!会员|卡)"
+        f"|(?P<unit>{_WEEK_WORD})(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?)",
         stepped,
     ),
     rule("habit", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}[到至~—-]{_WEEK_WORD}?(?P<till>[一二三四五六日天])", _weekdays),
     rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", some_weekday),
     rule("open", f"{_ALONE}周末(?!尾(?!声))", some_weekend),
-    rule("relative", f"(?P<which>上上|上|这|本|下下|下)[一1]?个?月的?{_NTH}", weekday_of_month),
-    rule("yearless", f"{_MONTH}的?{_NTH}", weekday_of_month),
-    rule("yearless", f"(?<![每月年的])(?=第){_NTH}(?!都|一般|通常)", weekday_of_month),
-    rule("relative", f"(?P<which>上上|上|这|下下|下)[一1]?个月份?{_IN_MONTH}", date_or_month),
-    rule("relative", f"(?P<which>上|下|本|这)月份?(?![亮光球色饼嫂经台]){_IN_MONTH}", date_or_month),
+    rule(
+        "dated",
+        f"(?:{_WHICH}[一1]?个?月的?|{_MONTH}的?|(?<![每月年的])(?=第)){_NTH}(?!都|一般|通常)",
+        weekday_of_month,
+    ),
+    rule("dated", f"{_WHICH}(?:[一1]?个月份?|月份?(?![亮光球色饼嫂经台])){_IN_MONTH}", date_or_month),
     rule(
         "relative",
         "(?<![个0-9零一二三四五六七八九十])月(?P<part>[初底末])(?![一二三薪层])",
         lambda match, frame: month(frame.today, part_of(match)),
     ),
-    rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}{_IN_MONTH}", date_or_month),
-    rule("absolute", f"{_SHORT_YEAR}{_MONTH}{_IN_MONTH}", date_or_month),
-    rule(
-        "absolute", f"{_SHORT_YEAR}(?P<part>[初底末](?![一二三次始级薪层线])|[春夏秋冬][天季]|[上下]半年)", whole_year
-    ),
     rule("relative", f"{_RELATIVE_YEAR}的?这个?时候", years_from_now),
-    rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}{_IN_MONTH}", date_or_month),
-    rule("yearless", f"{_MONTH}(?![球亮饼台嫂]){_IN_MONTH}", date_or_month),
-    rule("absolute", f"{_CALENDAR_YEAR}(?![代级制薪龄]){_YEAR_PART}", whole_year),
-    rule("relative", f"{_RELATIVE_YEAR}(?![轻龄级]|代(?!购)){_YEAR_PART}", whole_year),
+    rule("dated", f"(?:{_CALENDAR_YEAR} ?|{_RELATIVE_YEAR}的?)?{_MONTH}(?![球亮饼台嫂]){_IN_MONTH}", date_or_month),
+    rule("dated", f"(?:{_CALENDAR_YEAR}|{_RELATIVE_YEAR})(?![轻龄级制薪]|代(?!购)){_YEAR_PART}", whole_year),
     rule(
         "relative",
         "(?<![0-9零一二三四五六七八九十几年])(?P<part>[上下]半年(?!级)|年[初中底末](?![一二三考秋级]))",
         whole_year,
     ),
-    rule("relative", "(?P<which>上上|上|这|本|下下|下)一?个?季度(?!会员|卡)", stepped),
     rule("yearless", "(?:(?<![0-9零一二三四五六七八九十百每几两个])|(?=第))第?(?P<q>[一二三四1-4])季度", quarter),
     rule("open", f"(?<![0-9第#.a-z年月-])(?P<d>{_ARABIC_DAY})[日号](?!{_NO_NUMBERED_DAY}){_PART}", numbered_day),
-    rule(
-        "relative",
-        f"{_A_OR_B}{_BEFORE}",
-        lambda match, frame: between(number(match["b"]), number(match["a"]))(match, frame),
-    ),
-    rule("relative", f"{_AMOUNT}{_BEFORE}", ago),
-    rule("relative", f"(?:再过)?{_AMOUNT}{_AFTER}", ahead),
-    rule("relative", f"再过{_AMOUNT}", ahead),
-    rule("relative", f"{_FEW}{_BEFORE}", between(5, 2)),
-    rule("relative", f"{_FEW}{_AFTER}", between(-5, -2)),
-    rule("relative", f"十几个?{_UNIT}{_BEFORE}", between(19, 11)),
-    rule("vague", f"几[十百]个?{_UNIT}{_BEFORE}"),
+    rule("relative", f"{_FEW}(?:{_BEFORE}|{_AFTER})", between(5, 2)),
+    rule("relative", f"{_AMOUNT}(?:{_BEFORE}|{_AFTER})", ago),
+    rule("relative", f"(?P<ahead>再过){_AMOUNT}(?:多?(?:之|以)?后(?![悔来面端]))?", ago),
     rule(
         "relative",
         f"(?<![之的试赛学假发婚节业本课会演展期产院开])前[几两](?!个?小时|分钟|秒|个?钟头)个?{_UNIT}",
         between(5, 1),
     ),
-    rule("relative", f"(?:最近|近|过去)的?这?{_AMOUNT}", lately),
-    rule("relative", f"(?:最近|近|过去|这)的?这?{_FEW}", between(5, 0)),
-    rule("relative", f"这{_AMOUNT}", lambda match, frame: replace(lately(match, frame), text="")),
-    rule("relative", f"(?:未来|接下来|今后|往后)的?{_AMOUNT}", coming),
-    rule("relative", f"(?:未来|接下来|今后|往后)的?{_FEW}", between(-5, 0)),
+    rule("relative", f"{_SPAN_UP_TO_NOW}{_FEW}", between(5, 0)),
+    rule("relative", f"{_SPAN_UP_TO_NOW}{_AMOUNT}", lately),
     rule("relative", "刚才|刚刚|方才", just_now),
-    rule("now", "现在|此刻|此时此刻", today),
-    rule("now", _SO_FAR, lambda _, frame: replace(day(frame.today), text=f"截至{written(frame.today)}")),
+    rule("now", f"现在|此刻|此时此刻|{_SO_FAR}", lambda _, frame: day(frame.today)),
     rule("vague", f"{_LATELY}|{_SOON}"),
     rule("vague", _SOON_HERE),
     rule("decoy", f"{_OTHER_WORDS}|{_LOOK_ALIKES}|{_EVERY}"),
@@ -224,10 +205,10 @@ _LATIN_UNIT = f"(?P<unit>{either(WESTERN_UNITS)}){_TO}"
 _LATIN_MONTH = f"(?P<m>{either(MONTHS)})\\.?"
 _WEEKDAY = f"(?P<on>{either(ENGLISH_WEEKDAYS)})"
 _SHORT_UNIT = f"(?P<n>[0-9]{{1,3}}) ?(?P<unit>{either(SHORT_UNITS)})"
-_COUNT = "(?P<n>[0-9]{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_COUNT = "(?P<n>[0-9]{1,3}|half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _LATIN_FEW = "(?:a )?(?:few|several)"
-_COUPLE = "(?:a )?couple(?: of)?"
 _DAY = "(?P<d>[0-3]?[0-9])(?:st|nd|rd|th|\\.)?(?![0-9:])"
+_IN_TIME = "(?:in|during|since|of|until|by|through)"
 _YEAR = "(?:,? ?(?:del? )?(?P<y>[0-9]{4})(?![0-9]))"
 _STEP = f"(?P<which>{either(ENGLISH_STEPS)})"
 _SEASON = f"(?P<season>{either(SEASONS)})"
@@ -278,7 +259,6 @@ WESTERN: tuple[Rule, ...] = (
         "(?![0-9]|[-/.][0-9])",
         _day_or_month_first,
     ),
-    rule("absolute", "(?<![0-9./-])(?P<y>(?:19|20)[0-9]{2})[-/](?P<m>1[0-2]|0?[1-9])(?![0-9./-])", date_or_month),
     rule(
         "yearless",
         "(?<![0-9a-z./:-])(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12][0-9]|0?[1-9])"
@@ -291,37 +271,26 @@ WESTERN: tuple[Rule, ...] = (
         counted_day,
     ),
     latin_rule("relative", "(?P<which>last|this) (?P<part>morning|afternoon|evening|night)", counted_day),
-    latin_rule("relative", f"{_STEP} (?P<unit>week|month|year|weekend)", stepped),
+    latin_rule("relative", f"{_STEP} (?:quarter|(?P<unit>week|month|year|weekend)|{_WEEKDAY}|{_LATIN_MONTH})", stepped),
     latin_rule("relative", "(?:the )?(?P<unit>week|month|year) (?P<which>before last)", stepped),
-    latin_rule("relative", f"{_STEP} quarter", stepped),
-    latin_rule("relative", f"(?P<which>last|past|previous|this|next|coming) {_SEASON}", _season),
-    latin_rule("absolute", f"(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}})", _season),
+    latin_rule("relative", "(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende)", stepped),
+    latin_rule("relative", f"(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao])", stepped),
+    latin_rule("dated", f"(?P<which>last|past|previous|this|next|coming) {_SEASON}", _season),
+    latin_rule("dated", f"(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}})", _season),
     latin_rule(
-        "absolute",
-        f"(?:in |during )?{_NAMED_QUARTER}(?: of|,)? ?'?(?P<y>20[0-9]{{2}}|(?<=')[0-9]{{2}})",
+        "dated",
+        f"(?:in |during )?{_NAMED_QUARTER}(?:(?: of|,)? ?'?(?P<y>20[0-9]{{2}}|(?<=')[0-9]{{2}}))?",
         quarter,
     ),
     latin_rule("absolute", "(?P<y>20[0-9]{2})[ -]?(?P<q>q[1-4])", quarter),
-    latin_rule("yearless", _NAMED_QUARTER, quarter),
     latin_rule("yearless", f"(?:in )?(?P<part>early|mid|late)[ -]{_LATIN_MONTH}", date_or_month),
-    latin_rule("relative", "(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende)", stepped),
-    latin_rule("relative", f"(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao])", stepped),
-    latin_rule("yearless", f"{_LATIN_NTH} {_LATIN_MONTH}", weekday_of_month),
-    latin_rule("relative", f"{_LATIN_NTH} {_STEP} month", weekday_of_month),
-    latin_rule(
-        "yearless",
-        f"on the (?P<count>second|third|fourth|fifth) {_WEEKDAY}(?! (?:of|in|each|every))",
-        weekday_of_month,
-    ),
+    latin_rule("dated", f"{_LATIN_NTH} (?:{_LATIN_MONTH}|{_STEP} month)", weekday_of_month),
     latin_rule("decoy", f"(?:the )?(?:second|third|fourth|fifth) {_WEEKDAY}"),
-    latin_rule("relative", f"{_STEP} {_WEEKDAY}", stepped),
     latin_rule("open", f"(?:on )?{_WEEKDAY}", some_weekday),
-    latin_rule("relative", f"{_STEP} {_LATIN_MONTH}", stepped),
-    latin_rule("absolute", f"{_DAY} ?(?:of |de )?{_LATIN_MONTH}{_YEAR}", date_or_month),
-    latin_rule("absolute", f"{_LATIN_MONTH} ?{_DAY}{_YEAR}", date_or_month),
-    latin_rule("absolute", f"(?:(?:in|during|since|of|until|by|through) )?{_LATIN_MONTH}{_YEAR}", date_or_month),
-    latin_rule("yearless", f"{_DAY} ?(?:of |de )?{_LATIN_MONTH}", date_or_month),
-    latin_rule("yearless", f"{_LATIN_MONTH} {_DAY}", date_or_month),
+    latin_rule("dated", f"{_DAY} ?(?:of |de )?{_LATIN_MONTH}{_YEAR}?", date_or_month),
+    latin_rule("dated", f"{_LATIN_MONTH} {_DAY}{_YEAR}?", date_or_month),
+    latin_rule("absolute", f"(?:{_IN_TIME} )?{_LATIN_MONTH}{_YEAR}", date_or_month),
+    latin_rule("yearless", f"{_IN_TIME} {_LATIN_MONTH}(?! {_DAY})", date_or_month),
     latin_rule(
         "open",
         "(?:(?<=on )|(?<=by )|(?<=before )|(?<=after )|(?<=since ))the "
@@ -329,22 +298,16 @@ WESTERN: tuple[Rule, ...] = (
         "(?! (?:of|floor|century|street|avenue|time|try|place|day|attempt|page|chapter))",
         numbered_day,
     ),
-    latin_rule("yearless", f"(?:in|during|since|of|until|by|through) {_LATIN_MONTH}(?! {_DAY})", date_or_month),
     latin_rule("absolute", "(?:in|year|since|during|from|until|by|of) (?P<y>(?:19|20)[0-9]{2})", whole_year),
-    latin_rule("relative", f"{_COUNT} {_LATIN_UNIT} (?:ago|back|fa)", ago),
-    latin_rule("relative", f"(?P<n>half an?) {_LATIN_UNIT} (?:ago|back)", ago),
+    latin_rule("relative", f"{_COUNT} {_LATIN_UNIT} (?:ago|back|fa|(?P<ahead>later|from now))", ago),
     latin_rule("relative", f"{_SHORT_UNIT} (?:ago|back)", ago),
-    latin_rule("relative", f"(?:il y a|vor|hace) {_COUNT} {_LATIN_UNIT}", ago),
+    latin_rule("relative", f"(?:il y a|vor|hace|(?P<ahead>in)(?! an? )) {_COUNT} {_LATIN_UNIT}", ago),
     latin_rule("relative", f"{_LATIN_FEW} {_LATIN_UNIT} ago", between(5, 2)),
-    latin_rule("relative", f"{_COUPLE} {_LATIN_UNIT} ago", between(3, 1)),
-    latin_rule("relative", f"{_COUNT} {_LATIN_UNIT} (?:later|from now)", ahead),
-    latin_rule("relative", f"in (?!an? ){_COUNT} {_LATIN_UNIT}", ahead),
-    latin_rule("relative", f"(?:the )?(?:past|last) {_COUNT} {_LATIN_UNIT}", lately),
+    latin_rule("relative", f"(?:a )?couple(?: of)? {_LATIN_UNIT} ago", between(3, 1)),
+    latin_rule("relative", f"(?:the )?(?:past|last|(?P<ahead>next|coming)) {_COUNT} {_LATIN_UNIT}", lately),
     latin_rule("relative", f"(?:the )?past {_LATIN_UNIT}", lately),
     latin_rule("relative", f"(?:the )?(?:past|last) {_LATIN_FEW} {_LATIN_UNIT}", between(5, 0)),
-    latin_rule("relative", f"(?:the )?(?:next|coming) {_COUNT} {_LATIN_UNIT}", coming),
-    latin_rule("relative", "just now", just_now),
-    latin_rule("now", "right now|now|currently|nowadays|at the moment", today),
+    latin_rule("now", "right now|now|currently|nowadays|at the moment", lambda _, frame: day(frame.today)),
     latin_rule("vague", "recently|lately|these days|the other day|soon|last time|next time"),
     latin_rule("decoy", "black friday|(?:ruby|fat|super) tuesday|monday blues"),
     latin_rule("decoy", f"(?:every|each) (?:{either(ENGLISH_WEEKDAYS)}|[a-z]{{3,9}}day|day|week|month|year)"),
@@ -410,10 +373,7 @@ _LUNAR_YEARS = [int(code, 16) for code in _LUNAR_CODES.split()]
 
 
 def _holiday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Return a holiday of the named year, or else the latest that has begun; "next" is the one a year after that.
-
-    It has a wording only if its year is relative: otherwise its name is precise enough.
-    """
+    """Return a holiday of the named year, or else the latest that has begun; "next" is the one a year after that."""
     holiday, named = match["holiday"], year_of(match, frame)
     first = _first_day(holiday, frame.today.year if named is None else named)
     if named is None and first > frame.today:
@@ -421,13 +381,9 @@ def _holiday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     if said(match, "which") == "next":
         first = _first_day(holiday, first.year + 1)
     last = first + ((_SOLAR.get(holiday) or _LUNAR.get(holiday) or (1,))[-1] - 1) * DAY
-    found = days(first, last)
     if said(match, "before"):
-        found = days(first - _NEAR, first - DAY)
-    elif said(match, "after"):
-        found = days(last + DAY, last + _NEAR)
-    text = f"{first.year}年{holiday}{said(match, 'before', 'after')}" if said(match, "ry") else ""
-    return TimeSpan(found.start, found.stop, text)
+        return days(first - _NEAR, first - DAY)
+    return days(last + DAY, last + _NEAR) if said(match, "after") else days(first, last)
 
 
 def _first_day(holiday: str, year: int) -> date:
@@ -458,10 +414,11 @@ _CHINESE = (
 )
 _ENGLISH = f"(?P<holiday>{either(filter(str.isascii, _NAMES))})"
 HOLIDAYS: tuple[Rule, ...] = (
-    rule("yearless", f"(?<![0-9{_COUNTED}]){_CHINESE}", _holiday),
-    rule("relative", f"(?P<ry>大前|前|去|今|明|后|本)年的?{_CHINESE}", _holiday),
-    rule("absolute", f"(?<![0-9])(?P<y>(?:19|20)[0-9]{{2}}) ?年的?{_CHINESE}", _holiday),
-    latin_rule("yearless", f"{_ENGLISH}(?! (?:tree|carol|card))", _holiday),
-    latin_rule("relative", f"(?P<which>last|this|next) {_ENGLISH}", _holiday),
-    latin_rule("absolute", f"{_ENGLISH}(?: of|,| in)? (?P<y>(?:19|20)[0-9]{{2}})", _holiday),
+    rule("dated", f"(?:{_RELATIVE_YEAR}的?|{_CALENDAR_YEAR}的?|(?<![0-9{_COUNTED}])){_CHINESE}", _holiday),
+    latin_rule(
+        "dated",
+        f"(?:(?P<which>last|this|next) )?{_ENGLISH}(?:(?: of|,| in)? (?P<y>(?:19|20)[0-9]{{2}}))?"
+        "(?! (?:tree|carol|card))",
+        _holiday,
+    ),
 )

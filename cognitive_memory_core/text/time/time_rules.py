@@ -1,4 +1,4 @@
-"""Calendar spans in local wall-clock time, and their Chinese wording."""
+"""Calendar spans in local wall-clock time, as time expressions name them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from functools import partial
 from typing import Literal
 
 from ..characters import lazy
@@ -61,11 +60,10 @@ _DAYS_OF = {"初": (1, 10), "上旬": (1, 10), "中": (11, 20), "中旬": (11, 2
 
 @dataclass(frozen=True)
 class TimeSpan:
-    """``[start, stop)`` without a zone. ``text`` is its Chinese wording, or "" if any wording would be too precise."""
+    """``[start, stop)`` without a zone."""
 
     start: datetime
     stop: datetime
-    text: str = ""
 
 
 def hours_of(part: str) -> tuple[int, int]:
@@ -77,17 +75,12 @@ def day(when: date, part: str = "") -> TimeSpan:
     """Return a day, or a named part of it (上午, 晚上)."""
     start = datetime.combine(when, time())
     first, last = hours_of(part)
-    return TimeSpan(start + timedelta(hours=first), start + timedelta(hours=last), written(when) + part)
+    return TimeSpan(start + timedelta(hours=first), start + timedelta(hours=last))
 
 
 def days(first: date, last: date) -> TimeSpan:
     """Return the days from the first to the last, both included."""
-    start, stop = datetime.combine(first, time()), datetime.combine(last, time()) + DAY
-    end = written(last)
-    if first.year == last.year:
-        end = end.partition("年")[2]
-        end = end.partition("月")[2] if first.month == last.month else end
-    return TimeSpan(start, stop, written(first) if first == last else f"{written(first)}至{end}")
+    return TimeSpan(datetime.combine(first, time()), datetime.combine(last, time()) + DAY)
 
 
 def weekend(monday: date) -> TimeSpan:
@@ -99,21 +92,14 @@ def month(first: date, part: str = "") -> TimeSpan:
     """Return the month of a day, or a named third of it (初, 中旬, 底)."""
     length = monthrange(first.year, first.month)[1]
     start, last = _DAYS_OF.get(part, (1, 31))
-    time_span = days(first.replace(day=start), first.replace(day=min(last, length)))
-    return TimeSpan(time_span.start, time_span.stop, f"{first.year}年{first.month}月{part}")
+    return days(first.replace(day=start), first.replace(day=min(last, length)))
 
 
 def year(number: int, part: str = "") -> TimeSpan:
     """Return a year, or a named part of it (初, 上半年, 夏天)."""
     start, length = _MONTHS_OF.get(part, (1, 12))
     first = date(number, start, 1)
-    last = shifted(first, length) - DAY
-    return TimeSpan(days(first, last).start, days(first, last).stop, f"{number}年{part}")
-
-
-def moment(when: datetime, margin: timedelta) -> TimeSpan:
-    """Return the span of ``margin`` on both sides of an instant."""
-    return TimeSpan(when - margin, when + margin, f"{written(when)}{when.hour}:{when.minute:02d}左右")
+    return days(first, shifted(first, length) - DAY)
 
 
 def shifted(when: date, months: int) -> date:
@@ -141,6 +127,7 @@ Kind = Literal[
     "habit",  # 周一到周五: recurring, not on one day
     "vague",  # 最近, 改天: no calendar span
     "decoy",  # 以前, 三月七: hides what only looks like a time
+    "dated",  # of a rule only: "absolute", "relative" or "yearless", as the year is said
 ]
 Lean = Literal["back", "past", "ahead"]
 _HOUR = timedelta(hours=1)
@@ -201,10 +188,10 @@ def part_of(match: re.Match[str]) -> str:
 
 
 def amount_of(match: re.Match[str]) -> float:
-    """Return how many units are said; 1 without a number."""
+    """Return how many units ago are said, below 0 if ahead; 1 without a number."""
     count = said(match, "n") or "1"
     whole = 0.5 if count.startswith(("半", "half")) else number(count)
-    return whole + (0.5 if said(match, "half", "more") else 0)
+    return (whole + (0.5 if said(match, "half", "more") else 0)) * (-1 if said(match, "ahead") else 1)
 
 
 def year_of(match: re.Match[str], frame: TimeFrame) -> int | None:
@@ -254,10 +241,8 @@ def counted_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 
 def open_weekday(index: int, frame: TimeFrame) -> date:
-    """Return the weekday ``index`` (Monday is 0) that the frame's lean means; raise ValueError if it may be today."""
+    """Return the weekday ``index`` (Monday is 0) that the frame's lean means."""
     back = (frame.today.weekday() - index) % 7
-    if frame.lean != "back" and not back:
-        raise ValueError(index)
     return frame.today + (7 - back if frame.lean == "ahead" else -back) * DAY
 
 
@@ -267,20 +252,15 @@ def some_weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 
 def some_weekend(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Return the weekend that the frame's lean means; raise ValueError if it may be the one that has begun."""
-    monday, is_ahead = monday_of(frame.today), frame.lean == "ahead"
-    if frame.today.weekday() < _SATURDAY:
-        return weekend(monday if is_ahead else monday - WEEK)
-    if frame.lean == "past":
-        raise ValueError(frame.lean)
-    return weekend(monday)
+    """Return the weekend that the frame's lean means."""
+    monday = monday_of(frame.today)
+    is_earlier = frame.today.weekday() < _SATURDAY and frame.lean != "ahead"
+    return weekend(monday - WEEK if is_earlier else monday)
 
 
 def numbered_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Return the day of this number that the frame's lean means; raise ValueError if it may be today."""
+    """Return the day of this number that the frame's lean means."""
     wanted, today = number(match["d"]), frame.today
-    if frame.lean != "back" and today.day == wanted:
-        raise ValueError(wanted)
     step = int(wanted < today.day) if frame.lean == "ahead" else -int(wanted > today.day)
     return day(shifted(today.replace(day=1), step).replace(day=wanted), part_of(match))
 
@@ -312,7 +292,7 @@ def whole_year(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 def years_from_now(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 去年这个时候: about a month around this day of that year."""
     when = shifted(frame.today, 12 * YEARS[match["ry"]])
-    return replace(days(when - 15 * DAY, when + 15 * DAY), text=f"{when.year}年{when.month}月左右")
+    return days(when - 15 * DAY, when + 15 * DAY)
 
 
 def quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
@@ -364,31 +344,31 @@ def weekday_of_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(found if found <= frame.today else nth_weekday(before.year, before.month, count, index))
 
 
-def ago(match: re.Match[str], frame: TimeFrame, sign: int = 1) -> TimeSpan:
-    """Read 三天前, 2 weeks ago; with ``sign`` -1 the same ahead.
+def ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 三天前, 2 weeks ago, 三天后, in 2 weeks.
 
     A number of hours or days gives that hour or day. Weeks, months and years are approximate: the span is about one
-    unit wide, half a unit for an amount such as 1.5, with the day so far back in its middle; its wording is equally
-    rough.
+    unit wide, half a unit for an amount such as 1.5, with the day so far back in its middle.
     """
-    amount, unit = sign * amount_of(match), UNITS[match["unit"]]
+    amount, unit = amount_of(match), UNITS[match["unit"]]
     shares = 2 if amount % 1 else 1
     if unit in _SHORT:
-        return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
+        when = frame.now - amount * _SPANS[unit]
+        return TimeSpan(when - _HOUR / 2, when + _HOUR / 2)
     if unit in ("day", "week"):
         when, margin = (frame.now - amount * _SPANS[unit]).date(), 3 // shares * DAY
-        return day(when) if unit == "day" else replace(days(when - margin, when + margin), text=f"{written(when)}左右")
+        return day(when) if unit == "day" else days(when - margin, when + margin)
     months, rest = divmod(amount * _LONG[unit], 1)
     when = shifted(frame.today, -int(months)) - round(rest * 30) * DAY
     if unit == "year":
-        return replace(days(shifted(when, -6 // shares), shifted(when, 6 // shares)), text=f"{when.year}年左右")
+        return days(shifted(when, -6 // shares), shifted(when, 6 // shares))
     margin = 15 // shares * DAY
-    return replace(days(when - margin, when + margin), text=f"{when.year}年{when.month}月左右")
+    return days(when - margin, when + margin)
 
 
-def lately(match: re.Match[str], frame: TimeFrame, sign: int = 1) -> TimeSpan:
-    """Read 最近三天, past week, today included; with ``sign`` -1 the same ahead."""
-    amount, unit = sign * amount_of(match), UNITS[match["unit"]]
+def lately(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 最近三天, past week, next 2 weeks, today included."""
+    amount, unit = amount_of(match), UNITS[match["unit"]]
     if unit in _SHORT:
         other = frame.now - amount * _SPANS[unit]
         return TimeSpan(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
@@ -397,31 +377,17 @@ def lately(match: re.Match[str], frame: TimeFrame, sign: int = 1) -> TimeSpan:
     return days(min(when, frame.today), max(when, frame.today))
 
 
-ahead = partial(ago, sign=-1)  # 三天后, in 2 weeks
-coming = partial(lately, sign=-1)  # 未来三天, next 2 weeks: today is included
-
-
 def between(most: int, least: int) -> SpanReader:
-    """Return a reader of 几天前: from ``most`` to ``least`` units ago, or ahead if both are negative; no wording."""
+    """Return a reader of 几天前, 几天后: from ``most`` to ``least`` units ago or ahead."""
 
     def read(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-        length = _SPANS[UNITS[match["unit"]]]
+        length = _SPANS[UNITS[match["unit"]]] * (-1 if said(match, "ahead") else 1)
         first, last = sorted((frame.now - most * length, frame.now - least * length))
-        return (
-            TimeSpan(first, last)
-            if UNITS[match["unit"]] in _SHORT
-            else replace(days(first.date(), last.date()), text="")
-        )
+        return TimeSpan(first, last) if UNITS[match["unit"]] in _SHORT else days(first.date(), last.date())
 
     return read
 
 
 def just_now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 刚才: the last two hours."""
-    around = moment(frame.now, DAY / 12)
-    return TimeSpan(around.start, frame.now + DAY / 1440, around.text)
-
-
-def today(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 现在: today."""
-    return day(frame.today)
+    return TimeSpan(frame.now - DAY / 12, frame.now + DAY / 1440)

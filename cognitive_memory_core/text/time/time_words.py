@@ -12,7 +12,7 @@ from ...domain.scope import EARLIEST, LATEST, Interval, checked_zoned
 from ..characters import cleared_on_erasure, folded, lazy
 from ..names import TextMask, named, quoted
 from .time_expressions import CHINESE, HOLIDAYS, WESTERN
-from .time_rules import DAY, WEEK, Kind, Lean, SpanReader, TimeFrame, TimeSpan, hours_of, said
+from .time_rules import DAY, WEEK, Kind, Lean, SpanReader, TimeFrame, TimeSpan, hours_of, said, written
 from .vocabulary import PARTS, PARTS_OF_DAY, number
 
 _HOUR = timedelta(hours=1)
@@ -208,6 +208,7 @@ _FROM_THEN_ON = lazy(  # 以后周六打本, 从2026年5月9日起改为周六, 
     "|(?:以后|今后|往后|从此|[日号天周月年]起)[就都]?(?:统一|一律|固定)?[改定挪调换移][为成到在至]?"
     "|(?<!这次)(?<!这回)周[一二三四五六日天]局(?:[(（][^()（）\\s]{1,40}[)）])?[^，。！？!?；;\n这本次]{0,8}[改挪调换移][为成到在至]?)$"
 )
+_CERTAIN = lazy("[今昨明][天日]|后天|[上下]个?(?:周|星期|礼拜)[一二三四五六日天]|today|yesterday|tomorrow")
 _CALLED = lazy("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外号|绰号|网名|昵称|代号)[叫是]?|[猫狗鱼鸟鼠兔龟]叫)$")
 _NAME_ENDS = lazy("$|[，。！？!?；;,、\n]")
 _CLAUSE_END = lazy("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
@@ -262,7 +263,8 @@ def mentions(text: str) -> tuple[Mention, ...]:
     for match, (kind, _, reading) in matches:
         if match.start() >= at:
             at = match.end()
-            found.append(Mention(match.start(), at, kind, match, reading))
+            by_year = "absolute" if said(match, "y") else "relative" if said(match, "ry", "which") else "yearless"
+            found.append(Mention(match.start(), at, by_year if kind == "dated" else kind, match, reading))
     return tuple(one for one in found if one.kind != "decoy")
 
 
@@ -305,8 +307,7 @@ def _windows(text: str, now: datetime, names: Collection[str]) -> list[TimeSpan]
         and (time_span := mention.at(now))
     ]
     if not asked:
-        leans = ((match, _tense(read, match.start(), match.end())) for match in hours_in(read))
-        return [found for match, lean in leans if (found := latest(match, now, ahead=lean == "ahead"))][:1]
+        return [found for match in hours_in(read) if (found := latest(match, now, ahead=_is_ahead(read, match)))][:1]
     before, time_span = asked[0]
     windows = [time_span]
     for mention, found in asked[1:]:
@@ -327,16 +328,14 @@ def _windows(text: str, now: datetime, names: Collection[str]) -> list[TimeSpan]
 
 
 def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[Mention, str]]:
-    """Return the relative times of a text said at ``when``, each with its date, except ambiguous ones and names.
+    """Return the relative words of a text said at ``when`` that mean one day, each with its date.
 
-    Those in quotations are left out, too.
+    Names and what is in quotations are left out.
     """
     mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
-    now = when.replace(tzinfo=None)
-    found = [mention for mention in leaning(text) if not mask.touches(mention.start, mention.stop)]
-    leans: list[Lean | None] = [_tense(text, one.start, one.stop) if one.kind == "open" else "back" for one in found]
-    told = [(one, one.at(now, lean)) for one, lean in zip(found, leans, strict=True) if lean]
-    return [(mention, time_span.text) for mention, time_span in told if time_span and time_span.text]
+    certain = [one for one in leaning(text) if _CERTAIN.match(one.text) and not mask.touches(one.start, one.stop)]
+    told = ((one, one.at(when.replace(tzinfo=None))) for one in certain)
+    return [(one, written(span.start) + PARTS.get(one.part, one.part)) for one, span in told if span]
 
 
 def is_time(word: str) -> bool:
@@ -374,15 +373,12 @@ def _bounded(time_span: TimeSpan, mention: Mention, read: str, now: datetime) ->
     return TimeSpan(first.replace(day=1) if is_numbered and first.day > 1 else first - WEEK, first)
 
 
-def _tense(text: str, start: int, stop: int) -> Lean | None:
-    """Return whether the clause around an expression is about the past or the future; None if about both or neither."""
-    first = max(start - _TENSE_READ, 0)
-    ends = [match.end() for match in _CLAUSE_END.finditer(text, first, stop) if match.end() <= start]
-    before, after = text[ends[-1] if ends else first : start], _CLAUSE_END.split(text[stop : stop + _TENSE_READ])[0]
+def _is_ahead(text: str, hours: re.Match[str]) -> bool:
+    """Return whether the clause around a mention of hours is about the future only."""
+    before = _CLAUSE_END.split(text[max(hours.start() - _TENSE_READ, 0) : hours.start()])[-1]
+    after = _CLAUSE_END.split(text[hours.end() : hours.end() + _TENSE_READ])[0]
     is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
-    if is_past == is_ahead:
-        return None
-    return "past" if is_past else "ahead"
+    return is_ahead and not is_past
 
 
 def _is_habit(text: str, mention: Mention) -> bool:
