@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .configuration import Configuration as Configuration
     from .configuration import SettingsMoved as SettingsMoved
     from .configuration import SettingState as SettingState
-    from .configuration import setting_keys as setting_keys
+    from .configuration import env_settings as env_settings
     from .configuration import setting_meaning as setting_meaning
     from .domain.belief import Belief as Belief
     from .domain.belief import BeliefHit as BeliefHit
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from .domain.turn import Memo as Memo
     from .domain.turn import Pin as Pin
     from .domain.turn import Turn as Turn
-    from .env_variables import merged_settings as merged_settings
-    from .env_variables import nested_settings as nested_settings
     from .errors import AlreadyEvolving as AlreadyEvolving
     from .errors import BadArgument as BadArgument
     from .errors import CognitiveMemoryError as CognitiveMemoryError
@@ -94,6 +92,8 @@ if TYPE_CHECKING:
     from .settings import QueueSettings as QueueSettings
     from .settings import Settings as Settings
     from .settings import VectorStoreSettings as VectorStoreSettings
+    from .settings import flat_settings as flat_settings
+    from .settings import setting_keys as setting_keys
     from .settings import unknown_keys as unknown_keys
     from .status import Status as Status
     from .stopwatches import Durations as Durations
@@ -109,7 +109,7 @@ else:
         ("mcp_server", "tools"),
         {
             "tasks": "BackgroundLoop",
-            "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
+            "configuration": "Configuration SettingsMoved SettingState env_settings setting_meaning",
             "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
             "domain.erasure": "Erasure",
             "domain.event": "Event Quote",
@@ -136,7 +136,7 @@ else:
             "settings": (
                 "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
                 "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "
-                "unknown_keys"
+                "flat_settings setting_keys unknown_keys"
             ),
             "status": "Status",
             "stopwatches": "Durations",
@@ -144,7 +144,6 @@ else:
             "text.statements": "Offence offences",
             "text.time.time_limits": "time_limit",
             "text.time.time_words": "time_window",
-            "env_variables": "merged_settings nested_settings",
         },
     )
 

@@ -7,32 +7,29 @@ settings take effect at once; every other one keeps its value until the next sta
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from . import sentences
 from .disk import Disk, Vanished, is_withheld
 from .domain.figures import Price
-from .env_variables import decoded, merged_settings
 from .errors import BadArgument, BadSetting, PermanentError, StorageRefused
 from .sentences.setting_meanings import MEANINGS
-from .settings import Settings, value_at
+from .settings import Settings, flat_settings, setting_keys, value_at
 
 OVERRIDES_FILE = "overrides.json"
 HOT = (
     *("query", "historian", "capture", "evolution"),
     *("profile.merge_delay_seconds", "profile.merge_min_facts", "profile.merge_max_facts"),
 )
-CONSENT = frozenset({"groups", "ignore_groups", "ignore_users"})  # of capture: who is recorded
+CONSENT = "capture.groups", "capture.ignore_groups", "capture.ignore_users"  # who is recorded
 LONGEST_VALUE = 4_000  # characters
 LONGEST_NAME = 200
-MOST_COPIES = 1_000  # unreadable files that are kept beside the readable one
-_PREFIX = "cognitive_memory"
+FIELD = "cognitive_memory"
 DEFAULTS = Settings()
 
 
@@ -65,19 +62,27 @@ class SettingsMoved:
     problems: tuple[str, ...] = ()
 
 
-@cache
-def setting_keys() -> tuple[str, ...]:
-    """Return the dotted keys of all settings, in the order of their definition."""
+def env_settings(variables: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return those variables of .env or of the process that are settings of the memory, by dotted key, decoded.
 
-    def leaves(group: type[BaseModel], prefix: str) -> Iterator[str]:
-        for name, field in group.model_fields.items():
-            kind = field.annotation
-            if isinstance(kind, type) and issubclass(kind, BaseModel):
-                yield from leaves(kind, f"{prefix}{name}.")
-            else:
-                yield prefix + name
+    The case of the names is ignored.
+    """
+    found: dict[str, Any] = {}
+    for name, value in sorted((name.lower(), value) for name, value in variables.items() if value is not None):
+        if name == FIELD and isinstance(whole := decoded(value), dict):
+            found |= flat_settings(cast("dict[str, Any]", whole))
+        elif name.startswith(f"{FIELD}__"):
+            key = name.removeprefix(f"{FIELD}__").replace("__", ".")
+            found |= flat_settings({key: decoded(value)})
+    return found
 
-    return tuple(leaves(Settings, ""))
+
+def decoded(value: str) -> object:
+    """Decode a value as NoneBot decodes a line of .env: as JSON if possible, else as text."""
+    try:
+        return json.loads(value.strip())
+    except (ValueError, RecursionError):
+        return value
 
 
 def setting_meaning(key: str, language: Literal["zh", "en"]) -> str:
@@ -103,7 +108,7 @@ class Configuration:
 
     def __init__(self, given: Mapping[str, Any], data_dir: Path | None, *, disk: Disk | None = None) -> None:
         """Read overrides.json over ``given``, the settings of .env; raises BadSetting for a bad value in ``given``."""
-        self._given = given
+        self._given = flat_settings(given)
         self.path = data_dir / OVERRIDES_FILE if data_dir else None
         self._disk = disk or Disk()
         self._from_env = Settings.from_mapping(given)
@@ -152,21 +157,20 @@ class Configuration:
 
         A setting of CONSENT that is missing in ``given`` keeps its value: a file may be cut off above its line.
         """
-        before = self._from_env
-        kept: tuple[str, ...] = ()
+        before, kept = self._from_env, list[str]()
         if given is not None:
+            wanted = flat_settings(given)
+            for key in CONSENT:
+                if (earlier := value_at(before, key)) and wanted.get(key) in (None, ""):
+                    wanted[key] = earlier
+                    kept.append(sentences.settings.CONSENT_KEPT.format(name=sentences.settings.env_name(key)))
             try:
-                missing = CONSENT - Settings.from_mapping(given).capture.model_fields_set
-                for key in sorted(f"capture.{name}" for name in missing):
-                    if earlier := value_at(before, key):
-                        given = _with(given, key, earlier)
-                        kept += (sentences.settings.CONSENT_KEPT.format(name=sentences.settings.env_name(key)),)
-                self._from_env = Settings.from_mapping(given)
+                self._from_env = Settings.from_mapping(wanted)
             except BadSetting as refused:
                 return SettingsMoved(problems=(str(refused),))
-            self._given = given
+            self._given = wanted
         self._load()
-        self.problems += kept
+        self.problems = (*self.problems, *kept)
         return self._moved(before)
 
     def _moved(self, before: Settings | None = None) -> SettingsMoved:
@@ -181,10 +185,7 @@ class Configuration:
         )
 
     def _wanted(self) -> Settings:
-        merged = self._given
-        for key, value in self._stored.items():
-            merged = _with(merged, key, value)
-        return Settings.from_mapping(merged)
+        return Settings.from_mapping({**self._given, **self._stored})
 
     def _checked(self, name: str, value: object, *, is_exact: bool = False) -> tuple[str, Settings]:
         """Return the key of a hot setting, and the settings with this value; raises BadArgument."""
@@ -194,7 +195,7 @@ class Configuration:
         if is_exact and key != name:
             raise BadArgument(sentences.settings.unknown_setting(name, [key]))
         try:
-            return key, Settings.from_mapping(_with(self._given, key, value))
+            return key, Settings.from_mapping({**self._given, key: value})
         except BadSetting as refused:
             words = sentences.settings.BAD_CHANGE
             raise BadArgument(words.format(key=key, value=refused.value, reason=refused.reason)) from None
@@ -249,9 +250,7 @@ class Configuration:
         """Return the whole content of the file, including unusable keys; keep a damaged file under another name."""
         content, damage = self._content()
         if damage and self.path and self._disk.find(self.path):
-            kept = (self.path.with_name(f"{self.path.name}.damaged-{number}") for number in range(1, MOST_COPIES))
-            last = self.path.with_name(f"{self.path.name}.damaged")
-            self._disk.move(self.path, next((name for name in kept if not name.exists()), last))
+            self._disk.move(self.path, self.path.with_name(f"{self.path.name}.damaged"))
             self._disk.sync_folder(self.path.parent)
         return content
 
@@ -268,7 +267,7 @@ class Configuration:
 def found_key(name: str) -> str:
     """Return the dotted key of a setting from any spelling of its name; raises BadArgument that lists similar keys."""
     keys = setting_keys()
-    wanted = name.strip()[:LONGEST_NAME].lower().replace("__", ".").removeprefix(f"{_PREFIX}.").strip(".")
+    wanted = name.strip()[:LONGEST_NAME].lower().replace("__", ".").removeprefix(f"{FIELD}.").strip(".")
     alike = [key for key in keys if key == wanted] or [key for key in keys if key.endswith(f".{wanted}")]
     if len(alike) == 1:
         return alike[0]
@@ -292,13 +291,6 @@ def written(key: str, value: object) -> str:
     if sentences.settings.is_secret(key):
         return sentences.settings.HIDDEN
     return str(value) if isinstance(value, str | Price) else json.dumps(value, ensure_ascii=False)
-
-
-def _with(mapping: Mapping[str, Any], key: str, value: object) -> Mapping[str, Any]:
-    """Return nested settings with one dotted key replaced."""
-    for part in reversed(key.split(".")):
-        value = {part: value}
-    return merged_settings(mapping, cast("Mapping[str, Any]", value))
 
 
 def _differing(one: Settings, other: Settings) -> tuple[str, ...]:

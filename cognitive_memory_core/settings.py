@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
@@ -437,17 +438,17 @@ class Settings(_Group):
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse nested settings of .env; a bad value raises BadSetting, whose message of one line names the key."""
+        """Parse settings of .env, nested by group or under dotted keys; a bad value raises BadSetting, one line."""
         try:
-            return cls.model_validate(dict(mapping))
+            return cls.model_validate(_nested(flat_settings(mapping)))
         except ValidationError as refused:
             raise _bad_settings(refused)[0] from None
 
 
 def bad_settings(mapping: Mapping[str, Any]) -> list[BadSetting]:
-    """Return an error for each value in nested settings of .env that cannot be used."""
+    """Return an error for each value in settings of .env that cannot be used."""
     try:
-        Settings.model_validate(dict(mapping))
+        Settings.model_validate(_nested(flat_settings(mapping)))
     except ValidationError as refused:
         return _bad_settings(refused)
     return []
@@ -464,22 +465,51 @@ def _bad_settings(refused: ValidationError) -> list[BadSetting]:
     ]
 
 
-def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the dotted keys in a nested mapping that are not settings."""
-    return tuple(_unknown(Settings, mapping, ""))
+@cache
+def setting_keys() -> tuple[str, ...]:
+    """Return the dotted keys of all settings, in the order of their definition."""
+
+    def leaves(group: type[BaseModel], prefix: str) -> Iterator[str]:
+        for name, field in group.model_fields.items():
+            kind = field.annotation
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                yield from leaves(kind, f"{prefix}{name}.")
+            else:
+                yield prefix + name
+
+    return tuple(leaves(Settings, ""))
 
 
-def _unknown(group: type[BaseModel], mapping: Mapping[str, Any], prefix: str) -> Iterator[str]:
+def flat_settings(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return settings by their dotted keys; those of a group may be nested in it."""
+    found: dict[str, Any] = {}
     for key, value in mapping.items():
-        known = group.model_fields.get(key)
-        if known is None:
-            yield prefix + key
-        elif (
-            isinstance(value, Mapping)
-            and isinstance(known.annotation, type)
-            and issubclass(known.annotation, BaseModel)
-        ):
-            yield from _unknown(known.annotation, cast("Mapping[str, Any]", value), f"{prefix}{key}.")
+        if isinstance(value, Mapping) and prefix + key not in setting_keys():
+            found |= flat_settings(cast("Mapping[str, Any]", value), f"{prefix}{key}.")
+        else:
+            found[prefix + key] = value
+    return found
+
+
+def _nested(settings: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for dotted, value in settings.items():
+        group = found
+        *parents, key = dotted.split(".")
+        for parent in parents:
+            inner: object = group.get(parent)
+            group[parent] = group = dict(cast("dict[str, Any]", inner)) if isinstance(inner, dict) else {}
+        group[key] = value
+    return found
+
+
+def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the dotted keys of settings of .env that are neither settings nor their groups nor inside one."""
+    return tuple(
+        key
+        for key in flat_settings(mapping)
+        if not any(f"{one}.".startswith(f"{key}.") or key.startswith(f"{one}.") for one in setting_keys())
+    )
 
 
 def value_at(settings: Settings, dotted: str) -> object:

@@ -78,7 +78,7 @@ def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None)
     """
     if given is not None and not isinstance(given, Mapping):
         return Setup(core.Settings(), data_dir, replies.log.SETTINGS_ARE_NO_GROUP)
-    mapping = core.merged_settings(given or {}, core.nested_settings(environ))
+    mapping = {**core.flat_settings(given or {}), **core.env_settings(environ)}
     try:
         configuration = core.Configuration(mapping, data_dir)
     except core.BadArgument as refused:
@@ -99,7 +99,7 @@ def settings_again(environ: Mapping[str, str]) -> Mapping[str, object]:
     given = _of_files(get_driver().config)
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(replies.log.SETTINGS_ARE_NO_GROUP)
-    return core.merged_settings(core.merged_settings(given or {}, _passed_to_init), core.nested_settings(environ))
+    return {**core.flat_settings(given or {}), **_passed_to_init, **core.env_settings(environ)}
 
 
 def _of_files(config: NoneBotConfig) -> object:
@@ -113,17 +113,9 @@ def _init_values(config: NoneBotConfig) -> Mapping[str, object]:
         of_files = _of_files(config)
     except (ValueError, OSError):
         return {}
-    return _unknown_part(given, of_files) if isinstance(given, Mapping) else {}
-
-
-def _unknown_part(mapping: Mapping[str, object], known: object) -> Mapping[str, object]:
-    found: dict[str, object] = {}
-    for key, value in mapping.items():
-        below = known.get(key) if isinstance(known, Mapping) else None
-        if value == below:
-            continue
-        found[key] = _unknown_part(value, below) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
-    return found
+    known = core.flat_settings(of_files) if isinstance(of_files, Mapping) else {}
+    passed = core.flat_settings(given) if isinstance(given, Mapping) else {}
+    return {key: value for key, value in passed.items() if known.get(key) != value}
 
 
 def warn_of_prefixes(names: Iterable[str]) -> None:

@@ -219,13 +219,13 @@ MUTANTS = (
     ),
     Mutant(
         "spending: the day's limit is no limit",
-        (Edit("        return 0 < self._limit <= self._calls\n", "        return False\n"),),
+        (Edit("        return 0 < self.settings.current.daily_calls <= calls * times\n", "        return False\n"),),
         "tests/promises/test_daily_calls_are_a_bound.py",
         "tests/unit/models/test_budget.py",
     ),
     Mutant(
         "spending: a place's calls are not charged",
-        (Edit("        self._taken[place] += 1\n", ""),),
+        (Edit("        taken[place] += 1\n", ""),),
         "tests/promises/test_daily_calls_are_a_bound.py",
         "tests/unit/models/test_budget.py",
     ),

@@ -16,9 +16,8 @@ from typing import Any, cast
 from dotenv import dotenv_values
 
 from .. import sentences
-from ..configuration import Configuration
+from ..configuration import Configuration, decoded, env_settings
 from ..disk import is_owned
-from ..env_variables import decoded, merged_settings, nested_settings
 from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
 from ..lost_ledger import LEDGER
 from ..memory import CognitiveMemory
@@ -49,8 +48,8 @@ class BotDirectory:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The memory's settings from .env and the environment, as nested dictionaries."""
-        return merged_settings(nested_settings(self.variables), nested_settings(self.environ))
+        """The memory's settings from .env and the environment, by dotted key."""
+        return {**env_settings(self.variables), **env_settings(self.environ)}
 
     @property
     def place(self) -> Path:

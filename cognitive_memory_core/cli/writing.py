@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import cast
 
 from .. import sentences
+from ..configuration import decoded
 from ..domain.message import Backfill, Message
 from ..domain.scope import Scene, checked_id
-from ..env_variables import decoded
 from ..errors import BadArgument, CognitiveMemoryError
 from ..memory import CognitiveMemory
 from ..migration.conversion import Conversion, Destination

@@ -206,8 +206,8 @@ def test_bot_py_wins_over_env_also_later(app: object, tmp_path: Path) -> None:
     from nonebot_plugin_cognitive_memory.config import settings_again
 
     again = settings_again({"COGNITIVE_MEMORY__QUERY__AUTO_TOP_K": "4"})
-    assert again["vector_store"] == {"backend": "exact"}
-    assert again["query"] == {"auto_top_k": 4}
+    assert again["vector_store.backend"] == "exact"
+    assert again["query.auto_top_k"] == 4
 
 
 class Unheard:

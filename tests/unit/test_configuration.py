@@ -115,7 +115,7 @@ def test_a_damaged_file_is_named_and_kept(tmp_path: Path, content: str) -> None:
     assert (tmp_path / OVERRIDES_FILE).read_text("utf-8") == content
     configuration.change("query.auto_top_k", "3")
     assert stored(tmp_path) == {"query.auto_top_k": 3}
-    assert (tmp_path / f"{OVERRIDES_FILE}.damaged-1").read_text("utf-8") == content
+    assert (tmp_path / f"{OVERRIDES_FILE}.damaged").read_text("utf-8") == content
 
 
 def test_what_is_not_used_is_named_and_kept(tmp_path: Path) -> None:
