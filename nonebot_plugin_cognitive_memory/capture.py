@@ -226,7 +226,7 @@ async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:
 
 
 on_erased(platform_names.forget)
-platform_names.on_named(name_earlier_lines)
+platform_names.on_named = name_earlier_lines
 
 
 async def observe(bot: Bot, event: Event, *, text: str | None = None) -> None:

@@ -98,7 +98,7 @@ class LeftPlaces:
         self._now = now
         self._left: Departures | None = None
         self._turn = asyncio.Lock()
-        self.loop = core.BackgroundLoop("departures", self._round, longest_pause=EVERY)
+        self.loop = core.BackgroundLoop("departures", self.forget_due, longest_pause=EVERY)
 
     def is_left(self, scene: core.Scene) -> bool:
         """Return whether the bot left the place of a scene; False before :meth:`load`."""
@@ -121,7 +121,7 @@ class LeftPlaces:
         """Record that the bot left a place now; raises OSError if the file cannot be written."""
         await self._replace(lambda left: {**left, scene.scope: (scene, self._now())})
 
-    async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
+    async def forget(self, is_erased: Goes) -> None:
         """Drop the places for which ``is_erased`` is true; raises OSError if the file cannot be written."""
         await self._replace(lambda left: {place: one for place, one in left.items() if not is_erased(one[0])})
 
@@ -131,18 +131,16 @@ class LeftPlaces:
         over = self._now() - timedelta(days=days)
         return [scene for scene, at in (self._left or {}).values() if days and at <= over]
 
-    async def forget_due(self) -> int:
-        """Erase the places whose time is over; return how many. If an erasure fails, the next call tries it again."""
-        days = setup.settings.capture.forget_left_days
-        due = await self.due(days) if get_memory().is_running else []
-        for scene in due:
-            await erased_place(scene)
-            logger.warning(replies.log.logged(replies.log.forgot_place(scene, days)))
-        return len(due)
+    async def forget_due(self) -> float:
+        """Erase the places whose time is over; return the seconds until the next look, in which what failed is tried.
 
-    async def _round(self) -> float:
-        await self.load()
-        await self.forget_due()
+        The file is read also while no memory is open.
+        """
+        days = setup.settings.capture.forget_left_days
+        for scene in await self.due(days):
+            if get_memory().is_running:
+                await erased_place(scene)
+                logger.warning(replies.log.logged(replies.log.forgot_place(scene, days)))
         return EVERY
 
     async def _replace(self, change: Callable[[Departures], Departures]) -> None:

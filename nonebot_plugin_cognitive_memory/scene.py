@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -57,9 +56,10 @@ class PlatformNames:
         """Start with nothing cached; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
         self._known: Newest[_Key, PlatformAnswer] = Newest(KEPT)
-        self._waiting: OrderedDict[_Key, _Query] = OrderedDict()
-        self._asking: dict[_Key, _Query] = {}
-        self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
+        self._queries: dict[_Key, _Query] = {}  # that wait or are under way, in their order
+        self._turn = asyncio.Lock()
+        self.on_named: Callable[[core.Scene, datetime], Awaitable[None]] | None = None
+        """Called with a new name's scene and the time of the line that needed the name."""
         self.loop = core.BackgroundLoop("platform names", self.ask_waiting)
 
     def find(self, agent: str, group_id: str, user_id: str = "") -> PlatformAnswer:
@@ -71,17 +71,11 @@ class PlatformNames:
 
     def ask(self, bot: Bot, scene: core.Scene, heard_at: datetime) -> None:
         """Ask the platform about the person and group of a line, in the background, if no valid answer is cached."""
-        keys = [(scene.agent, scene.group_id, scene.user_id)]
-        keys += [(scene.agent, scene.group_id, "")] if scene.group_id else []
-        for key in keys:
-            is_due = self.find(*key).until <= self._clock() and key not in self._asking
-            if is_due and len(self._waiting) < WAITING:
-                self._waiting.setdefault(key, (bot, heard_at))
+        for user_id in (scene.user_id, "") if scene.group_id else (scene.user_id,):
+            key = scene.agent, scene.group_id, user_id
+            if self.find(*key).until <= self._clock() and len(self._queries) < WAITING:
+                self._queries.setdefault(key, (bot, heard_at))
                 self.loop.nudge()
-
-    def on_named(self, named: Callable[[core.Scene, datetime], Awaitable[None]]) -> None:
-        """Register a function that is called with a new name's scene and the time of the line that needed the name."""
-        self._on_named.append(named)
 
     async def names_of(self, user_id: str) -> list[str]:
         """Return all names of a person that the platform has returned or returns now, within :data:`PATIENCE` seconds.
@@ -90,8 +84,7 @@ class PlatformNames:
         and each OneBot v12 account is asked for the nickname.
         """
         known = [answer.name for key, answer in self._known.items() if key[2] == user_id]
-        open_queries = {**self._waiting, **self._asking}
-        asking = [(bot, key) for key, (bot, _) in open_queries.items() if key[2] == user_id][:ASKED_TOGETHER]
+        asking = [(bot, key) for key, (bot, _) in self._queries.items() if key[2] == user_id][:ASKED_TOGETHER]
         asking += [(bot, ("", "", user_id)) for bot in get_bots().values() if isinstance(bot, v12.Bot)]
         told = await asyncio.gather(*(self._asked(bot, key) for bot, key in asking), return_exceptions=True)
         names = (answer.name for answer in told if isinstance(answer, PlatformAnswer))
@@ -99,31 +92,26 @@ class PlatformNames:
 
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
         """Drop the names of each scene for which ``is_erased`` is true, and questions about them that are under way."""
-        gone = {
-            key for key in (*self._known, *self._waiting, *self._asking) if (scene := _scene(key)) and is_erased(scene)
-        }
-        for key in gone:
-            self._known.pop(key, None)
-            self._waiting.pop(key, None)
-            self._asking.pop(key, None)
+        for key in {*self._known, *self._queries}:
+            scene = scene_at(key[0], key[1], key[2] or "0")
+            if scene is not None and is_erased(scene):
+                self._known.pop(key, None)
+                self._queries.pop(key, None)
 
     async def ask_waiting(self) -> float:
         """Ask about every waiting person and group, one after another; return the seconds until this is due again."""
-        while self._waiting:
-            key, (bot, heard_at) = self._waiting.popitem(last=False)
-            self._asking[key] = bot, heard_at
-            try:
+        async with self._turn:
+            while self._queries:
+                key, (bot, heard_at) = next(iter(self._queries.items()))
                 told = await self._asked(bot, key)
-                is_wanted = key in self._asking  # not forgotten meanwhile
-            finally:
-                self._asking.pop(key, None)
-            if not is_wanted:
-                continue
-            self._known[key] = told
-            scene = _scene(key, told)
-            if scene is not None and (scene.user_name or scene.group_name):
-                for named in self._on_named:
-                    await named(scene, heard_at)
+                if self._queries.pop(key, None) is None:  # forgotten meanwhile
+                    continue
+                self._known[key] = told
+                agent, group_id, user_id = key
+                named = {"user_name": told.name, "nickname": told.nickname} if user_id else {"group_name": told.name}
+                scene = scene_at(agent, group_id, user_id or "0", **named)
+                if scene is not None and told.name and self.on_named:
+                    await self.on_named(scene, heard_at)
         return AGAIN
 
     async def _asked(self, bot: Bot, key: _Key) -> PlatformAnswer:
@@ -154,20 +142,6 @@ def role_of(bot: Bot, told: object) -> str:
     fields: Mapping[Any, Any] = told if isinstance(told, Mapping) else {}
     role = fields.get("role", fields.get(f"{getattr(bot, 'platform', '')}.role"))
     return role if isinstance(role, str) else ""
-
-
-def _scene(key: _Key, told: PlatformAnswer | None = None) -> core.Scene | None:
-    (agent, group_id, user_id), name = key, told.name if told else ""
-    try:
-        if not group_id:
-            return core.Scene.private(user_id, user_name=name, agent=agent)
-        if user_id:
-            return core.Scene.group(
-                group_id, user_id, user_name=name, agent=agent, nickname=told.nickname if told else ""
-            )
-        return core.Scene.group(group_id, "0", group_name=name, agent=agent)
-    except core.BadArgument:
-        return None
 
 
 platform_names = PlatformNames()
@@ -226,30 +200,18 @@ def fields_of(event: Event) -> Mapping[str, object]:
 
 
 def scene_at(
-    agent: str,
-    group_id: str | None,
-    user_id: str | None,
-    *,
-    user_name: str = "",
-    group_name: str = "",
-    is_admin: bool = False,
-    nickname: str = "",
+    agent: str, group_id: str | None, user_id: str | None, *, user_name: str = "", **of_group: Any
 ) -> core.Scene | None:
-    """Build a scene from external ids; ``group_id`` is "" in private, None means an invalid id."""
+    """Build a scene from external ids; ``group_id`` is "" in private, None means an invalid id.
+
+    ``of_group`` are further fields of a scene in a group: group_name, is_admin, nickname.
+    """
     if not user_id or group_id is None:
         return None
     try:
         if not group_id:
             return core.Scene.private(user_id, user_name=user_name, agent=agent)
-        return core.Scene.group(
-            group_id,
-            user_id,
-            user_name=user_name,
-            group_name=group_name,
-            agent=agent,
-            is_admin=is_admin,
-            nickname=nickname,
-        )
+        return core.Scene.group(group_id, user_id, user_name=user_name, agent=agent, **of_group)
     except core.BadArgument:
         return None
 

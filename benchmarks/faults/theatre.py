@@ -105,7 +105,7 @@ def unhurried() -> None:
     """Let everybody call as if they had not called yet."""
     from nonebot_plugin_cognitive_memory.commands import entry  # noqa: PLC0415  # after the plugin was loaded
 
-    entry._paces = entry.paces()  # noqa: SLF001  # the row is not about the limit of calls
+    entry._pace._left.clear()  # noqa: SLF001  # the row is not about the limit of calls
 
 
 async def told(scene: core.Scene, *observations: str, **fields: Any) -> None:

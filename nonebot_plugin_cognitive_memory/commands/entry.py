@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -87,11 +87,7 @@ async def contradiction(bot: Bot, event: Event) -> str:
     "" if it has the same one. A platform that cannot return messages counts as agreeing, so that people can always
     reach their own data.
     """
-    if isinstance(event, v11.MessageEvent):
-        with suppress(AdapterException):
-            stored = await bot.call_api("get_msg", message_id=event.message_id)
-            return "" if _agrees(event, stored) else replies.commands.UNPROVEN
-    return ""
+    return replies.commands.UNPROVEN if await _is_genuine(bot, event) is False else ""
 
 
 async def _forgery(bot: Bot, event: Event) -> str:
@@ -103,40 +99,44 @@ async def _forgery(bot: Bot, event: Event) -> str:
     if is_v11 and not _is_guarded(bot, "onebot_v11_access_token", "onebot_access_token"):
         complain(replies.log.IMPERSONABLE)
         return replies.commands.UNPROVEN
-    if isinstance(event, v11.MessageEvent):
-        try:
-            is_genuine = _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))
-        except AdapterException:
-            is_genuine = _is_guarded(bot, "onebot_v11_secret", "onebot_secret")
-    else:
-        is_genuine = _is_guarded(bot, "onebot_v12_access_token", "onebot_access_token")
+    is_genuine = await _is_genuine(bot, event)
+    if is_genuine is None:
+        version, secret = ("v11", "secret") if is_v11 else ("v12", "access_token")
+        is_genuine = _is_guarded(bot, f"onebot_{version}_{secret}", f"onebot_{secret}")
     if is_genuine:
         return ""
     complain(replies.log.FORGEABLE if is_v11 else replies.log.FORGEABLE_TWELVE)
     return replies.commands.UNPROVEN
 
 
-def _agrees(event: v11.MessageEvent, message: Any) -> bool:
-    if not isinstance(message, dict) or not isinstance(message.get("sender"), dict):
-        return False
-    group = message.get("group_id") or getattr(event, "group_id", None)
-    sent = message.get("time") if isinstance(message.get("time"), int | float) else None
-    return (
-        str(message["sender"].get("user_id")) == str(event.user_id)
-        and str(group) == str(getattr(event, "group_id", group))
-        and message.get("message_type", event.message_type) == event.message_type
-        and (sent is None or max(abs(event.time - sent), abs(time.time() - sent)) <= REPLAY)
-        and _plain(message.get("message")) == _plain(event.original_message)
-    )
-
-
-def _plain(message: object) -> tuple[str, list[str]] | None:
-    """Return the text and the mentions of a message; None if it is no message."""
-    try:
-        parts = type_validate_python(v11.Message, message)
-    except ValueError:
+async def _is_genuine(bot: Bot, event: Event) -> bool | None:
+    """Return whether the platform has the same message by this id, sent lately; None if it cannot return messages."""
+    if not isinstance(event, v11.MessageEvent):
         return None
-    return parts.extract_plain_text().strip(), [str(part.data.get("qq")) for part in parts if part.type == "at"]
+    try:
+        stored = await bot.call_api("get_msg", message_id=event.message_id)
+    except AdapterException:
+        return None
+    sender = stored.get("sender") if isinstance(stored, dict) else None
+    if not isinstance(sender, dict):
+        return False
+    own_group = getattr(event, "group_id", None)
+    sent = stored.get("time") if isinstance(stored.get("time"), int | float) else None
+    try:
+        content: Any = type_validate_python(v11.Message, stored.get("message"))
+    except ValueError:
+        return False
+    said, stored_said = (
+        (parts.extract_plain_text().strip(), [str(part.data.get("qq")) for part in parts if part.type == "at"])
+        for parts in (event.original_message, content)
+    )
+    return (
+        str(sender.get("user_id")) == str(event.user_id)
+        and str(stored.get("group_id") or own_group) == str(own_group or stored.get("group_id"))
+        and stored.get("message_type", event.message_type) == event.message_type
+        and (sent is None or max(abs(event.time - sent), abs(time.time() - sent)) <= REPLAY)
+        and said == stored_said
+    )
 
 
 def _is_guarded(bot: Bot, *secrets: str) -> bool:
@@ -239,9 +239,8 @@ def _parts_of(text: str) -> list[str]:
 
 Answer = str | tuple[str, tuple[Any, ...]]  # a text, or one with a function of ``cards`` and its arguments
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
-PAGED = frozenset({"list", "beliefs"})
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
-CALLS, PAGES = 10, 60  # at once, and then by the minute: commands, and pages of lists beside them
+CALLS = 10  # at once, and then by the minute
 _told_to_wait: Lasting[Hashable, bool] = Lasting(60.0, 1_000)
 
 
@@ -267,28 +266,22 @@ class Call:
         return str(getattr(self.event, "message_id", ""))
 
 
-def paces() -> Mapping[bool, TokenBuckets]:
-    """Return full buckets for everybody: by whether the call is for a page of a list."""
-    return {False: TokenBuckets(CALLS, CALLS), True: TokenBuckets(PAGES, PAGES)}
-
-
-_paces = paces()
+_pace = TokenBuckets(CALLS, CALLS)
 
 
 @hearing.handle()
 async def reply(bot: Bot, event: Event) -> None:
     """Carry out a call, or reply with the reason for refusing it.
 
-    Superusers never wait, nor does the call that confirms an earlier one; pages of lists are limited separately. Who
-    was told to wait gets no answer until a call is admitted.
+    Superusers never wait, nor does the call that confirms an earlier one. Who was told to wait gets no answer until a
+    call is admitted.
     """
     scene, text = find_scene(bot, event), worded(call_parts(event)).text
     command, _ = called(text)
     name, wait = command.name if command else "", 0
     if not (await SUPERUSER(bot, event) or (scene and to_confirm.find((scene, name)))):
-        is_page = name in PAGED and any(map(str.isdigit, text))
-        who = bot.self_id, scene.user_id if scene else event.get_session_id(), is_page
-        wait = ceil(_paces[is_page].wait(who, take=True))
+        who = bot.self_id, scene.user_id if scene else event.get_session_id()
+        wait = ceil(_pace.wait(who, take=True))
         if wait and _told_to_wait.find(who):
             return
         _told_to_wait.put(who, wait > 0)

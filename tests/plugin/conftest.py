@@ -84,7 +84,7 @@ async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     from nonebot_plugin_cognitive_memory.cards import Studio
     from nonebot_plugin_cognitive_memory.commands import entry
 
-    monkeypatch.setattr(entry, "_paces", entry.paces())
+    entry._pace._left.clear()
     undrawn = Studio(None, has_library=False)  # a card would be no text to compare
     monkeypatch.setattr(entry, "studio", lambda: undrawn)
     for _ in range(1_200):  # the bot's start waits only two seconds for it

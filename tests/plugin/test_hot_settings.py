@@ -33,7 +33,7 @@ async def ask(stage: Stage, text: str, group: int | None = None) -> str:
     """Send a command as the superuser, without the pace limit."""
     from nonebot_plugin_cognitive_memory.commands import entry
 
-    entry._paces = entry.paces()
+    entry._pace._left.clear()
     return await stage.ask(text, SUPERUSER, group)
 
 
