@@ -157,7 +157,7 @@ class ProfileIndexer(Indexer):
     async def refresh(self) -> None:
         """Make the index equal to the files: add new and changed profiles, remove those without a file."""
         known, keys = await self._index.versions(), await self._files.keys()
-        self._refresh_at = math.inf
+        refresh_at = math.inf
         for key in {**dict.fromkeys(keys), **known}:
             try:
                 profile = await self._files.find(key)
@@ -165,9 +165,10 @@ class ProfileIndexer(Indexer):
                     await self._index.take_in(key, self._files.read)
             except UnavailableError as refused:
                 self._reading.note(refused)
-                self._refresh_at = self._elapsed() + READ_AGAIN
-        if self._refresh_at == math.inf:
+                refresh_at = self._elapsed() + READ_AGAIN
+        if refresh_at == math.inf:
             self._reading.end()
+        self._refresh_at = refresh_at
 
     async def _round(self) -> float:
         if self._elapsed() >= self._refresh_at:

@@ -25,12 +25,11 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from ... import sentences
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
-from ...tasks import in_thread, seen
+from ...tasks import seen
 from . import migrations
 from .connections import BUSY_SECONDS, SnapshotConnection, opened_for_reading, opened_for_writing, snapshot
 
-READERS = 2
-QUESTIONS = 2  # answered at the same time, each on a thread and a connection of its own
+READERS = 3  # threads, each with a connection of its own
 WRITES_TOGETHER = 64  # per transaction
 EMPTYING_TRIES = 12
 EMPTYING_PAUSE = 0.1  # seconds between two attempts
@@ -64,18 +63,16 @@ class Database:
         self._finish_begun: asyncio.Future[None] | None = None
         self._writer: Connection | None = None
         self._readers: SimpleQueue[SnapshotConnection] = SimpleQueue()
-        self._answering: SimpleQueue[SnapshotConnection] = SimpleQueue()
         self._writing = ThreadPoolExecutor(1, "ledger-writer")
         self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
-        self._asking = ThreadPoolExecutor(QUESTIONS, "ledger-question")
         self._waiting: deque[tuple[Callable[[Connection], Any], asyncio.Future[Any]]] = deque()
         with ExitStack() as undo:
             undo.callback(self.close_now)
             try:
                 self._writer = None if read_only else opened_for_writing(path)
-                for number in range(READERS + QUESTIONS):
+                for number in range(READERS):
                     reader = opened_for_reading(path)
-                    (self._readers if number < READERS else self._answering).put(reader)
+                    self._readers.put(reader)
                     if read_only and number == 0:
                         migrations.check(reader, path)
             except (sqlite3.OperationalError, OSError) as refused:
@@ -118,29 +115,24 @@ class Database:
         return answer
 
     async def answer(self, work: Callable[[Connection], T], seconds: float) -> T:
-        """Run one step of a question on a snapshot, in a thread of its own; it translates failures by itself.
+        """Run one step of a question as :meth:`read` does.
 
         After ``seconds``, and when the caller is cancelled, the step is interrupted; raises asyncio.TimeoutError then.
         """
-        if refusal := self._refusal():
-            return await refusal
-        turn, used, is_over = Lock(), list[SnapshotConnection](), list[bool]()
+        turn, used, is_over = Lock(), list[Connection](), list[bool]()
 
-        def carried_out() -> T:
-            connection = self._answering.get()  # never blocks: there are as many connections as threads
+        def watched(connection: Connection) -> T:
+            with turn:
+                if is_over:
+                    raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
+                used.append(connection)
             try:
-                with turn:
-                    if is_over:
-                        raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
-                    used.append(connection)
-                with snapshot(connection):
-                    return work(connection)
+                return work(connection)
             finally:
                 with turn:
                     used.clear()
-                self._answering.put(connection)
 
-        step = asyncio.ensure_future(in_thread(self._asking, carried_out))
+        step = self.read(watched)
         step.add_done_callback(seen)
         try:
             done, _ = await asyncio.wait((step,), timeout=max(seconds, 0.0))
@@ -198,10 +190,8 @@ class Database:
         """Do what :meth:`close` does, for a caller without an event loop; blocking."""
         self._writing.shutdown(wait=True)
         self._reading.shutdown(wait=True)
-        self._asking.shutdown(wait=True)
-        for connections in (self._readers, self._answering):
-            while not connections.empty():
-                connections.get().close()
+        while not self._readers.empty():
+            self._readers.get().close()
         if self._writer is not None:
             with suppress(sqlite3.Error):  # what cannot be moved stays in the write-ahead log, which is durable
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
