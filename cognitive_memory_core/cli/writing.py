@@ -17,10 +17,10 @@ from typing import cast
 from .. import sentences
 from ..configuration import decoded
 from ..domain.message import Backfill, Message
-from ..domain.scope import Scene, checked_id
+from ..domain.scope import Scene, Scope, checked_id
 from ..errors import BadArgument, CognitiveMemoryError
 from ..memory import CognitiveMemory
-from ..migration.conversion import Conversion, Destination
+from ..migration.conversion import Conversion
 from ..migration.layout import Layout
 from ..models import fastembed_models
 from ..tasks import completed
@@ -179,26 +179,26 @@ async def migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     settings, path, words = bot.settings, arguments.path, sentences.caller
     if settings.isolate_bots and not arguments.agent:
         raise BadArgument(words.WHICH_AGENT)
-    destination = Destination(
-        checked_id(arguments.group, "--group") if arguments.group else "",
-        checked_id(arguments.user, "--user") if arguments.user else "",
-        checked_id(arguments.agent, "--agent") if arguments.agent else settings.agent,
-    )
+    agent = checked_id(arguments.agent, "--agent") if arguments.agent else settings.agent
+    place: Scope | None = None
+    if arguments.group or arguments.user:
+        place = Scope(agent, *(("group", arguments.group) if arguments.group else ("private", arguments.user)))
+        checked_id(place.place_id, f"--{'group' if arguments.group else 'user'}")
     done: dict[str, int] = {}
     with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
         draft = Path(scratch) / "migrated.jsonl"
         if arguments.dry_run:
-            found = await _read(path, destination, draft)
+            found = await _read(path, agent, place, draft)
             shown = words.PREVIEWED.format(found=words.found(found.counts), left_out=found.left_out)
         else:
             async with owning(bot, creates=True) as memory:
-                found = await _read(path, destination, draft)
+                found = await _read(path, agent, place, draft)
                 rows = sum(found.counts.values())
                 with progress_bar(sentences.command_line.IMPORTING, rows) as bar:
                     async with watched(memory, bar, rows):
                         done["rows"] = await memory.import_(draft)
                 before = (await memory.status()).jobs.pending
-                for turn in Conversion(await asyncio.to_thread(Layout.of, path), destination).turns():
+                for turn in Conversion(await asyncio.to_thread(Layout.of, path), agent).turns():
                     await memory.remember(turn)
                 done["queued"] = (await memory.status()).jobs.pending - before
             shown = words.MIGRATED.format(
@@ -210,14 +210,14 @@ async def migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     return FAILED if found.left_out and not found.counts else status
 
 
-async def _read(path: Path, destination: Destination, draft: Path) -> Conversion:
+async def _read(path: Path, agent: str, place: Scope | None, draft: Path) -> Conversion:
     """Write the source into ``draft`` as an export, and count what is in it.
 
     If cancelled, wait for the thread before returning, so that the folder is not deleted under it.
     """
 
     def read() -> Conversion:
-        found = Conversion(Layout.of(path), destination, bar)
+        found = Conversion(Layout.of(path), agent, place, bar)
         with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch, draft.open("xb") as file:
             found.write(file, Path(scratch))
         for _ in found.turns():

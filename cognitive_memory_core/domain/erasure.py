@@ -73,10 +73,9 @@ class Tombstones:
         if not self.marks:
             return False
         key, at = profile.key, profile.updated_at
-        place = Scope(key.agent, "group", key.group_id) if key.group_id else Scope(key.agent, "private", key.user_id)
         numbers = _NUMBER.findall("\n".join((profile.name, *profile.tags, profile.summary)))
         people = {key.user_id, *numbers} - {""}
-        return self.covers_place(place, at) or any(self.covers_person(person, at) for person in people)
+        return self.covers_place(key.scope, at) or any(self.covers_person(person, at) for person in people)
 
     def _covers(self, kind: str, name: str, at: datetime) -> bool:
         until = self.marks.get(self.digest(kind, name)) if self.marks else None

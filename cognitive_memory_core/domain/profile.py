@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from .. import sentences
 from ..errors import BadArgument
-from .scope import DEFAULT_AGENT, Scene, checked_id
+from .scope import DEFAULT_AGENT, Scene, Scope, checked_id
 
 EntityType = Literal["user", "member", "group"]
 _REVISION_ID = re.compile(r"(?:19|2[0-2])[0-9]{6}T[0-9]{6}\.[0-9]{6}Z", re.ASCII)
@@ -61,6 +61,11 @@ class ProfileKey:
         if scene.kind == "group":
             return cls.member(scene.group_id, identifier, scene.agent)
         return cls.user(identifier, scene.agent)
+
+    @property
+    def scope(self) -> Scope:
+        """The place where the profile was learned: the group, or the private chat with its person."""
+        return Scope(self.agent, *(("group", self.group_id) if self.group_id else ("private", self.user_id)))
 
     def readable_by(self, scene: Scene, *, shared: bool = False) -> bool:
         """Return whether a scene may read the profile; ``shared``: its person, or the operator, has shared it."""

@@ -141,12 +141,11 @@ class EntityMerge:
     ) -> tuple[Sequence[Fact], Sequence[Fact], Sequence[Person]]:
         """Read the waiting facts, those that the profile's lines rest on, and the people of a group, or the person."""
         at_once = min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
-        kind, place_id = ("group", key.group_id) if key.group_id else ("private", key.user_id)
         of_person = [key.user_id] if key.user_id else []
         return (
             FactBook.facts(connection, key, at_once),
             FactBook.told(connection, key, {one for ids in old.sources.values() for one in ids} if old else ()),
-            NameBook.people(connection, Scope(key.agent, kind, place_id), of_person),
+            NameBook.people(connection, key.scope, of_person),
         )
 
     async def _withdraw(self, key: ProfileKey, old: Profile | None, facts: Sequence[Fact]) -> None:

@@ -16,7 +16,7 @@ import shutil
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -38,16 +38,13 @@ from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from ..text.names import clean_name, one_line
 from ..transfer.export_import import HEAD, ExportedRow, row_of, written
 from ..vectors.chroma.process import foreign_rows, size_of
-from .layout import COPY, DAMAGED, LARGEST_LIST, SUMMARIES, Layout, rows_of, written_at
+from .layout import COPY, LARGEST_LIST, SUMMARIES, Layout, rows_of, written_at
 
 MOST_SAID = 100
 LONGEST_SENTENCE = 300
 STATES = ("pending", "processing", "failed")
 MEMOS = 100  # the newest summaries, which are injected; all of them become events, which are searched
-_KINDS: dict[EntityType, tuple[str, tuple[str, ...]]] = {
-    "user": ("users", ("users", "user")),
-    "group": ("groups", ("groups", "group")),
-}  # folder of profiles, and folders of their history in either version
+_KINDS: tuple[EntityType, ...] = ("user", "group")  # folders of profiles have their plural, those of history either
 _ID = re.compile(r"[0-9]{5,20}")
 _OWN_ID = re.compile(r"[0-9a-f]{32}")
 _MEGABYTE = 1024 * 1024
@@ -57,29 +54,18 @@ _Fields = Mapping[str, Any]
 _UNREADABLE = (CognitiveMemoryError, ValueError, OverflowError, OSError, RecursionError, TypeError)
 
 
-@dataclass(frozen=True)
-class Destination:
-    """The agent that receives the rows, and the place of rows that state none: a group, or a person's private chat."""
-
-    group_id: str = ""
-    user_id: str = ""
-    agent: str = DEFAULT_AGENT
-
-    def made(self, *content: object) -> str:
-        """Return the id of a row, derived from its content: one for each agent."""
-        return derived_id(*content, *(() if self.agent == DEFAULT_AGENT else (self.agent,)))
-
-
 class Conversion:
     """Reads one source. Counts rows by kind, and pieces that cannot be read; ``on_row`` is called for each row."""
 
-    def __init__(self, layout: Layout, destination: Destination, on_row: Callable[[], None] = lambda: None) -> None:
-        """Start with all counts at zero; rows that state no place get that of ``destination``."""
+    def __init__(
+        self, layout: Layout, agent: str, place: Scope | None = None, on_row: Callable[[], None] = lambda: None
+    ) -> None:
+        """Start with all counts at zero; ``agent`` gets the rows, and rows that state no place get ``place``."""
         self.counts = Counter[str]()
         self.said: list[str] = []  # of the first pieces that cannot be read
         self.left_out = 0
-        self._layout, self._destination, self._on_row = layout, destination, on_row
-        self._places: dict[tuple[str, str], str] = {}  # ids of groups and people by kind and name; "" if ambiguous
+        self._layout, self._agent, self._place, self._on_row = layout, agent, place, on_row
+        self._places: dict[tuple[str, str], str] = {}  # ids of places by kind and name; "" if ambiguous
         self._labels: dict[tuple[Scope, str], dict[str, list[datetime]]] = {}  # of senders, with the events' times
 
     def turns(self) -> Iterator[Turn]:
@@ -96,7 +82,7 @@ class Conversion:
                     continue
                 self._count("job")
                 key = derived_id("migrated job", work.scene.scope.key, work.memo, *work.observations, work.happened_at)
-                scene = replace(work.scene, agent=self._destination.agent)
+                scene = replace(work.scene, agent=self._agent)
                 yield replace(work, scene=scene, request_id=f"migrated-{key}")
 
     def write(self, draft: BinaryIO, scratch: Path) -> None:
@@ -110,18 +96,19 @@ class Conversion:
             self._write_profiles(self._layout.profiles)
         if self._layout.chroma:
             self._write_events(self._layout.chroma, scratch)
-        if self._layout.summaries:
-            newest: deque[tuple[str, _Fields]] = deque(maxlen=MEMOS)
-            for where, memo in self._rows(self._layout.summaries, self._memo_fields):
-                newest.append((where, memo))
-                event_id = self._destination.made("migrated event of", memo["id"])
-                place = {"place": memo["place"], "place_id": memo["place_id"]}
-                # without a sender, so that it is readable in its place only
-                self._write(where, _event_fields(event_id, place, memo["text"], memo["written_at"], is_absolute=False))
-            for where, memo in newest:
-                self._write(where, memo)
-        for where, pin in self._rows(self._layout.pins, self._pin_fields) if self._layout.pins else ():
-            self._write(where, pin)
+        newest: deque[tuple[str, _Fields]] = deque(maxlen=MEMOS)
+        for where, memo in self._rows(self._layout.summaries, self._memo_fields):
+            newest.append((where, memo))
+            scope = Scope(self._agent, memo["place"], memo["place_id"])
+            event_id = self._made("migrated event of", memo["id"])
+            # without a sender, so that it is readable in its place only
+            self._write(where, _event_fields(event_id, scope, memo["text"], memo["written_at"], is_absolute=False))
+        for where, memo in (*newest, *self._rows(self._layout.pins, self._pin_fields)):
+            self._write(where, memo)
+
+    def _made(self, *content: object) -> str:
+        """Return the id of a row, derived from its content: one for each agent."""
+        return derived_id(*content, *(() if self._agent == DEFAULT_AGENT else (self._agent,)))
 
     def _count(self, kind: str) -> None:
         self.counts[kind] += 1
@@ -137,7 +124,7 @@ class Conversion:
 
     def _write(self, where: str, fields: _Fields) -> ExportedRow | None:
         try:
-            row = row_of(orjson.dumps({"agent": self._destination.agent, **fields}))
+            row = row_of(orjson.dumps({"agent": self._agent, **fields}))
         except _UNREADABLE as refused:
             self._leave_out(where, refused)
             return None
@@ -146,26 +133,27 @@ class Conversion:
         return row
 
     def _write_profiles(self, folder: Path) -> None:
-        for kind, (current, histories) in _KINDS.items():
-            files = [(path, path.stem) for path in self._layout.files(folder / current, ".md")]
-            entities = (entity for one in histories for entity in self._layout.folders(folder / "history" / one))
-            past = [(path, entity.name) for entity in entities for path in self._layout.files(entity, ".md")]
-            for path, name in (*files, *past):
+        for kind in _KINDS:
+            present = self._layout.files(folder / f"{kind}s", ".md")
+            past = (one for name in (f"{kind}s", kind) for one in self._layout.folders(folder / "history" / name))
+            files = [(path, path.stem) for path in present]
+            files += [(path, entity.name) for entity in past for path in self._layout.files(entity, ".md")]
+            for path, name in files:
                 try:
                     at = datetime.fromtimestamp(written_at(path, LARGEST), timezone.utc)
                     location = ProfileLocation(self._layout.root, "", kind, "", name)
                     read = ProfileFile.read(Disk().read(path), location, SEED_ZONE, at).profile
-                    owned = replace(read, key=replace(read.key, agent=self._destination.agent))
+                    owned = replace(read, key=replace(read.key, agent=self._agent))
                     profile = cast("Profile", row_of(written(owned)))
                 except _UNREADABLE as refused:
                     self._leave_out(self._layout.name(path), refused)
                     continue
-                is_current = path.parent == folder / current
-                row = profile if is_current else Revision(revision_id(_replaced_at(path)), profile)
+                is_past = path.is_relative_to(folder / "history")
+                row = Revision(revision_id(_replaced_at(path)), profile) if is_past else profile
                 self._draft.write(written(row) + b"\n")
-                self._count("profile" if is_current else "revision")
-                if is_current:
-                    self._record_place_name(kind, profile.name, profile.key.group_id or profile.key.user_id)
+                self._count("revision" if is_past else "profile")
+                if not is_past:
+                    self._record_place_name(profile.key.scope, profile.name)
 
     def _write_events(self, folder: Path, scratch: Path) -> None:
         words, name = sentences.caller, self._layout.name(folder)
@@ -188,7 +176,7 @@ class Conversion:
         now = datetime.now(timezone.utc)
         for (kind, name), group_id in reversed(self._places.items()):
             if kind == "group" and group_id:
-                rows.append(Profile(ProfileKey.group(group_id, self._destination.agent), name, (), "", now))
+                rows.append(Profile(ProfileKey.group(group_id, self._agent), name, (), "", now))
         self._draft.writelines(written(row) + b"\n" for row in rows)
 
     def _write_event(self, where: str, line: bytes) -> None:
@@ -204,18 +192,18 @@ class Conversion:
             return
         event, place_name = row.event, _text(metadata.get("location_abs"))
         scope, sender = event.scope, event.sender_id
-        self._record_place_name("group" if event.group_id else "user", place_name, scope.place_id)
+        self._record_place_name(scope, place_name)
         label = re.match(rf"([^()（）]+)\({re.escape(sender)}\)", event.text)
         is_own_chat = scope.kind == "private" and scope.place_id == sender
         name = clean_name(place_name if is_own_chat else label[1] if label else "")
         if sender and name:
             self._labels.setdefault((scope, sender), {}).setdefault(name, []).append(event.happened_at)
 
-    def _record_place_name(self, kind: str, name: str, place_id: str) -> None:
+    def _record_place_name(self, scope: Scope, name: str) -> None:
         """Record which group or private chat has a name; a name that two places have identifies neither."""
-        if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
-            known = self._places.setdefault((kind, name), place_id)
-            self._places[kind, name] = known if known == place_id else ""
+        if name and (len(self._places) < _MOST_NAMES or (scope.kind, name) in self._places):
+            known = self._places.setdefault((scope.kind, name), scope.place_id)
+            self._places[scope.kind, name] = known if known == scope.place_id else ""
 
     def _stored_event(self, said: str, metadata: _Fields) -> _Fields:
         if not said:
@@ -224,13 +212,11 @@ class Conversion:
         is_private = metadata.get("request_type") == "private" or not group_id
         if is_private and (metadata.get("request_type") == "group" or not (user_id or sender_id)):
             raise BadArgument(sentences.caller.NO_PLACE)
-        place_id = (user_id or sender_id) if is_private else group_id
+        scope = Scope(self._agent, *(("private", user_id or sender_id) if is_private else ("group", group_id)))
         at = _instant(*map(metadata.get, _TIMES)).isoformat()
-        event_id = self._destination.made("migrated event", is_private, place_id, sender_id, said, at)
-        place = {"place": "private" if is_private else "group", "place_id": place_id}
-        is_absolute = metadata.get("is_absolute") is not False
+        event_id = self._made("migrated event", is_private, scope.place_id, sender_id, said, at)
         return {
-            **_event_fields(event_id, place, said, at, is_absolute=is_absolute),
+            **_event_fields(event_id, scope, said, at, is_absolute=metadata.get("is_absolute") is not False),
             "user_id": user_id or sender_id,
             "sender_id": sender_id or user_id,
             "perspective": _text(metadata.get("perspective"))[:64] or None,
@@ -239,47 +225,46 @@ class Conversion:
     def _memo_fields(self, row: object) -> _Fields:
         """Return the memo of a summary: an object, or in older files a plain text without place and time."""
         fields = {"summary": row} if isinstance(row, str) else _object(row)
-        text = _text(fields.get("summary")).strip()
+        text, stated = _text(fields.get("summary")).strip(), fields.get("timestamp")
         if not text:
             raise BadArgument(sentences.caller.NO_TEXT)
-        place, stated, own_id = self._place(fields.get("location")), fields.get("timestamp"), _text(fields.get("id"))
+        place = self._place_of(fields)
         at = _instant(stated) if stated else self._file_time
-        content = ("migrated summary", *place.values(), text, at.isoformat() if stated else "")
-        made = own_id if _OWN_ID.fullmatch(own_id) else self._destination.made(*content)
+        made = _text(fields.get("id"))
+        if not _OWN_ID.fullmatch(made):
+            made = self._made("migrated summary", *place.values(), text, at.isoformat() if stated else "")
         return {"type": "memo", "id": made, **place, "text": text, "written_at": at.isoformat()}
 
     def _pin_fields(self, row: object) -> _Fields:
         fields = {"fact": row} if isinstance(row, str) else _object(row)
-        text, place = _text(fields.get("fact")).strip(), self._place(None)
-        at = _instant(fields["created_at"]) if fields.get("created_at") else self._file_time
-        made = self._destination.made("migrated pin", *place.values(), text)
+        text, place, stated = _text(fields.get("fact")).strip(), self._place_of({}), fields.get("created_at")
+        at = _instant(stated) if stated else self._file_time
+        made = self._made("migrated pin", *place.values(), text)
         owner = "" if place["place"] == "group" else place["place_id"]
         return {"type": "pin", "id": made, **place, "text": text, "owner_id": owner, "pinned_at": at.isoformat()}
 
-    def _place(self, location: object) -> _Fields:
-        """Return the place that a location names; else the destination's. Raises BadArgument if neither names one."""
-        if isinstance(location, dict):
-            fields = cast("_Fields", location)
-            kind, name = _text(fields.get("type")), _text(fields.get("name")).strip()
-            known = self._places.get(("group" if kind == "group" else "user", name)) or (_ID.fullmatch(name) and name)
-            if kind in ("group", "private") and known:
-                return {"place": kind, "place_id": known}
-        if self._destination.group_id:
-            return {"place": "group", "place_id": self._destination.group_id}
-        if self._destination.user_id:
-            return {"place": "private", "place_id": self._destination.user_id}
-        raise BadArgument(sentences.caller.NO_PLACE)
+    def _place_of(self, row: _Fields) -> _Fields:
+        """Return the place that a row names; else the given one. Raises BadArgument if there is neither."""
+        location = row.get("location")
+        fields: _Fields = cast("_Fields", location) if isinstance(location, dict) else {}
+        kind, name = _text(fields.get("type")), _text(fields.get("name")).strip()
+        known = self._places.get((kind, name)) or (_ID.fullmatch(name) and name)
+        if kind in ("group", "private") and known:
+            return {"place": kind, "place_id": known}
+        if self._place is None:
+            raise BadArgument(sentences.caller.NO_PLACE)
+        return {"place": self._place.kind, "place_id": self._place.place_id}
 
-    def _rows(self, path: Path, fields_of: Callable[[object], _Fields]) -> Iterator[tuple[str, _Fields]]:
+    def _rows(self, path: Path | None, fields_of: Callable[[object], _Fields]) -> Iterator[tuple[str, _Fields]]:
         """Yield the fields of the rows of a list, with their positions; rows that cannot be read are left out."""
+        if path is None:
+            return
         name = self._layout.name(path)
         try:
             self._file_time = datetime.fromtimestamp(written_at(path, LARGEST_LIST), timezone.utc)
             for number, row in enumerate(rows_of(path), 1):
                 where = sentences.caller.ROW.format(name=name, number=number)
                 try:
-                    if row is DAMAGED:
-                        raise BadArgument(sentences.caller.BROKEN_JSON)
                     fields = fields_of(row)
                 except _UNREADABLE as refused:
                     self._leave_out(where, refused)
@@ -289,15 +274,14 @@ class Conversion:
             self._leave_out(name, refused)
 
 
-def _event_fields(event_id: str, place: _Fields, text: str, at: str, *, is_absolute: bool) -> _Fields:
-    is_group = place["place"] == "group"
+def _event_fields(event_id: str, scope: Scope, text: str, at: str, *, is_absolute: bool) -> _Fields:
     return {
         "type": "event",
         "id": event_id,
         "text": text,
-        "request_type": place["place"],
-        "group_id": place["place_id"] if is_group else "",
-        "user_id": "" if is_group else place["place_id"],
+        "request_type": scope.kind,
+        "group_id": scope.group_id,
+        "user_id": "" if scope.group_id else scope.place_id,
         "is_absolute": is_absolute,
         "happened_at": at,
     }
@@ -385,8 +369,7 @@ class SummaryTakeover:
         if self._agent is None:
             log.warning("%s", words.NOT_KEPT.format(path=self._source, reason=words.WHICH_AGENT))
             return
-        layout = Layout(self._copy.parent, summaries=self._copy, title=SUMMARIES)
-        conversion = Conversion(layout, Destination(agent=self._agent))
+        conversion = Conversion(Layout(self._copy.parent, summaries=self._copy), self._agent)
         try:
             await completed(asyncio.to_thread(self._convert, conversion))
             new = await self._import_file(self._draft)

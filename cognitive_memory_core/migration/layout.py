@@ -24,10 +24,7 @@ LARGEST_LIST = 64 * 1024 * 1024  # bytes of a file that is read as a whole
 
 @dataclass(frozen=True)
 class Layout:
-    """Paths of the parts of an older memory, None for a missing one; ``root`` contains them all.
-
-    ``title`` is what a report shows instead of the path of each part.
-    """
+    """Paths of the parts of an older memory, None for a missing one; ``root`` contains them all."""
 
     root: Path
     summaries: Path | None = None
@@ -35,7 +32,6 @@ class Layout:
     profiles: Path | None = None
     queues: Path | None = None
     chroma: Path | None = None
-    title: str = ""
 
     @classmethod
     def of(cls, path: Path) -> Layout:
@@ -50,18 +46,18 @@ class Layout:
         inside = place / "data" if (place / "data").is_dir() else place
         summaries, pins = (inside / name if (inside / name).exists() else None for name in (SUMMARIES, PINS))
         parts: list[Path | None] = []
-        for names in (("profiles",), ("queues",), ("chromadb", "chroma")):
-            folders = (above / name for name in names for above in (inside, inside / "cognitive"))
-            parts.append(next((one for one in folders if _is_inside(one, one.parent)), None))
-        found = cls(inside, summaries, pins, parts[0], parts[1], parts[2])
+        for name in ("profiles", "queues", "chromadb"):
+            folders = (inside / name, inside / "cognitive" / name)
+            parts.append(next((one for one in folders if _is_inside(one, inside)), None))
+        found = cls(inside, summaries, pins, *parts)
         if found == cls(inside):
             raise BadArgument(sentences.caller.NO_SOURCES.format(path=path))
         return found
 
     def name(self, path: Path) -> str:
         """Return a path as a report shows it: relative to the source."""
-        if self.title:
-            return self.title
+        if path.name == COPY:
+            return SUMMARIES
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.name
 
     def files(self, folder: Path, suffix: str) -> Iterator[Path]:
@@ -103,29 +99,17 @@ def keep_summaries(data_dir: Path, disk: Disk) -> None:
         log.warning("%s", sentences.caller.NOT_KEPT.format(path=source, reason=str(refused)))
 
 
-MOST_DAMAGED = 1_000  # rows, after which the rest is given up
 _BETWEEN = re.compile(r"[\s,]*")
-_NEXT_ROW = re.compile(r",\s*(?=\{)")
-
-
-DAMAGED = object()  # stands for a row that is not JSON
 
 
 def rows_of(path: Path) -> Iterator[object]:
-    """Yield each row, and DAMAGED for a row that is not JSON; raises BadArgument if the file is not a list."""
-    text, decoder = path.read_text("utf-8-sig", "replace"), json.JSONDecoder()
-    damaged, row, at = 0, None, len(text) - len(text.lstrip())
-    if text[at : at + 1] != "[":
+    """Yield each row; raises BadArgument if the file is not a list, and behind the last row that is whole JSON."""
+    text, decoder, at = path.read_text("utf-8-sig", "replace").lstrip(), json.JSONDecoder(), 1
+    if not text.startswith("["):
         raise BadArgument(sentences.caller.NOT_A_LIST)
-    at += 1
-    while text[(at := next(_BETWEEN.finditer(text, at)).end()) : at + 1] not in ("", "]"):
+    while text[(at := next(_BETWEEN.finditer(text, at)).end()) : at + 1] != "]":
         try:
             row, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):  # goes on at the next object that follows a comma
-            found, row = _NEXT_ROW.search(text, at + 1), DAMAGED
-            damaged, at = damaged + 1, found.end() if found else len(text)
+        except (ValueError, RecursionError):
+            raise BadArgument(sentences.caller.BROKEN_JSON) from None
         yield row
-        if damaged == MOST_DAMAGED:
-            raise BadArgument(sentences.caller.TOO_MUCH_BROKEN)
-    if at >= len(text) and row is not DAMAGED:
-        yield DAMAGED  # the file ends before the list does

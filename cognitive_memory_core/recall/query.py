@@ -196,8 +196,7 @@ def _place_of(item: Showable) -> Scope:
     if isinstance(item, Message):
         return item.scene.scope
     if isinstance(item, Profile):
-        key = item.key
-        return Scope(key.agent, "group" if key.group_id else "private", key.group_id or key.user_id)
+        return item.key.scope
     return item.scope
 
 

@@ -285,8 +285,7 @@ async def exported(
             if place in (None, place_of(row)):
                 yield row
         for key in await profiles.keys():
-            learned_in = Scope(key.agent, *(("group", key.group_id) if key.group_id else ("private", key.user_id)))
-            if user_id in (None, key.user_id) and place in (None, learned_in) and (current := await profiles.find(key)):
+            if user_id in (None, key.user_id) and place in (None, key.scope) and (current := await profiles.find(key)):
                 yield await edited(current)
                 for one in reversed(await profiles.revisions(key)):
                     yield replace(one, profile=await edited(one.profile))

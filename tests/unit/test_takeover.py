@@ -49,7 +49,7 @@ async def test_what_cannot_be_read_is_reported_and_the_rest_comes(
 ) -> None:
     """Damaged rows and places without a number are named with the command that brings them; others come over."""
     good, nameless = summary(1, GROUP), summary(2)
-    text = f"[{json.dumps(good)}, oops, {json.dumps(nameless)}, 7"
+    text = f"[{json.dumps(good)}, 7, {json.dumps(nameless)}, oops"
     (tmp_path / "end_summaries.json").write_text(text, "utf-8")
     assert await events_of(tmp_path) == [good["summary"]]
     said = [record.getMessage() for record in caplog.records]
