@@ -31,7 +31,7 @@ from ..lifecycle import get_memory
 from ..limits import complain
 from ..onebot import spoken, v11, worded
 from ..scene import find_scene, is_captured, line_id
-from .entry import Call, objection, superuser_objection
+from .entry import Call, check_admin, check_superuser
 
 PAUSE = 1.5  # seconds between two calls
 PATIENCE = 30.0  # seconds for one answer
@@ -215,11 +215,12 @@ async def take_in(call: Call) -> str:
     """Take in the history of this place, stop that, or let the owner of the group do it."""
     said, scope = call.text.casefold(), call.here.scope
     if said in replies.commands.ALLOW | replies.commands.FORBID:
-        return await superuser_objection(call.bot, call.event) or await _allow(
-            scope, is_allowed=said in replies.commands.ALLOW
-        )
-    if refusal := await _refusal(call):
-        return refusal
+        await check_superuser(call)
+        return await _allow(scope, is_allowed=said in replies.commands.ALLOW)
+    is_superuser = await SUPERUSER(call.bot, call.event)
+    if not (is_superuser or scope.key in await asyncio.to_thread(_allowed)):
+        return replies.commands.OPERATOR_ONLY
+    await check_admin(call, replies.commands.OPERATOR_ONLY, OWNERS)
     if said in replies.commands.STOP:
         if scope in _stopping:
             _stopping[scope].set()
@@ -271,15 +272,6 @@ async def _tell(call: Call, text: str) -> None:
             await call.bot.send(call.event, spoken(call.bot, text))
     except AdapterException as refused:
         complain(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
-
-
-async def _refusal(call: Call) -> str:
-    """Return why the sender may not take in what was said here; "" for a superuser, and for an owner who may."""
-    if await SUPERUSER(call.bot, call.event):
-        return await superuser_objection(call.bot, call.event)
-    if call.here.scope.key not in await asyncio.to_thread(_allowed):
-        return replies.commands.OPERATOR_ONLY
-    return await objection(call.bot, call.event, replies.commands.OPERATOR_ONLY, OWNERS)
 
 
 async def _allow(scope: core.Scope, *, is_allowed: bool) -> str:

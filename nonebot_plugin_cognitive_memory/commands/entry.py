@@ -44,24 +44,24 @@ if TYPE_CHECKING:
 REPLAY = 300.0  # seconds after which a message is no call any more
 
 
-async def objection(
-    bot: Bot, event: Event, refusal: str = replies.commands.NOT_YOURS, roles: Collection[str] = ADMINS
-) -> str:
-    """Return why the sender may not act on what others said here; "" if allowed, as one of ``roles`` is.
+async def check_admin(call: Call, refusal: str = replies.commands.NOT_YOURS, roles: Collection[str] = ADMINS) -> None:
+    """Raise MistakeError unless the sender may act on what others said here, as one of ``roles`` may.
 
     Superusers may, and admins of the group if the platform confirms their role now. The platform must also have the
     same message, because over HTTP anybody who can reach the port could forge the event.
     """
-    if not await SUPERUSER(bot, event):
-        is_admin = await find_admin(bot, event, roles)
+    if not await SUPERUSER(call.bot, call.event):
+        is_admin = await find_admin(call.bot, call.event, roles)
         if not is_admin:
-            return refusal if is_admin is False else replies.commands.ADMIN_UNKNOWN
-    return await _forgery(bot, event)
+            raise core.MistakeError(refusal if is_admin is False else replies.commands.ADMIN_UNKNOWN)
+    await _check_unforged(call.bot, call.event)
 
 
-async def superuser_objection(bot: Bot, event: Event) -> str:
-    """Return why the sender may not use a superuser's command; "" if allowed."""
-    return await _forgery(bot, event) if await SUPERUSER(bot, event) else replies.commands.SUPERUSERS_ONLY
+async def check_superuser(call: Call) -> None:
+    """Raise MistakeError unless the sender may use a superuser's command."""
+    if not await SUPERUSER(call.bot, call.event):
+        raise core.MistakeError(replies.commands.SUPERUSERS_ONLY)
+    await _check_unforged(call.bot, call.event)
 
 
 async def find_admin(bot: Bot, event: Event, roles: Collection[str] = ADMINS) -> bool | None:
@@ -81,32 +81,31 @@ async def find_admin(bot: Bot, event: Event, roles: Collection[str] = ADMINS) ->
     return role in roles if role or not is_v12 else None
 
 
-async def contradiction(bot: Bot, event: Event) -> str:
-    """Return why a call about the sender's own data is refused, because the platform has another message by this id.
+async def check_own(call: Call) -> None:
+    """Raise MistakeError for a call about the sender's own data if the platform has another message by its id.
 
-    "" if it has the same one. A platform that cannot return messages counts as agreeing, so that people can always
-    reach their own data.
+    A platform that cannot return messages counts as agreeing, so that people can always reach their own data.
     """
-    return replies.commands.UNPROVEN if await _is_genuine(bot, event) is False else ""
+    if await _is_genuine(call.bot, call.event) is False:
+        raise core.MistakeError(replies.commands.UNPROVEN)
 
 
-async def _forgery(bot: Bot, event: Event) -> str:
-    """Return why a message may be forged; "" if the platform has it, and nobody else can be the platform.
+async def _check_unforged(bot: Bot, event: Event) -> None:
+    """Raise MistakeError unless the platform has the message, and nobody else can be the platform.
 
     A platform that cannot return messages is believed if a secret guards against forgery.
     """
     is_v11 = isinstance(bot, v11.Bot)
     if is_v11 and not _is_guarded(bot, "onebot_v11_access_token", "onebot_access_token"):
         complain(replies.log.IMPERSONABLE)
-        return replies.commands.UNPROVEN
+        raise core.MistakeError(replies.commands.UNPROVEN)
     is_genuine = await _is_genuine(bot, event)
     if is_genuine is None:
         version, secret = ("v11", "secret") if is_v11 else ("v12", "access_token")
         is_genuine = _is_guarded(bot, f"onebot_{version}_{secret}", f"onebot_{secret}")
-    if is_genuine:
-        return ""
-    complain(replies.log.FORGEABLE if is_v11 else replies.log.FORGEABLE_TWELVE)
-    return replies.commands.UNPROVEN
+    if not is_genuine:
+        complain(replies.log.FORGEABLE if is_v11 else replies.log.FORGEABLE_TWELVE)
+        raise core.MistakeError(replies.commands.UNPROVEN)
 
 
 async def _is_genuine(bot: Bot, event: Event) -> bool | None:
@@ -171,9 +170,14 @@ def show(scene: core.Scene, kind: str, items: Sequence[Listed], first: int = 1) 
     shown.put((scene, kind), {number: item.id for number, item in enumerate(items, first)})
 
 
-def shown_id(scene: core.Scene, kind: str, number: int | None) -> str | None:
-    """Return the id of the item with this number in the list shown last; None if there is none, or no longer."""
-    return (shown.find((scene, kind)) or {}).get(number or 0)
+def shown_id(scene: core.Scene, kind: str, number: int | None, unknown: str) -> str:
+    """Return the id of the item with this number in the list shown last.
+
+    Raises MistakeError with the sentence ``unknown`` if there is none, or no longer.
+    """
+    if item_id := (shown.find((scene, kind)) or {}).get(number or 0):
+        return item_id
+    raise core.MistakeError(unknown)
 
 
 FONTS = "fonts"  # folder in the data directory for the operator's own fonts
@@ -324,14 +328,13 @@ async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command)
         await asyncio.to_thread(import_module, f".{module}", __package__), name
     )
     try:
-        refusal = ""
         if command.who == "superusers":
-            refusal = await superuser_objection(bot, event)
-        if not refusal and command.place not in ("anywhere", scene.kind):
-            refusal = replies.commands.ONLY_IN_GROUPS if command.place == "group" else replies.commands.ONLY_IN_PRIVATE
-        if not refusal and command.who == "admins" and scene.kind == "group":
-            refusal = await objection(bot, event, replies.commands.ADMINS_ONLY)
-        answer = refusal or await carry_out(call)
+            await check_superuser(call)
+        if command.place not in ("anywhere", scene.kind):
+            return replies.commands.ONLY_IN_GROUPS if command.place == "group" else replies.commands.ONLY_IN_PRIVATE
+        if command.who == "admins" and scene.kind == "group":
+            await check_admin(call, replies.commands.ADMINS_ONLY)
+        answer = await carry_out(call)
         return answer[0] if isinstance(answer, tuple) and call.text else answer  # what is said then asks for text
     except core.MistakeError as mistake:
         return str(mistake)

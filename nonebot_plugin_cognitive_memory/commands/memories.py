@@ -24,7 +24,7 @@ from ..lifecycle import get_memory
 from ..limits import Lasting
 from ..onebot import v11, v12, worded
 from ..scene import NAME_LENGTH, agent_of, name_of, qq_id, scene_at
-from .entry import Call, objection, show, shown, shown_id
+from .entry import Call, check_admin, show, shown, shown_id
 
 PAGE, LAST_PAGE = 10, 1_000
 KINDS = ("event", "preference", "knowledge", "experience")
@@ -66,8 +66,6 @@ async def list_events(call: Call) -> str:
 async def show_item(call: Call) -> str:
     """Show one item of the list shown last, with the lines from which it was made."""
     scene, item = call.here, await _numbered(call)
-    if item is None:
-        return replies.commands.NUMBER_UNKNOWN
     if isinstance(item, core.Pin):
         return replies.memories.pin_details(item, setup.settings.zone)
     lines: list[core.Message] = []
@@ -106,10 +104,7 @@ async def search_events(call: Call) -> str:
 async def forget_item(call: Call) -> str:
     """Forget one item of the list shown last."""
     scene, item = call.here, await _numbered(call)
-    if item is None:
-        return replies.commands.NUMBER_UNKNOWN
-    if refusal := await _objection(call, item):
-        return refusal
+    await _check_owner(call, item)
     if isinstance(item, core.Pin):
         await get_memory().unpin(scene, item.id)
         return replies.commands.UNPINNED
@@ -120,13 +115,10 @@ async def forget_item(call: Call) -> str:
 async def correct_item(call: Call) -> str:
     """Replace the text of one item of the list shown last, which keeps its number."""
     scene, item, memory = call.here, await _numbered(call), get_memory()
-    if item is None:
-        return replies.commands.NUMBER_UNKNOWN
     if not call.text:
         return call.usage
     if isinstance(item, core.Pin):
-        if refusal := await _objection(call, item):
-            return refusal
+        await _check_owner(call, item)
         corrected: core.Pin | core.Event = await memory.update_pin(scene, item.id, call.text)
     else:
         corrected = await memory.correct_event(scene, item.id, call.text)
@@ -170,23 +162,23 @@ def _is_about(text: str, query: str) -> bool:
     return any(piece[at : at + 2] in folded for piece in pieces for at in range(max(len(piece) - 1, 1)))
 
 
-async def _numbered(call: Call) -> core.Event | core.Pin | None:
-    """Return the item with the call's number in the list shown last, as it is stored now; None if it is gone."""
-    item_id = shown_id(call.here, "items", call.number)
-    if item_id is None:
-        return None
+async def _numbered(call: Call) -> core.Event | core.Pin:
+    """Return the item with the call's number in the list shown last, as it is stored now."""
+    item_id = shown_id(call.here, "items", call.number, replies.commands.NUMBER_UNKNOWN)
     pin = next((pin for pin in await get_memory().pins(call.here) if pin.id == item_id), None)
-    with suppress(core.UnknownEvent):
+    try:
         return pin or await get_memory().find_event(call.here, item_id)
-    return None
+    except core.UnknownEvent as gone:
+        raise core.MistakeError(replies.commands.NUMBER_UNKNOWN) from gone
 
 
-async def _objection(call: Call, item: core.Event | core.Pin) -> str:
-    """Return why the asker may not change an item; "" for the asker's own, and for admins."""
+async def _check_owner(call: Call, item: core.Event | core.Pin) -> None:
+    """Raise MistakeError unless the item is the asker's own, or the asker is an admin."""
     if isinstance(item, core.Pin):
-        is_own = item.owner_id == call.here.user_id or call.here.kind == "private"
-        return "" if is_own else await objection(call.bot, call.event, replies.commands.ADMINS_ONLY)
-    return "" if _is_own(call.here, item) else await objection(call.bot, call.event)
+        if item.owner_id != call.here.user_id and call.here.kind != "private":
+            await check_admin(call, replies.commands.ADMINS_ONLY)
+    elif not _is_own(call.here, item):
+        await check_admin(call)
 
 
 def _is_own(scene: core.Scene, item: core.Event) -> bool:

@@ -22,7 +22,7 @@ from ..config import setup
 from ..erasure import FILE, erased_person, exported
 from ..lifecycle import get_memory
 from ..onebot import v12, worded
-from .entry import Answer, Call, call_parts, contradiction, is_confirmed
+from .entry import Answer, Call, call_parts, check_own, is_confirmed
 
 SHOWN = 12_000  # characters of an export that are sent where no file can be
 INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)
@@ -66,8 +66,7 @@ async def go_incognito(call: Call) -> str:
 
 async def forget_me(call: Call) -> str:
     """Erase everything of the asker everywhere, after a second call confirms it."""
-    if refusal := await contradiction(call.bot, call.event):
-        return refusal
+    await check_own(call)
     scene = call.here
     if not is_confirmed(scene, "forget_me", scene.user_id, call.message_id):
         return replies.commands.CONFIRM_FORGET_ME

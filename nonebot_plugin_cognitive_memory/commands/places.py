@@ -15,7 +15,7 @@ from ..auto_consider import considerer
 from ..config import setup
 from ..erasure import erased_place
 from ..lifecycle import get_memory, lifetime
-from .entry import Answer, Call, contradiction, find_admin, is_confirmed, objection, show, shown, shown_id
+from .entry import Answer, Call, check_admin, check_own, find_admin, is_confirmed, show, shown, shown_id
 
 LINES, MOST_LINES = 50, 200
 SUMMARY_TOKENS = 600
@@ -64,8 +64,7 @@ async def summarize(call: Call) -> str:
 
 async def clear(call: Call) -> str:
     """Erase this place, after a second call confirms it."""
-    if refusal := await contradiction(call.bot, call.event):
-        return refusal
+    await check_own(call)
     memory, scene = get_memory(), call.here
     newest = tuple(found.id for found in await memory.events(scene, limit=1))
     pins = tuple(pin.id for pin in await memory.pins(scene))
@@ -113,9 +112,7 @@ async def list_beliefs(call: Call) -> str:
 
 async def show_history(call: Call) -> str:
     """Show the versions of a belief, oldest first; each can be restored by its number."""
-    belief_id = shown_id(call.here, "beliefs", call.number)
-    if belief_id is None:
-        return replies.memories.NUMBER_UNKNOWN
+    belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
     versions = await get_memory().belief_history(call.here, belief_id)
     _show(call.here, versions)
     return replies.memories.history(versions, setup.settings.zone)
@@ -135,9 +132,7 @@ async def evolve(call: Call) -> str:
 
 async def retire(call: Call) -> str:
     """Retire a belief of the list shown last; it can be restored."""
-    belief_id = shown_id(call.here, "beliefs", call.number)
-    if belief_id is None:
-        return replies.memories.NUMBER_UNKNOWN
+    belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
     belief = await get_memory().retire_belief(call.here, belief_id, "")
     return replies.memories.RETIRED.format(statement=belief.statement)
 
@@ -145,15 +140,10 @@ async def retire(call: Call) -> str:
 async def restore(call: Call) -> str:
     """Restore the item with this number in the list shown last: a belief, an older version, or a forgotten event."""
     if call.here.kind == "private" or shown.find((call.here, "forgotten")):
-        event_id = shown_id(call.here, "forgotten", call.number)
-        if event_id is None:
-            return replies.commands.FORGOTTEN_NUMBER_UNKNOWN
+        event_id = shown_id(call.here, "forgotten", call.number, replies.commands.FORGOTTEN_NUMBER_UNKNOWN)
         return replies.memories.restored(await get_memory().restore_event(call.here, event_id))
-    if refusal := await objection(call.bot, call.event, replies.commands.ADMINS_ONLY):
-        return replies.memories.RESTORE_REFUSED.format(refusal=refusal)
-    belief_id = shown_id(call.here, "beliefs", call.number)
-    if belief_id is None:
-        return replies.memories.NUMBER_UNKNOWN
+    await check_admin(call, replies.memories.RESTORE_REFUSED)
+    belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
     belief = await get_memory().restore_belief(call.here, belief_id)
     return replies.memories.RESTORED.format(statement=belief.statement)
 
@@ -168,9 +158,8 @@ async def suggest(call: Call) -> str:
     accept = replies.memories.DECISIONS.get(word.casefold())
     if accept is None or not number.strip().isdecimal():
         return call.usage
-    suggestion_id = shown_id(call.here, "suggestions", int(number.strip()[:9]))
-    if suggestion_id is None:
-        return replies.memories.SUGGESTION_UNKNOWN
+    number_shown = int(number.strip()[:9])
+    suggestion_id = shown_id(call.here, "suggestions", number_shown, replies.memories.SUGGESTION_UNKNOWN)
     await get_memory().decide_suggestion(call.here, suggestion_id, accept)
     return replies.memories.ACCEPTED if accept else replies.memories.DISMISSED
 

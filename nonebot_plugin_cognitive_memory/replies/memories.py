@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 
 import cognitive_memory_core as core
 
-from .commands import NO_PAGE, NOTHING_FORGOTTEN, short
+from .commands import ADMINS_ONLY, NO_PAGE, NOTHING_FORGOTTEN, short
 
 LATEST = 20  # lines shown instead of a summary
 SOURCES = 8  # lines that an item's details quote
@@ -198,7 +198,7 @@ NOTHING_YET = "还没有群记忆：群里聊得多了会按时长出来，也�
 NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 群记忆，序号只对你在这里最近看到的那一次有效（10 分钟）"
 RETIRED = "不再用这条了：{statement}\n以后也不会自动记回来；想找回：先发 /记忆 群记忆，再发 /记忆 恢复 加它的序号"
 RESTORED = "恢复了：{statement}"
-RESTORE_REFUSED = "恢复群记忆：{refusal}；恢复自己忘掉的：先发送 /记忆 列表 已忘"
+RESTORE_REFUSED = f"恢复群记忆：{ADMINS_ONLY}；恢复自己忘掉的：先发送 /记忆 列表 已忘"
 _CHANGES_UNDONE = (
     "注“演化”的，是机器人读了聊天自己改的。觉得不对，先发 /记忆 群记忆 看序号（比如 3）：\n"
     "不要这一条：/记忆 淘汰 3；又想要了：/记忆 恢复 3\n"
