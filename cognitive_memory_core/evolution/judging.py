@@ -42,22 +42,17 @@ LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
 
 @dataclass(frozen=True)
 class Support:
-    """The lines that say a statement (``said``) or agree to it, oldest first, and the people who refused it.
+    """The lines that say a statement (``said``), these and the agreeing ones (``lines``), and who refused it.
 
     ``people`` are those whose word counts: who were seen in the place a week before they said it. ``telling`` are those
     of them whose own line has words of the statement.
     """
 
     said: tuple[Message, ...] = ()
-    agreed: tuple[Message, ...] = ()
+    lines: tuple[Message, ...] = ()
     refusing: frozenset[str] = frozenset()
     people: frozenset[str] = frozenset()
     telling: frozenset[str] = frozenset()
-
-    @property
-    def lines(self) -> tuple[Message, ...]:
-        """All lines, oldest first."""
-        return (*self.said, *self.agreed)
 
     @property
     def is_refused(self) -> bool:
@@ -114,24 +109,19 @@ class NumberedChat:
         last = {line.sender_id: line.id for line in sorted((*said, *agreed, *refused), key=lambda one: at[one.id])}
         refusing = frozenset(line.sender_id for line in refused if last[line.sender_id] == line.id)
         said = [line for line in said if line.sender_id not in refusing]
-        answered = list(
-            said
-        )  # an agreeing line shares a word with the statement, replies to a line, or follows closely
+        lines = list(said)  # an agreeing line shares a word with the statement, replies to a line, or follows closely
         for line in agreed:
-            is_reply = line.reply_to is not None and any(line.reply_to == one.id for one in answered)
-            is_near = any(0 < at[line.id] - at[one.id] <= NEAR for one in answered)
-            does_answer = is_reply or is_near or self.shares(statement, line.text, of_either=True)
-            if line.sender_id not in refusing and does_answer:
-                answered.append(line)
-        settled = [
-            line
-            for line in answered
-            if (person := self._people.get(line.sender_id)) is not None and person.is_settled(line.sent_at)
-        ]
-        telling = (line.sender_id for line in settled if self.shares(statement, line.text, of_either=True))
-        people = frozenset(line.sender_id for line in settled)
-        agreeing = tuple(line for line in answered if line not in said)
-        return Support(tuple(said), agreeing, refusing, people, frozenset(telling))
+            does_answer = any(line.reply_to == one.id or 0 < at[line.id] - at[one.id] <= NEAR for one in lines)
+            if line.sender_id not in refusing and (does_answer or self.shares(statement, line.text, of_either=True)):
+                lines.append(line)
+        people: set[str] = set()
+        telling: set[str] = set()
+        for line in lines:
+            person = self._people.get(line.sender_id)
+            if person and person.is_settled(line.sent_at):
+                people.add(person.id)
+                telling |= {person.id} if self.shares(statement, line.text, of_either=True) else set()
+        return Support(tuple(said), tuple(lines), refusing, frozenset(people), frozenset(telling))
 
     def shares(self, statement: str, text: str, *, of_either: bool = False) -> bool:
         """Return whether a text has a share of a statement's words, names apart, and more than single characters.
@@ -201,14 +191,14 @@ class Judgement:
             label = proposal.old_id.strip()
             belief = by_label.get(label.upper()) or by_label.get(label)
             if proposal.action == "create":
-                reason = self._create(proposal)
+                reason = self._write(None, proposal)
             elif belief is None:
                 reason = "unknown"
             elif belief.id in self._told:
                 reason = "duplicate"
             else:
                 self._told.add(belief.id)
-                change = {"keep": self._keep, "update": self._update, "delete": self._delete}[proposal.action]
+                change = {"keep": self._keep, "update": self._write, "delete": self._delete}[proposal.action]
                 reason = change(belief, proposal)
             if reason is not None:
                 self.rejected[reason] += 1
@@ -232,39 +222,54 @@ class Judgement:
             after = replace(confirmed(belief, len(people), self.now), updated_at=self.now)
             self.edits.append(BeliefEdit(_supported(after, news), belief))
 
-    def _update(self, belief: Belief, proposal: Proposal) -> str | None:
+    def _write(self, before: Belief | None, proposal: Proposal) -> str | None:
+        """Store a statement as a new belief or as the next version of ``before``."""
         statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
-        if duplicate_key(statement) == belief.key:
-            return self._keep(belief, proposal)
-        reason, support = self._supported(statement, proposal, belief)
+        if before and duplicate_key(statement) == before.key:
+            return self._keep(before, proposal)
+        reason, support = self._supported(statement, proposal, before)
         if reason:
             return reason
-        now = self.now
-        raised = confirmed(belief, max(len(support.people), 1), now)
-        after = replace(
-            raised,
-            id=derived_id(belief.chain_id, belief.version + 1, self.run_id),
-            statement=statement,
-            version=belief.version + 1,
-            parent_id=belief.id,
-            tags=proposal.tags or belief.tags,
-            change_summary=proposal.reason,
-            updated_at=now,
-            message_ids=(),
-            event_ids=(),
-            supporters=(),
-        )
-        self._note(_supported(after, support.lines), belief, proposal.reason)
+        if before is None and len(self._standing) >= self.most:
+            return "too_many"
+        people, now, scope = len(support.people), self.now, self.job_context.place
+        if before is None:  # an admin counts as several
+            strength = first_strength(max(people, LEAST_PEOPLE))
+            after = Belief(
+                derived_id(self.run_id, duplicate_key(statement)),
+                scope,
+                statement,
+                tags=proposal.tags,
+                strength=strength,
+                change_summary=proposal.reason,
+                created_at=now,
+                updated_at=now,
+                weighed_at=now,
+            )
+        else:
+            after = replace(
+                confirmed(before, max(people, 1), now),
+                id=derived_id(before.chain_id, before.version + 1, self.run_id),
+                statement=statement,
+                version=before.version + 1,
+                parent_id=before.id,
+                tags=proposal.tags or before.tags,
+                change_summary=proposal.reason,
+                updated_at=now,
+                message_ids=(),
+                event_ids=(),
+                supporters=(),
+            )
+        after = _supported(after, support.lines)
+        change = logged("update" if before else "create", after, before, proposal.reason, now)
+        self.edits.append(BeliefEdit(after, before, change))
+        self._standing[before.id if before else after.id] = statement
         return None
 
     def _delete(self, belief: Belief, proposal: Proposal) -> str | None:
         support = self.chat.support(belief.statement, proposal)
-        if not belief.is_asleep and not support.said:
-            return "unfounded"
-        if not belief.is_asleep and support.is_refused:
-            return "contrary"
-        if not belief.is_asleep and not support.suffices(self._named(belief.statement)):
-            return "alone"
+        if not belief.is_asleep and (reason := self._doubt(belief.statement, support)):
+            return reason
         if self._deleted >= max(len(self.beliefs) // DELETED, 1):
             return "too_many_deletions"
         self._deleted += 1
@@ -273,33 +278,6 @@ class Judgement:
         self.edits.append(BeliefEdit(retired, belief, change))
         del self._standing[belief.id]
         return None
-
-    def _create(self, proposal: Proposal) -> str | None:
-        statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
-        reason, support = self._supported(statement, proposal, None)
-        if reason:
-            return reason
-        if len(self._standing) >= self.most:
-            return "too_many"
-        now, scope = self.now, self.job_context.place
-        belief = Belief(
-            derived_id(self.run_id, duplicate_key(statement)),
-            scope,
-            statement,
-            tags=proposal.tags,
-            strength=first_strength(max(len(support.people), LEAST_PEOPLE)),  # an admin counts as several
-            change_summary=proposal.reason,
-            created_at=now,
-            updated_at=now,
-            weighed_at=now,
-        )
-        self._note(_supported(belief, support.lines), None, proposal.reason)
-        return None
-
-    def _note(self, after: Belief, before: Belief | None, reason: str) -> None:
-        change = logged("update" if before else "create", after, before, reason, self.now)
-        self.edits.append(BeliefEdit(after, before, change))
-        self._standing[after.id if before is None else before.id] = after.statement
 
     def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[str | None, Support]:
         """Return why a statement must not be stored (None if it may be), and who supports it."""
@@ -314,10 +292,8 @@ class Judgement:
             chat.shares(before.statement, text) for text in (statement, *(line.text for line in support.lines))
         ):
             return "drift", support  # the update names the wrong belief
-        if support.is_refused:
-            return "contrary", support
-        if not support.suffices(self._named(statement)):
-            return "alone", support
+        if reason := self._doubt(statement, support):
+            return reason, support
         zone = job_context.when.tzinfo
         lines = [Line(line.text, line.sent_at.astimezone(zone)) for line in support.lines]
         lines += [Line(before.statement)] if before else []
@@ -348,9 +324,12 @@ class Judgement:
         others = (text for one, text in self._standing.items() if one != own)
         return "duplicate" if key in map(duplicate_key, others) else None
 
-    def _named(self, statement: str) -> set[str]:
-        """Return the members whom a statement names: what they say of themselves is not yet the group's word."""
-        return {one for ids in members_named(statement, self.job_context.people) for one in ids}
+    def _doubt(self, statement: str, support: Support) -> str | None:
+        """Return why the group does not stand behind a statement; what members say of themselves is not its word."""
+        if not support.said:
+            return "unfounded"
+        named = {one for ids in members_named(statement, self.job_context.people) for one in ids}
+        return "contrary" if support.is_refused else None if support.suffices(named) else "alone"
 
 
 def _supported(belief: Belief, lines: Sequence[Message]) -> Belief:

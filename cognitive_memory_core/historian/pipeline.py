@@ -32,7 +32,7 @@ from ..store.ledger import Ledger
 from ..store.messages import MessageLog
 from ..store.names import NameBook
 from ..text.characters import cleared_on_erasure, folded
-from ..text.names import TextMask, clean_name, named
+from ..text.names import blanked, clean_name, named
 from ..text.people import MYSELF, spoken
 from ..text.statements import is_leaning_word, offences_in
 from ..text.terms import query_terms
@@ -228,8 +228,9 @@ def is_timeless(text: str, names: Collection[str] = ()) -> bool:
     """Return whether the same words of the same person mean the same on any day, even as a quotation."""
     if any(mention.kind == "yearless" for mention in mentions(text)):  # recurs every year
         return False
-    mask = TextMask(len(text), named(text, names, is_leaning_word))
-    return all(folded(one.word) in MYSELF for one in offences_in(text, mask, with_group=True))
+    return all(
+        folded(one.word) in MYSELF for one in offences_in(text, named(text, names, is_leaning_word), with_group=True)
+    )
 
 
 def _terms_of(text: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -242,7 +243,7 @@ def _terms_of(text: str, names: Iterable[str]) -> tuple[str, ...]:
 def _terms(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
-    return tuple(query_terms(TextMask(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)))
+    return tuple(query_terms(blanked(text, (*spans, *named(text, names, is_leaning_word)))))
 
 
 def _texts(work: Turn | Dialogue, asked: Sequence[str]) -> Iterable[tuple[str, str]]:

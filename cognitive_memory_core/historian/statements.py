@@ -22,7 +22,7 @@ from ..domain.message import Message
 from ..domain.turn import JobContext, Person, Turn
 from ..prompts.answers import StatementAnswer
 from ..text.characters import cleared_on_erasure
-from ..text.names import TextMask, clean_name, named, one_line, plain, short_form
+from ..text.names import blanked, clean_name, named, one_line, plain, short_form
 from ..text.people import foreign_ids, ids_by_name, ids_in, ids_of, labelled, name_forms, spoken
 from ..text.retelling import shared
 from ..text.statements import Line, Offence, offences, strange_figures, values_of
@@ -289,7 +289,7 @@ def judge(text: str, original: str, given: GivenLines, job_context: JobContext) 
     names = tuple(name for name in called(job_context) if name in read or name in heard)
     spans = [match.span() for match in _ID_LABEL.finditer(read)]  # labels, names and times: any rewrite may add them
     spans += [(mention.start, mention.stop) for mention in mentions(read)]
-    if not _WORD.search(TextMask(len(read), (*spans, *named(read, names, lambda _: False))).blanked(read)):
+    if not _WORD.search(blanked(read, (*spans, *named(read, names, lambda _: False)))):
         return Verdict(faults=("empty",))
 
     written, said = plain(read), plain(heard)
@@ -365,7 +365,7 @@ def tokens_of(text: str, names: tuple[str, ...]) -> frozenset[str]:
     """Return the pairs of characters, words and numbers of a text, without names, ids, dates and function words."""
     spans = [found.span() for found in _LABEL.finditer(text)]
     spans += [(found.start, found.stop) for found in mentions(text) if found.kind in ("absolute", "yearless")]
-    blank = TextMask(len(text), (*spans, *named(text, names, is_time))).blanked(text)
+    blank = blanked(text, (*spans, *named(text, names, is_time)))
     found: set[str] = set()
     for run, word in pieces_of(blank):
         found.update((word,) if word else map(add, run, run[1:]))

@@ -410,33 +410,25 @@ _ACTIONS: Mapping[str, ProposedAction] = {**{action: action for action in ACTION
 
 
 def proposals_in(text: str) -> Proposals:
-    """Return the readable objects of an answer; raises BadAnswer if there are none and it does not say ``none``.
+    """Return the readable lines of an answer; raises BadAnswer if there are none and it does not say ``none``.
 
-    Fences, comments and prose between the objects are skipped. Objects that a model spread over several lines, or put
-    into one list, are read too. A line that begins an object but is not JSON is repaired; if that fails it is counted.
+    Each line is read by itself, and repaired if it is not JSON. Fences, comments and prose are skipped; a line that
+    begins an object and has none with an action is counted.
     """
     if len(text) > LONGEST_ANSWER:
         raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST_ANSWER))
-    said = _THOUGHTS.sub("", text)
-    decoder, at = json.JSONDecoder(), said.find("{")
     rows: list[Row] = []
     unreadable = 0
-    while at >= 0 and len(rows) + unreadable < MOST_ROWS:
-        try:
-            value, end = decoder.raw_decode(said, at)
-        except (ValueError, RecursionError):
-            line = said[at:].partition("\n")[0]
-            value, end = None, at + len(line)
-            if len(line) <= LONGEST_LINE and "}" in line:  # else it was cut off, or is too long to be repaired
-                with suppress(ValueError, RecursionError):
-                    value = repair_json(line.rstrip(",;，； "), return_objects=True, skip_json_loads=True)
+    for line in _THOUGHTS.sub("", text).splitlines():
+        begun = line[line.find("{") :].rstrip(",;，； ") if "{" in line else ""
+        if not begun or len(rows) + unreadable >= MOST_ROWS:
+            continue
         found: list[Row] = []
-        for row in rows_of(value) or []:
-            lists = () if "action" in row else (cast("object", one) for one in row.values() if isinstance(one, list))
-            found += [row] if "action" in row else (one for listed in lists for one in rows_of(listed) or ())
+        if len(begun) <= LONGEST_LINE and "}" in begun:  # else it was cut off, or is too long to be repaired
+            with suppress(ValueError, RecursionError):
+                found = [row for row in rows_of(repair_json(begun, return_objects=True)) or () if "action" in row]
         rows += found
         unreadable += not found
-        at = said.find("{", end)
 
     kept, idle = list[Proposal](), 0
     for row in rows[:MOST_ROWS]:

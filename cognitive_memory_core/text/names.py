@@ -166,6 +166,7 @@ def is_said_by_hidden(line: str, hide: Callable[[str], str]) -> bool:
 
 
 Span = tuple[int, int]
+MASK = "\u9f98"  # stands for what is not read as words: a character next to which no word begins or ends
 _QUOTED = re.compile(
     "《[^《》]*》|“[^“”]*”|「[^「」]*」|『[^『』]*』|【[^【】]*】"
     '|"[^"\n]*"|`[^`\n]*`|(?:https?|ftp)://[!-~]+|(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}'
@@ -176,28 +177,12 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _QUOTATION = re.compile(r"[^“”]{0,60}[：:]\s*“(.+)”[^“”]{0,40}$", re.DOTALL)
 
 
-class TextMask:
-    """The positions in one text whose characters are not read as words."""
-
-    def __init__(self, length: int, spans: Iterable[Span] = ()) -> None:
-        """Mask the characters of the spans."""
-        self._marks = bytearray(length)
-        for start, stop in spans:
-            self._marks[start:stop] = b"\x01" * (min(stop, length) - start)
-
-    def touches(self, start: int, stop: int) -> bool:
-        """Return whether any of the characters is masked."""
-        return any(self._marks[start:stop])
-
-    def blanked(self, text: str) -> str:
-        """Return the text with each masked character replaced by a space."""
-        chars, start = list(text), self._marks.find(1)
-        while start >= 0:
-            stop = self._marks.find(0, start)
-            stop = len(chars) if stop < 0 else stop
-            chars[start:stop] = " " * (stop - start)
-            start = self._marks.find(1, stop)
-        return "".join(chars)
+def blanked(text: str, spans: Iterable[Span], by: str = " ") -> str:
+    """Return a text of the same length, with each character of the spans replaced."""
+    chars = list(text)
+    for start, stop in spans:
+        chars[start:stop] = by * (min(stop, len(chars)) - start)
+    return "".join(chars)
 
 
 def quoted(text: str) -> Iterator[Span]:

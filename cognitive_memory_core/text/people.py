@@ -13,7 +13,7 @@ from .. import sentences
 from ..domain.event import Event, Label, exchange, label_of
 from ..domain.turn import Person
 from .characters import cleared_on_erasure
-from .names import NAME_LENGTH, TextMask, clean_name, defused, is_whole, plain, short_form
+from .names import NAME_LENGTH, blanked, clean_name, defused, is_whole, plain, short_form
 from .statements import is_leaning_word, numbers_in
 from .terms import FUNCTION_WORDS, telling
 from .time.time_words import mentions
@@ -66,7 +66,7 @@ def foreign_ids(text: str, source: str, ids_by_name: Mapping[str, Collection[str
     ``source`` is the whole input; it has a number also with gaps or in thousands (1.2万). ``ids_by_name`` maps each
     name to the ids of all who have or had it; the longest name that ends at a bracket counts.
     """
-    undated = TextMask(len(text), ((one.start, one.stop) for one in mentions(text))).blanked(text)
+    undated = blanked(text, ((one.start, one.stop) for one in mentions(text)))
     long = [match[0] for match in _NUMBER.finditer(undated) if len(_GAP.sub("", match[0])) >= BARE_ID]
     known = {*ids}
     if long:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..domain.event import EventKind
 from .characters import cleared_on_erasure, folded, lazy
-from .names import Span, TextMask, named, plain, quoted
+from .names import MASK, Span, blanked, named, plain, quoted
 from .time.time_rules import Lean, TimeSpan
 from .time.time_words import READ, clocks, is_time, leaning, mentions
 from .time.vocabulary import worth
@@ -97,8 +97,7 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=256)  # the gate reads a statement once for its answer and once for the event
 def _offences(text: str, names: tuple[str, ...]) -> tuple[Offence, ...]:
-    mask = TextMask(len(text), [*quoted(text), *named(text, names, is_leaning_word)])
-    return tuple(offences_in(text, mask))
+    return tuple(offences_in(text, [*quoted(text), *named(text, names, is_leaning_word)]))
 
 
 @cleared_on_erasure
@@ -108,21 +107,17 @@ def is_leaning_word(word: str) -> bool:
     return any(pattern.fullmatch(word) for pattern in (_PERSON, _PLACE, _GROUP)) or is_time(word)
 
 
-def offences_in(text: str, mask: TextMask, *, with_group: bool = False) -> list[Offence]:
-    """Return the offences outside the mask, in textual order; with ``with_group`` also words such as 群里."""
-    read, found = folded(text[:READ]), list[tuple[int, Offence]]()
-    fine = TextMask(len(read), (match.span() for match in _FINE.finditer(read)))
+def offences_in(text: str, masked: Iterable[Span], *, with_group: bool = False) -> list[Offence]:
+    """Return the offences outside the masked spans, in textual order; with ``with_group`` also words such as 群里."""
+    read, found = blanked(text[:READ], masked, MASK), list[tuple[int, Offence]]()
+    words = blanked(folded(read), (match.span() for match in _FINE.finditer(folded(read))), MASK)
     for kind, pattern in _PATTERNS if with_group else _PATTERNS[:-1]:
-        for match in pattern.finditer(read):
-            start, stop = match.span()
-            word = text[start:stop]
+        for match in pattern.finditer(words):
+            word = text[match.start() : match.end()]
             # US, ME and MY are acronyms in a text that is not all upper case
-            is_acronym = word.isascii() and word.isupper() and len(word) > 1 and not text.isupper()
-            if not (mask.touches(start, stop) or fine.touches(start, stop) or is_acronym):
-                found.append((start, Offence(kind, word)))
-    for mention in leaning(text):
-        if not mask.touches(mention.start, mention.stop):
-            found.append((mention.start, Offence("time", text[mention.start : mention.stop])))
+            if not (word.isascii() and word.isupper() and len(word) > 1 and not text.isupper()):
+                found.append((match.start(), Offence(kind, word)))
+    found += [(one.start, Offence("time", text[one.start : one.stop])) for one in leaning(read)]
     return [offence for _, offence in sorted(found, key=lambda one: one[0])]
 
 
@@ -205,7 +200,7 @@ class _Figures:
 @lru_cache(maxsize=512)  # the lines of a job and the facts of a profile are compared with each statement made of them
 def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figures:
     rest = plain(text)
-    rest = _blanked(rest, (*(one.span() for one in ID_LABEL.finditer(rest)), *named(rest, names, is_time)))
+    rest = blanked(rest, (*(one.span() for one in ID_LABEL.finditer(rest)), *named(rest, names, is_time)))
     found = [one for one in mentions(rest) if one.kind not in ("now", "vague")]
     dated = [one for one in found if one.kind not in ("open", "habit") or not _WEEKDAY.search(one.text)]
     days: list[tuple[str, tuple[TimeSpan, ...]]] = []
@@ -215,9 +210,9 @@ def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figur
         of_word = tuple(TimeSpan(span.start + step, span.stop + step) for span in spans for step in steps)
         days.append((rest[one.start : one.stop], of_word))
     weekdays = list(_WEEKDAY.finditer(rest))
-    rest = _blanked(rest, (*((one.start, one.stop) for one in found), *(one.span() for one in weekdays)))
+    rest = blanked(rest, (*((one.start, one.stop) for one in found), *(one.span() for one in weekdays)))
     times = list(clocks(rest))
-    every = list(numbers_in(_blanked(rest, [(start, stop) for start, stop, _, _ in times])))
+    every = list(numbers_in(blanked(rest, [(start, stop) for start, stop, _, _ in times])))
     return _Figures(
         tuple(days),
         frozenset(one[1].replace("天", "日") for one in weekdays),
@@ -225,10 +220,6 @@ def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figur
         tuple((word, value) for word, value in every if word[0].isascii() or value > _FEW),
         frozenset(value for _, value in every),
     )
-
-
-def _blanked(text: str, spans: Iterable[Span]) -> str:
-    return TextMask(len(text), spans).blanked(text)
 
 
 def numbers_in(text: str) -> Iterator[tuple[str, float]]:

@@ -29,12 +29,10 @@ from tests.support.clock import NOON
         '# 结果\n// 注释\n好的，如下：\n{"action": "keep", "memory_id": "B1"}',
         '<think>{"action": "delete", "old_id": "B1"}</think>\n{"action": "keep", "old_id": "B1"}',
         '[{"action": "keep", "old_id": "B1"}]',
-        '{\n  "action": "keep",\n  "old_id": "B1"\n}',
-        '{"changes": [{"action": "keep", "old_id": "B1"}]}',
     ],
 )
 def test_each_line_is_read_as_well_as_it_goes(line: str) -> None:
-    """Missing quotes, a comma too many, fences, comments, bullets, lists and pretty print are read."""
+    """Missing quotes, a comma too many, fences, comments, bullets and lists are read."""
     (row,) = proposals_in(line).rows
     assert (row.action, row.old_id) == ("keep", "B1")
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from ...domain.scope import EARLIEST, LATEST, Interval, checked_zoned
 from ..characters import cleared_on_erasure, folded, lazy
-from ..names import TextMask, named, quoted
+from ..names import MASK, blanked, named, quoted
 from .time_expressions import CHINESE, HOLIDAYS, WESTERN
 from .time_rules import DAY, WEEK, Kind, Lean, SpanReader, TimeFrame, TimeSpan, hours_of, said, written
 from .vocabulary import PARTS, PARTS_OF_DAY, number
@@ -126,15 +126,25 @@ def clock_at_end(text: str) -> re.Match[str] | None:
 def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
     """Return the times of day that a clock time can mean, since midnight; ``part`` is the part of the day beside it.
 
-    Eight o'clock without a part of the day ("") yields two times, in the morning and in the evening.
+    Eight o'clock without a part of the day ("") yields two times, in the morning and in the evening; a time of the
+    following night is above 24 hours.
     """
     if word := said(clock, "word"):
         return ((24 if word in _MIDNIGHT else _NOON) * _HOUR,)
-    hour = _hour(clock, part)
-    if hour is None:
-        hour = number(said(clock, "h", "oc") or "0")
-        return tuple(each * _HOUR + _past_the_hour(clock) for each in ((hour, hour + _NOON) if hour else (0,)))
-    return (hour * _HOUR + _past_the_hour(clock),)
+    hour, minutes = (number(said(clock, *names) or "0") for names in (("h24", "h", "h12", "oc"), ("min", "m24")))
+    past = _HOUR / 2 if said(clock, "half") else (minutes + number(said(clock, "kv") or "0") * 15) * _MINUTE
+    word = said(clock, "part", "ap", "ap24", "ocp", "ocn") or part
+    part = PARTS.get(word, word)
+    if part in _SECOND_HALF and hour <= _NOON:
+        is_night = part in ("晚上", "夜里") and hour % _NOON <= _LATE
+        hour = hour % _NOON + (2 * _NOON if is_night else _NOON)
+    elif part == "中午":
+        hour += _NOON if hour <= _LATE else 0
+    elif part:
+        hour = 0 if hour == _NOON and part not in _SECOND_HALF else hour
+    elif 0 < hour <= _NOON and not said(clock, "h24"):
+        return hour * _HOUR + past, (hour + _NOON) * _HOUR + past
+    return (hour * _HOUR + past,)
 
 
 def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None:
@@ -145,42 +155,17 @@ def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None
     if word:
         first, last = hours_of(PARTS.get(word, word))
         return first * _HOUR, last * _HOUR
-    hour = _hour(match, part)
-    if hour is None:
+    start, *other = times_of(match, part)
+    if other:
         return None
-    start = hour * _HOUR + _past_the_hour(match)
-    if said(match, "half"):
-        stop = start + _HOUR / 2
-    elif said(match, "min", "m24", "kv"):
+    stop = start + (_HOUR / 2 if said(match, "half") else _HOUR)
+    if said(match, "min", "m24", "kv"):
         start, stop = start - _HOUR / 4, start + _HOUR / 4
-    else:
-        stop = start + _HOUR
     if till := said(match, "till"):
         stop = number(till) * _HOUR + (_HOUR / 2 if said(match, "till_half") else 0 * _HOUR)
         while stop <= start:
             stop += _NOON * _HOUR
     return start, stop
-
-
-def _hour(match: re.Match[str], part: str) -> int | None:
-    """Return the hour of the day, above 24 for one of the following night; None without a word for the half day."""
-    hour = number(said(match, "h24", "h", "h12", "oc") or "0")
-    word = said(match, "part", "ap", "ap24", "ocp", "ocn") or part
-    part = PARTS.get(word, word)
-    if not part:
-        return hour if said(match, "h24") or hour > _NOON else None
-    if part in _SECOND_HALF:
-        is_night = part in ("晚上", "夜里") and hour % _NOON <= _LATE
-        return hour % _NOON + (2 * _NOON if is_night else _NOON) if hour <= _NOON else hour
-    if part == "中午":
-        return hour + _NOON if hour <= _LATE else hour
-    return hour % _NOON if hour == _NOON else hour
-
-
-def _past_the_hour(match: re.Match[str]) -> timedelta:
-    if said(match, "half"):
-        return _HOUR / 2
-    return number(said(match, "min", "m24") or "0") * _MINUTE + number(said(match, "kv") or "0") * 15 * _MINUTE
 
 
 READ = 2_000  # characters of a text that are read
@@ -332,8 +317,8 @@ def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[
 
     Names and what is in quotations are left out.
     """
-    mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
-    certain = [one for one in leaning(text) if _CERTAIN.match(one.text) and not mask.touches(one.start, one.stop)]
+    read = blanked(text, [*quoted(text), *named(text, names, is_time)], MASK)
+    certain = [one for one in leaning(read) if _CERTAIN.match(one.text)]
     told = ((one, one.at(when.replace(tzinfo=None))) for one in certain)
     return [(one, written(span.start) + PARTS.get(one.part, one.part)) for one, span in told if span]
 
