@@ -23,34 +23,12 @@ from .database.rows import EVENT, LISTED, bound, bounded, escaped, instant_of, l
 from .profiles import PROFILE, key_values
 from .search.filters import listing_filter
 
-_SEPARATOR = "\x1f"  # between the parts of a scope's key
-_SCOPES = """{name} (scope) AS (
-    SELECT min(scope) FROM {table} WHERE {where} scope >= :begin AND scope < :end UNION ALL
-    SELECT (SELECT min(scope) FROM {table} WHERE {where} scope > {name}.scope AND scope < :end)
-    FROM {name} WHERE {name}.scope IS NOT NULL
-)"""  # by one index step each
-_FOUND = f"""
-WITH RECURSIVE {_SCOPES.format(name="told", table="events", where="retired_at IS NULL AND")},
-{_SCOPES.format(name="spoken", table="messages", where="")}, p (scope, last) AS (
-    SELECT scope, (SELECT max(at) FROM (
-        SELECT max(at_us) AS at FROM messages m WHERE m.scope = found.scope UNION ALL
-        SELECT max(at_us) AS at FROM events e WHERE e.scope = found.scope
-    )) FROM (
-        SELECT scope FROM told WHERE scope IS NOT NULL UNION SELECT scope FROM spoken WHERE scope IS NOT NULL
-    ) found
-)"""
-_NAME = """ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN (
-    SELECT name FROM names n WHERE n.scope = p.scope ORDER BY n.last_us DESC LIMIT 1
-) ELSE ifnull(nullif((
-    SELECT group_name FROM messages m WHERE m.scope = p.scope ORDER BY m.at_us DESC LIMIT 1
-), ''), (
-    SELECT name FROM profiles WHERE agent = :agent AND entity_type = 'group'
-    AND group_id = substr(p.scope, length(:group) + 1)
-)) END, '')"""
-_PLACES = f"""{_FOUND}
-SELECT p.scope, p.last FROM p WHERE p.scope NOT IN (SELECT value FROM json_each(:without)) AND (
-    :text = '' OR p.scope IN (SELECT value FROM json_each(:ids)) OR {_NAME} LIKE '%' || :like || '%' ESCAPE '\\'
-) ORDER BY p.last DESC, p.scope LIMIT :limit OFFSET :offset"""
+_PLACES = """
+SELECT scope, max(last) FROM (
+    SELECT scope, max(at_us) AS last FROM messages WHERE scope >= ?1 AND scope < ?2 GROUP BY scope UNION ALL
+    SELECT scope, max(at_us) FROM events e WHERE scope >= ?1 AND scope < ?2 GROUP BY scope
+    HAVING EXISTS (SELECT 1 FROM events a WHERE a.scope = e.scope AND a.retired_at IS NULL)
+) GROUP BY scope ORDER BY 2 DESC, scope"""
 _COUNTS = (  # from indexes alone
     "SELECT count(*) FROM events INDEXED BY events_standing WHERE scope = ? AND retired_at IS NULL",
     "SELECT count(*) FROM messages WHERE scope = ?",
@@ -133,31 +111,23 @@ class OperatorLists(Table):
 
         Events and lines are counted only for the places of the returned page.
         """
-        begin = _SEPARATOR.join((agent, listing.kind, "") if listing.kind else (agent, ""))
-        end = begin[:-1] + chr(ord(_SEPARATOR) + 1)
+        begin, end = bound(f"{agent}\x1f", f"{agent}\x20")  # the keys of its places
         if listing.place is not None:
-            begin, end = listing.place.key, f"{listing.place.key}\x01"
-        of_group, of_private = Scope(agent, "group", "").key, Scope(agent, "private", "").key
-        values: dict[str, str | int] = {
-            "begin": begin,
-            "end": end,
-            "private": f"{escaped(of_private)}%",
-            "agent": agent,
-            "group": of_group,
-            "text": listing.text,
-            "like": escaped(listing.text),
-            "ids": listed([of_group + listing.text, of_private + listing.text]),
-            "without": listed(of_private + person for person in sorted(listing.without)),
-            "limit": bounded(limit),
-            "offset": bounded(offset),
-        }
-        values = dict(zip(values, bound(*values.values()), strict=True))
+            begin, end = bound(listing.place.key, f"{listing.place.key}\x01")
+        found: list[tuple[Scope, str, datetime]] = []
+        for key, last in connection.execute(_PLACES, (begin, end)).fetchall():
+            scope, text = Scope.of_key(key), listing.text.casefold()
+            is_left_out = scope.kind == "private" and scope.place_id in listing.without
+            if is_left_out or listing.kind not in (None, scope.kind):
+                continue
+            name = _name_of(connection, scope) if text or len(found) < offset + limit else ""
+            if text in ("", scope.place_id.casefold()) or text in name.casefold():
+                found.append((scope, name, instant_of(last)))
         entries: list[PlaceEntry] = []
-        for key, last in connection.execute(_PLACES, values).fetchall():
-            name = connection.execute(f"SELECT {_NAME} FROM (SELECT :scope AS scope) p", {**values, "scope": key})
+        for scope, name, last_at in found[offset : offset + limit]:
             counted = _COUNTS if listing.is_counted else ()
-            counts = [connection.execute(count, (key,)).fetchone()[0] for count in counted]
-            entries.append(PlaceEntry(Scope.of_key(key), name.fetchone()[0], *counts, last_at=instant_of(last)))
+            counts = [connection.execute(count, bound(scope.key)).fetchone()[0] for count in counted]
+            entries.append(PlaceEntry(scope, name, *counts, last_at=last_at))
         return entries
 
     @reads
@@ -219,3 +189,16 @@ class OperatorLists(Table):
             ProfileSource(event_id, text, moment_of(at), bool(merged), bool(fallen))
             for event_id, text, at, merged, fallen in rows
         ]
+
+
+def _name_of(connection: Connection, scope: Scope) -> str:
+    """Return the latest name of a group, or of the person of a private chat; "" if unknown."""
+    if scope.kind == "private":
+        query, values = "SELECT name FROM names WHERE scope = ? ORDER BY last_us DESC LIMIT 1", bound(scope.key)
+    else:
+        latest = "SELECT group_name FROM messages WHERE scope = ? ORDER BY at_us DESC LIMIT 1"
+        portrayed = "SELECT name FROM profiles WHERE agent = ? AND entity_type = 'group' AND group_id = ?"
+        query = f"SELECT ifnull(nullif(({latest}), ''), ({portrayed}))"
+        values = bound(scope.key, scope.agent, scope.place_id)
+    row = connection.execute(query, values).fetchone()
+    return (row and row[0]) or ""
