@@ -61,14 +61,15 @@ class NameObserver:
         """
         now = self.clock.now()
         past = [(scene, min(at, now)) for scene, at in seen]
-        aliases = [Alias(scene.scope, scene.user_id, clean_name(scene.user_name), at, at) for scene, at in past]
+        told: dict[tuple[Scope, str, str], list[datetime]] = {}
         for scene, at in past:
+            told.setdefault((scene.scope, scene.user_id, clean_name(scene.user_name)), []).append(at)
             _remember(self._groups, scene.scope, clean_name(scene.group_name), REMEMBERED_NAMES)
             _remember(self._people, (scene.agent, scene.user_id), clean_name(scene.user_name), REMEMBERED_NAMES)
             if scene.nickname not in ("", scene.user_name):
                 in_private = Scope(scene.agent, "private", scene.user_id)
-                aliases.append(Alias(in_private, scene.user_id, clean_name(scene.nickname), at, at))
-        has_changed = await self.names.note_all(aliases)
+                told.setdefault((in_private, scene.user_id, clean_name(scene.nickname)), []).append(at)
+        has_changed = await self.names.note_all([Alias(*name, min(at), max(at)) for name, at in told.items()])
         if has_changed:
             self.on_changed({scene.scope for scene, _ in past})
         self._waiting.extend(past)
