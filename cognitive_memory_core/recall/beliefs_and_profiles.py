@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +24,7 @@ from ..store.facts import FactBook
 from ..store.profiles import IndexedProfile, ProfileIndex
 from ..tasks import AWAY, PATIENCE, with_timeout
 from ..text.names import clean_name, clean_text
-from ..text.terms import index_terms, query_terms
+from ..text.terms import query_terms
 from .query import QUERY_LENGTH, CurrentNames
 from .ranking import MAX_RESULTS, covered, terms_of
 
@@ -274,22 +273,16 @@ def ranked(
     """
     weight, floor = settings.query.lexical_weight, max(settings.query.min_relevance, LEAST)
     terms, named = tuple(query_terms(said)), said.casefold().lstrip("@")
-    likely: list[tuple[Profile, float | None]] = []
-    for row in rows:
-        profile, similarity = row.profile, None
+    shown = [as_shown(row.profile) for row in rows]
+    texts = [terms_of(one.name, *one.tags, one.summary) for one in shown]
+    hits: list[tuple[bool, ProfileHit]] = []
+    for row, profile, lexical in zip(rows, shown, covered(terms, texts), strict=True):
+        name, identifier = clean_name(profile.name).casefold(), profile.key.user_id or profile.key.group_id
+        is_named, score = named in {name, identifier, f"{name}({identifier})"}, lexical
         if vector is not None and row.vector is not None and len(vector) == len(row.vector):
             cosine = sum(map(mul, vector, row.vector))
-            similarity = embedder.calibration.similarity(cosine) if math.isfinite(cosine) else None
-        written = "\n".join((profile.name, *profile.tags, profile.summary, profile.key.user_id or profile.key.group_id))
-        folded = unicodedata.normalize("NFKC", written).casefold()  # whether any term is there is cheaper than scoring
-        if (1.0 - weight) * (similarity or 0.0) > floor or any(term in folded for term in terms):
-            likely.append((as_shown(profile), similarity))
-    texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one, _ in likely]
-    hits: list[tuple[bool, ProfileHit]] = []
-    for (profile, similarity), lexical in zip(likely, covered(terms, texts, len(rows)), strict=True):
-        name, identifier = clean_name(profile.name).casefold(), profile.key.user_id or profile.key.group_id
-        is_named = named in {name, identifier, f"{name}({identifier})"}
-        score = lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical
+            if math.isfinite(cosine):
+                score = (1.0 - weight) * embedder.calibration.similarity(cosine) + weight * lexical
         hits.append((is_named, ProfileHit(profile, 1.0 if is_named else score)))
     relevant = (one for one in hits if one[1].score > 0.0 and one[1].score >= floor)
     return [hit for _, hit in sorted(relevant, key=lambda one: (-one[1].score, not one[0]))]

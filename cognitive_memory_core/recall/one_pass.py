@@ -174,6 +174,7 @@ class ContextAnswer(Answer):
 
     told: Collection[LineKey] = frozenset()
     lines: FoundLines = field(default_factory=FoundLines)
+    quotes: Sequence[FoundLine] = ()
     line_candidates: Sequence[LineCandidate] = ()  # if it explains
     pins: Sequence[Pin] = ()
     memos: Sequence[Memo] = ()
@@ -191,6 +192,7 @@ def read_context(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | N
     sources, scene, asked = question.sources, question.read_filter.scene, question.settings.query
     with answer.part("lines"):
         _find_quotable(answer, on, shown)
+        _choose_quotes(answer)
     if scene.has_place:
         with answer.part("pins", "ledger"):
             answer.pins = at_once(sources.ledger.notes.pins, on, scene.scope)
@@ -200,9 +202,10 @@ def read_context(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | N
     with answer.part("replaced"):
         newer = _replacing(question, on, [event.id for event in answer.events])
         answer.events, answer.replaced = followed(answer.events, newer, asked.auto_top_k)
-    if answer.lines.lines:
+    _choose_quotes(answer)
+    if answer.quotes:
         with answer.part("quotations", "lexical"):
-            _choose_quotations(answer, on)
+            _surround(answer, on)
     with answer.part("beliefs"):
         if sources.beliefs and scene.group_id and question.query.terms:
             said = question.query.said
@@ -435,44 +438,41 @@ def hit_of(found: FoundLine) -> Hit:
 
 
 def _find_quotable(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | None) -> None:
-    """Find lines that answer the question and are not shown by the caller: more than will be quoted."""
-    question = answer.question
-    asked, scene = question.settings.query, question.read_filter.scene
-    wanted = asked.auto_messages_k + SPARE_LINES if asked.auto_messages_k else 0
-    limit = wanted + len(shown or ()) if wanted else 0
-    found = found_lines(question, on, question.read_filter, limit, asked.auto_decay, OF_CONTEXT)
+    """Find lines that answer the question, more than will be quoted, and note those that the caller shows."""
+    question, asked = answer.question, answer.question.settings.query
+    scene, most = question.read_filter.scene, asked.auto_messages_k
+    limit = most + SPARE_LINES + len(shown or ()) if most else 0
+    answer.lines = found_lines(question, on, question.read_filter, limit, asked.auto_decay, OF_CONTEXT)
     if shown is None:  # lines that are the question itself
-        own = [one.line for one in found.lines if scene.user_id and one.line.sender_id == scene.user_id]
-        since = question.now - ASKING
+        said, since = [one.line for one in answer.lines.lines], question.now - ASKING
+        own = [one for one in said if scene.user_id and one.sender_id == scene.user_id]
         new = [one for one in own if one.scene.scope == scene.scope and one.sent_at >= since]
         shown = [one.id for one in new if one.text.strip() == question.query.said]
     answer.told = {(scene.scope, message_id) for message_id in shown} if scene.has_place else set[LineKey]()
-    chosen, explained = list[FoundLine](), list[LineCandidate]()
-    for one in found.lines:
-        is_told = one.line.key in answer.told
-        cut = "relevance" if one.relevance < asked.min_relevance else "recent" if is_told else None
-        cut = "limit" if cut is None and len(chosen) == wanted else cut
-        if cut is None:
-            chosen.append(one)
-        if question.explains:
+
+
+def _choose_quotes(answer: ContextAnswer) -> None:
+    """Choose the best lines that are relevant, and that neither the caller nor a shown event shows."""
+    asked, quotes, candidates = answer.question.settings.query, list[FoundLine](), list[LineCandidate]()
+    of_events = {key for event in answer.events for key in event.sources}
+    for one in answer.lines.lines:
+        cut = "shown_as_event" if one.line.key in of_events else None
+        cut = "recent" if one.line.key in answer.told else cut
+        cut = "relevance" if one.relevance < asked.min_relevance else cut
+        cut = "limit" if cut is None and len(quotes) == asked.auto_messages_k else cut
+        quotes += [one] if cut is None else []
+        if answer.question.explains:
             told = one.line.as_event(), one.parts, one.relevance, one.factors, one.score
-            explained.append(LineCandidate(*told, cut=cut))
-    answer.lines, answer.line_candidates = replace(found, lines=tuple(chosen)), explained
+            candidates.append(LineCandidate(*told, rank=len(quotes) if cut is None else 0, cut=cut))
+    answer.quotes, answer.line_candidates = quotes, candidates
 
 
-def _choose_quotations(answer: ContextAnswer, on: Snapshot) -> None:
-    """Choose the best lines from which no shown event was made; the best of them get the lines that follow them.
-
-    A line is shown once, and none that the caller shows.
-    """
-    question = answer.question
+def _surround(answer: ContextAnswer, on: Snapshot) -> None:
+    """Read the lines that the quotes reply to, and those that follow the best of them; each line is shown once."""
     told = {*answer.told, *(key for event in answer.events for key in event.sources)}
-    chosen = [one for one in answer.lines.lines if one.line.key not in told][: question.settings.query.auto_messages_k]
-    answer.lines = replace(answer.lines, lines=tuple(chosen))
-    if chosen:
-        question.sources.ledger.corpora.surround(on, chosen, question.read_filter, FOLLOWED)
-    told |= {one.line.key for one in chosen}
-    for one in chosen:
+    told |= {one.line.key for one in answer.quotes}
+    answer.question.sources.ledger.corpora.surround(on, answer.quotes, answer.question.read_filter, FOLLOWED)
+    for one in answer.quotes:
         after = list[Message]()
         for line in one.after:
             if line.key in answer.told:

@@ -24,7 +24,7 @@ from .beliefs_and_profiles import vector_of
 from .one_pass import Answer, ContextAnswer, Question, Sources, read_context, read_hits, read_memos
 from .query import Query, embedded_text, query_of
 from .ranking import Explanation
-from .render import newest, rendered, section_tokens, with_ranks
+from .render import newest, rendered, section_tokens
 
 LONG = 300  # characters; a longer query is parsed in a thread
 FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
@@ -79,7 +79,7 @@ class Recall:
         answer, context = await self._built(scene, text, budget, self._settings.current, shown)
         events = [event.id for event in answer.events]
         self._tally.recalled(events)
-        return replace(context, sources=(*events, *(one.line.id for one in answer.lines.lines)))
+        return replace(context, sources=(*events, *(one.line.id for one in answer.quotes)))
 
     async def explained(
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
@@ -88,7 +88,7 @@ class Recall:
         used, consent = settings or self._settings.current, self.sources.consent
         answer, context = await self._built(scene, text, budget, used, None, explains=True)
         admits = consent.present_filter(scene).admits
-        lines = sorted(with_ranks(answer), key=lambda one: (one.rank == 0, one.rank, -one.score))
+        lines = sorted(answer.line_candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
         found = sorted(answer.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
         visible = [one for one in found if admits(one.event)]
         named = await self.sources.names.of([one.event for one in visible])

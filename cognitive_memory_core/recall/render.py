@@ -23,7 +23,6 @@ from ..text.people import callname, name_and_id, spoken
 from ..text.terms import sentences_of, token_count
 from .one_pass import ContextAnswer
 from .query import Names, with_present_names
-from .ranking import LineCandidate
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
@@ -71,7 +70,12 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         for event in answer.events
         if admits(event)
     ]
-    quotes = quotations(answer)
+    admits_line = consent.present_filter(scene).admits_line
+    quotes = [
+        replace(one, after=tuple(filter(admits_line, one.after)))
+        for one in answer.quotes
+        if admits_line(one.line) and (one.replied is None or admits_line(one.replied))
+    ]
     parts = [
         Part("rest", titles.TITLE_PINS, [f"- {quoted(pin.text)}" for pin in own if consent.admits(scene, pin)], True),
         Part("profiles", titles.TITLE_PERSON, persons),
@@ -101,28 +105,6 @@ def newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
     """Return the ``limit`` newest memos without duplicates, newest last."""
     once = {memo.id: memo for memo in memos}
     return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:] if limit > 0 else []
-
-
-def quotations(answer: ContextAnswer) -> list[FoundLine]:
-    """Return the lines to quote, checked again."""
-    question, quotes = answer.question, list[FoundLine]()
-    admits = question.sources.consent.present_filter(question.read_filter.scene).admits_line
-    for one in answer.lines.lines:
-        if admits(one.line) and (one.replied is None or admits(one.replied)):
-            quotes.append(replace(one, after=tuple(filter(admits, one.after))))
-    return quotes[: question.settings.query.auto_messages_k]
-
-
-def with_ranks(answer: ContextAnswer) -> list[LineCandidate]:
-    """Return the candidates of the quotations, each with its rank among these, or why it is none of them."""
-    ranks = {one.line.key: rank for rank, one in enumerate(quotations(answer), 1)}
-    told = {key for event in answer.events for key in event.sources}
-    candidates = list[LineCandidate]()
-    for one in answer.line_candidates:
-        (key,) = one.line.sources
-        rank, dropped = ranks.get(key, 0), "shown_as_event" if key in told else "limit"
-        candidates.append(replace(one, rank=rank, cut=one.cut or (None if rank else dropped)))
-    return candidates
 
 
 # one line for each item
