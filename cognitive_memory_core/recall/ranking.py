@@ -233,23 +233,30 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
     The reduced score is ``score * (1 - diversity * overlap)`` with the largest Jaccard overlap of terms with a chosen
     one. It becomes the candidate's score, so that scores still decrease along the list.
     """
-    waiting, chosen = [*candidates], list[Candidate]()
-    words = [terms_of(*one.event.wording) for one in waiting]
-    overlaps = [0.0] * len(waiting)
+    words = dict[int, frozenset[str]]()
+    overlaps, compared = [0.0] * len(candidates), [0] * len(candidates)  # the largest with so many chosen ones
+    waiting, chosen = [*range(len(candidates))], list[int]()
     while waiting and len(chosen) < limit:
-        scores = [one.score * (1.0 - diversity * overlap) for one, overlap in zip(waiting, overlaps, strict=True)]
-        score = max(scores)
-        at = scores.index(score)
-        one, said, _ = waiting.pop(at), words.pop(at), overlaps.pop(at)
-        for number, other in enumerate(words):
-            if common := len(said & other):
-                overlaps[number] = max(overlaps[number], common / (len(said) + len(other) - common))
-        chosen.append(one)
-        one.factors = (*one.factors, ("diversity", score / one.score if one.score else 1.0))
-        one.score, one.rank = score, len(chosen)
-    for one in waiting:
-        one.cut = "diversity"
-    return chosen
+        best, most = waiting[0], -1.0
+        for at in waiting:  # in the order of scores, which overlaps only lower: few need to be compared
+            one = candidates[at]
+            if one.score <= most:
+                break
+            own = words.get(at) or words.setdefault(at, terms_of(*one.event.wording))
+            for other in map(words.__getitem__, chosen[compared[at] :]):
+                if common := len(own & other):
+                    overlaps[at] = max(overlaps[at], common / (len(own) + len(other) - common))
+            compared[at] = len(chosen)
+            reduced = one.score * (1.0 - diversity * overlaps[at])
+            best, most = (at, reduced) if reduced > most else (best, most)
+        waiting.remove(best)
+        chosen.append(best)
+        one = candidates[best]
+        one.factors = (*one.factors, ("diversity", most / one.score if one.score else 1.0))
+        one.score, one.rank = most, len(chosen)
+    for at in waiting:
+        candidates[at].cut = "diversity"
+    return [candidates[at] for at in chosen]
 
 
 def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tuple[list[Event], frozenset[str]]:
