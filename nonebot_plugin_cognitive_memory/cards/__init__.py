@@ -1,10 +1,9 @@
-"""Picture cards for profiles, status and statistics, drawn with Pillow if it and a Chinese font are there."""
+"""Cards for profiles, status and statistics: pictures if Pillow and a Chinese font are there, else their text."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +12,12 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..onebot import plain_lines
+from ..replies.status import Remark
 from . import fonts
-from .layout import Card, CardLayout, Theme, Tone
+from .layout import Accent, Block, Card, CardLayout, Theme
 
 if TYPE_CHECKING:
     from .painting import Typefaces
-
-Block = Callable[[CardLayout], None]
-LABEL_LENGTH, LINE_LENGTH, LINES = 40, 400, 60  # characters and lines of a profile that are drawn
 
 
 def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
@@ -32,26 +29,25 @@ def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
         name = profile.name or scene.user_name or words.SOMEBODY
         here = words.YOU_HERE.format(group=scene.group_name or words.THIS_GROUP)
         whose = here if profile.key.group_id else words.YOU_IN_PRIVATE
-    tags = [tag[:LABEL_LENGTH] for tag in profile.tags]
-    return Card(
-        "group" if is_group else "person",
-        name.upper(),
-        name,
+    subtitle, footer = (
         words.UPDATED.format(whose=whose, at=at),
-        [*([partial(CardLayout.labels, words=tags)] if tags else []), *_paragraphs(profile.summary)],
         words.GROUP_FOOTER if is_group else words.PROFILE_FOOTER,
     )
+    labels = [("labels", profile.tags)] if profile.tags else []
+    accent: Accent = "group" if is_group else "person"
+    return Card(accent, name.upper(), name, subtitle, [*labels, *_paragraphs(profile.summary)], footer)
 
 
-def status_card(title: str, here: core.Activity, pins: int, remarks: Sequence[tuple[Tone, str]], at: str) -> Card:
+def status_card(now: core.Status, here: core.Activity, pins: int, remarks: Sequence[Remark], at: str) -> Card:
     """Return the card of the status: what is remembered here, and whether the memory works."""
     words = replies.status
     counts = ((here.events, words.EVENTS_HERE), (here.messages, words.LINES_HERE), (pins, words.PINS_HERE))
-    blocks = [_figures(counts), *_lines_chart(here.days), partial(CardLayout.remarks, lines=remarks)]
-    return Card("status", words.STATUS_SIGN, words.NAME, f"{title} · {at}", blocks, words.STATUS_FOOTER)
+    blocks = [_figures(counts), *_lines_chart(here.days), ("remarks", remarks)]
+    subtitle = f"{words.status_title(now)} · {at}"
+    return Card("status", words.STATUS_SIGN, words.NAME, subtitle, blocks, words.STATUS_FOOTER)
 
 
-def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tuple[Tone, str]], at: str) -> Card:
+def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[Remark], at: str) -> Card:
     """Return the card of the figures of the whole memory, with a bar per day."""
     words, totals = replies.status, now.totals
     counts = (
@@ -62,23 +58,20 @@ def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tupl
     if happened := sum(day.events for day in days):
         caption = words.EVENTS_IN_DAYS.format(days=len(days), count=f"{happened:,}")
         bars = [(_day(day), day.events) for day in days]
-        charts.append(partial(CardLayout.chart, heading=words.EVENTS_BY_DAY, caption=caption, counts=bars))
+        charts.append(("chart", words.EVENTS_BY_DAY, caption, bars))
     said = [*remarks, *([] if charts else [("plain", words.NO_DAYS.format(days=len(days)))])]
-    blocks = [_figures(counts), *charts, *([partial(CardLayout.remarks, lines=said)] if said else [])]
+    blocks = [_figures(counts), *charts, *([("remarks", said)] if said else [])]
     subtitle = words.STATS_SUBTITLE.format(at=at)
     return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, blocks, words.STATS_FOOTER)
 
 
-def daily_card(
-    day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[tuple[Tone, str]], since: str, at: str
-) -> Card:
+def daily_card(day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[Remark], since: str, at: str) -> Card:
     """Return the card of a day: its figures, what was learned last, and what the operator has to do."""
     words = replies.status
-    lines = [(one[:LINE_LENGTH], True) for one in newest]
-    learned = [partial(CardLayout.paragraphs, heading=words.NEWEST, lines_of=lines)]
-    blocks = [_figures([(count, label) for label, count in day.items()]), *(learned if newest else [])]
+    learned = ("paragraphs", words.NEWEST, [(one, True) for one in newest])
+    blocks = [_figures([(count, label) for label, count in day.items()]), *([learned] if newest else [])]
     subtitle = words.DAILY_SUBTITLE.format(since=since, at=at)
-    remarked = partial(CardLayout.remarks, lines=remarks)
+    remarked = ("remarks", remarks)
     return Card("status", words.DAILY_SIGN, words.DAILY_TITLE, subtitle, [*blocks, remarked], words.DAILY_FOOTER)
 
 
@@ -87,11 +80,11 @@ def _lines_chart(days: Sequence[core.DayCount]) -> list[Block]:
     words, said = replies.status, sum(day.messages for day in days)
     caption = words.LINES_IN_DAYS.format(days=len(days), count=f"{said:,}")
     bars = [(_day(day), day.messages) for day in days]
-    return [partial(CardLayout.chart, heading=words.LINES_BY_DAY, caption=caption, counts=bars)] if said else []
+    return [("chart", words.LINES_BY_DAY, caption, bars)] if said else []
 
 
 def _figures(counts: Sequence[tuple[int, str]]) -> Block:
-    return partial(CardLayout.figures, counted=[(f"{count:,}", label) for count, label in counts])
+    return ("figures", [(f"{count:,}", label) for count, label in counts])
 
 
 def _day(count: core.DayCount) -> str:
@@ -101,13 +94,13 @@ def _day(count: core.DayCount) -> str:
 def _paragraphs(markdown: str) -> Iterator[Block]:
     """Split a profile's text at its headings."""
     heading, lines = "", list[tuple[str, bool]]()
-    for kind, text in [*list(plain_lines(markdown))[:LINES], ("heading", "")]:
+    for kind, text in [*plain_lines(markdown), ("heading", "")]:
         if kind == "heading":
             if lines:
-                yield partial(CardLayout.paragraphs, heading=heading, lines_of=lines)
+                yield ("paragraphs", heading, lines)
             heading, lines = text, []
         else:
-            lines.append((text[:LINE_LENGTH], kind == "item"))
+            lines.append((text, kind == "item"))
 
 
 MOST_WAITING = 8  # cards; further askers get text at once

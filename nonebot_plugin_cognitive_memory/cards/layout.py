@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn", "Me")  # categories of what is not drawn by itself
 EAST_ASIAN = 0x2E80  # where the East Asian scripts begin
@@ -111,7 +111,9 @@ GAP = 38  # between blocks
 RADIUS = 34
 MOST_LINES = 48  # of text on a card, headings included
 MOST_LABELS, MOST_FIGURES, MOST_BARS = 12, 9, 31
+LABEL_LENGTH, LINE_LENGTH = 40, 400  # characters that are drawn
 WHITE: Colour = (255, 255, 255)
+Block = tuple[Any, ...]
 Measure = Callable[[str, int, bool], float]
 Corners = tuple[bool, bool, bool, bool]  # top left, top right, bottom right, bottom left
 ALL: Corners = (True, True, True, True)
@@ -122,15 +124,35 @@ TOP: Corners = (True, True, False, False)
 class Card:
     """A card: a coloured head with a sign, a title and a subtitle, then blocks, then a small line at the end.
 
-    Of ``sign`` the first character or emoji that a font has is drawn. Blocks call methods of a layout.
+    Of ``sign`` the first character or emoji that a font has is drawn. A block is the name of the method of a layout
+    that places it, and its arguments.
     """
 
     accent: Accent
     sign: str
     title: str
     subtitle: str
-    blocks: Sequence[Callable[[CardLayout], None]]
+    blocks: Sequence[Block]
     footer: str
+
+    @property
+    def text(self) -> str:
+        """What the card says, in lines, whole; the small line at its end is for the picture alone."""
+        lines = [f"{self.title}（{self.subtitle}）"]
+        for block in self.blocks:
+            match block:
+                case "labels", words:
+                    lines.append("、".join(words))
+                case "figures", counted:
+                    lines.append("，".join(f"{label} {number}" for number, label in counted))
+                case "paragraphs", heading, said:
+                    lines += [f"【{heading}】"] if heading else []
+                    lines += [f"· {text}" if is_item else text for text, is_item in said]
+                case "remarks", said:
+                    lines += [text for _, text in said]
+                case _, heading, caption, _:  # a chart
+                    lines.append(f"{heading}：{caption}")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -213,7 +235,7 @@ class CardLayout:
         for block in card.blocks:
             if self._lines > 0:
                 self._y += GAP
-                block(self)
+                getattr(self, block[0])(*block[1:])
         self._put(card.footer, self._left, self._y + GAP + 18, 24, self._theme.faint, self._room)
         bottom = self._y + 2 * GAP + 28
         sheet = Box(MARGIN, MARGIN, WIDTH - 2 * MARGIN, bottom - MARGIN, RADIUS, self._theme.sheet)
@@ -235,7 +257,8 @@ class CardLayout:
     def labels(self, words: Sequence[str]) -> None:
         """Place short words in rounded boxes."""
         x, size, height = float(self._left), 28, 54
-        for word in [one for one in words if self._width(one, size)][:MOST_LABELS]:
+        short = (word[:LABEL_LENGTH] for word in words)
+        for word in [one for one in short if self._width(one, size)][:MOST_LABELS]:
             width = min(self._width(word, size) + 48, self._room)
             if x > self._left and x + width > self._left + self._room:
                 x, self._y = float(self._left), self._y + height + 14
@@ -261,7 +284,7 @@ class CardLayout:
         """Place a heading ("" for none) above lines of text; a line that is a list item gets a dot."""
         if heading:
             self._heading(heading)
-        for text, is_item in lines_of:
+        for text, is_item in lines_of[: max(self._lines, 0)]:
             if is_item and self._lines > 0:
                 self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._readable_accent()))
             self._text(text, 32, 50, indent=34 if is_item else 0)
@@ -309,7 +332,8 @@ class CardLayout:
     def _text(self, text: str, size: int, height: int, *, indent: int) -> None:
         """Place a text on the next lines, at most as many as the card has room for; a text that is cut ends in "…"."""
         measure: Callable[[str], float] = lambda cluster: self._measure(cluster, size, False)  # noqa: E731  # one call
-        lines = wrapped(text, self._room - indent, measure, most=self._lines) if self._lines > 0 else []
+        room, most = self._room - indent, self._lines
+        lines = wrapped(text[:LINE_LENGTH], room, measure, most=most) if most > 0 else []
         for line in lines:
             self._parts.append(Words(self._left + indent, self._y + height / 2, line, size, self._theme.text))
             self._y += height

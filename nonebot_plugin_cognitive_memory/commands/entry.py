@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from ipaddress import ip_address
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nonebot.adapters import Bot, Event, MessageSegment
 from nonebot.compat import type_validate_python
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Listed = core.Event | core.Pin | core.Belief | core.Suggestion
     from collections.abc import Awaitable, Callable
 
-    from ..cards import Studio
+    from ..cards import Card, Studio
 
 REPLAY = 300.0  # seconds after which a message is no call any more
 
@@ -192,16 +192,12 @@ def studio() -> Studio:
     return Studio(setup.data_dir / FONTS if setup.data_dir else None)
 
 
-async def picture(bot: Bot, name: str, *given: Any) -> Any:
-    """Draw the card that a function of ``cards`` makes, dark at night.
-
-    Return it as a segment of a message, None if it could not be drawn.
-    """
-    from .. import cards  # noqa: PLC0415  # cards load with the first one
-    from ..cards.layout import DARK, LIGHT  # noqa: PLC0415  # the same
+async def picture(bot: Bot, card: Card) -> Any:
+    """Draw a card, dark at night; return it as a segment of a message, None if it could not be drawn."""
+    from ..cards.layout import DARK, LIGHT  # noqa: PLC0415  # cards load with the first one
 
     theme = LIGHT if datetime.now(setup.settings.zone).hour in DAY else DARK
-    png = await studio().drawn(getattr(cards, name)(*given), theme)
+    png = await studio().drawn(card, theme)
     if png is None or not isinstance(bot, v12.Bot):
         return png and v11.MessageSegment.image(png)
     uploaded = await bot.call_api("upload_file", type="data", name="memory.png", data=png)
@@ -241,7 +237,7 @@ def _parts_of(text: str) -> list[str]:
     return parts if len(parts) <= MOST_PARTS else [*parts[: MOST_PARTS - 1], replies.commands.CUT]
 
 
-Answer = str | tuple[str, tuple[Any, ...]]  # a text, or one with a function of ``cards`` and its arguments
+Answer: TypeAlias = "str | Card"
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
 CALLS = 10  # at once, and then by the minute
@@ -335,7 +331,7 @@ async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command)
         if command.who == "admins" and scene.kind == "group":
             await check_admin(call, replies.commands.ADMINS_ONLY)
         answer = await carry_out(call)
-        return answer[0] if isinstance(answer, tuple) and call.text else answer  # what is said then asks for text
+        return answer if isinstance(answer, str) or not call.text else answer.text  # what is said then asks for text
     except core.MistakeError as mistake:
         return str(mistake)
     except core.CognitiveMemoryError as away:
@@ -348,11 +344,11 @@ async def say(bot: Bot, event: Event, result: Answer) -> None:
 
     A reply that the platform refuses is logged, not raised.
     """
-    text, card = (result, None) if isinstance(result, str) else result
+    text, card = (result, None) if isinstance(result, str) else (result.text, result)
     with unrecorded():
         is_shown = False
         try:
-            if card and (drawn := await picture(bot, *card)) is not None:
+            if card and (drawn := await picture(bot, card)) is not None:
                 await bot.send(event, drawn)
                 is_shown = True
         except AdapterException as refused:

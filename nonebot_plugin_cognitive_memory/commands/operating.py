@@ -9,6 +9,7 @@ from nonebot import get_driver
 import cognitive_memory_core as core
 
 from .. import replies
+from ..cards import stats_card
 from ..config import setup
 from ..console import ADDRESS, access
 from ..hot_settings import hot_settings
@@ -27,9 +28,8 @@ async def show_stats(call: Call) -> Answer:
         *replies.status.switches_remarks(await memory.place_switches(operator), setup.settings.zone),
         *replies.status.report_remarks(await memory.report(operator, examine=False)),
     ]
-    text = "\n".join((replies.status.stats(now, activity), *(line for _, line in gist)))
-    at, remarks = f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}", [*replies.status.stats_remarks(now), *gist]
-    return text, ("stats_card", now, activity, remarks, at)
+    remarks = [*replies.status.stats_remarks(now), *gist]
+    return stats_card(now, activity, remarks, f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}")
 
 
 async def show_queue(_call: Call) -> str:

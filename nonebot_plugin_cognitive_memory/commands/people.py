@@ -17,6 +17,7 @@ import cognitive_memory_core as core
 
 from .. import heard, replies
 from ..capture import unrecorded
+from ..cards import profile_card
 from ..command_table import called
 from ..config import setup
 from ..erasure import FILE, erased_person, exported
@@ -120,9 +121,7 @@ async def show_profile(call: Call) -> Answer:
     profile = await get_memory().get_profile(scene, entity_type, entity_id)
     if profile is None:
         return replies.commands.NO_PROFILE
-    profile = by_name(profile, scene)
-    at = f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
-    return replies.commands.profile(profile, zone), ("profile_card", profile, scene, at)
+    return profile_card(by_name(profile, scene), scene, f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}")
 
 
 async def share_profile(call: Call) -> str:
@@ -140,8 +139,13 @@ async def view_profile(call: Call) -> str:
     memory, whose = get_memory(), key.group_id if key.entity_type == "group" else key.user_id
     if key.entity_type == "member":
         whose = f"{key.group_id}/{key.user_id}"
-    found = await memory.get_profile(operator, key.entity_type, whose)
-    return replies.commands.viewed(found, await memory.profile_revisions(operator, key), setup.settings.zone)
+    found, zone = await memory.get_profile(operator, key.entity_type, whose), setup.settings.zone
+    shown = ""
+    if found is not None:
+        at = f"{found.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        subtitle = replies.status.UPDATED.format(whose=whose, at=at)
+        shown = replace(profile_card(found, call.here, at), subtitle=subtitle).text
+    return replies.commands.viewed(shown, await memory.profile_revisions(operator, key), zone)
 
 
 async def roll_back(call: Call) -> str:

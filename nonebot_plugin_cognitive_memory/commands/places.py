@@ -12,6 +12,7 @@ import cognitive_memory_core as core
 
 from .. import injected, replies
 from ..auto_consider import considerer
+from ..cards import status_card
 from ..config import setup
 from ..erasure import erased_place
 from ..lifecycle import get_memory, lifetime
@@ -90,8 +91,7 @@ async def show_status(call: Call) -> Answer:
     ]
     if lifetime.refused:
         remarks.append(("bad", lifetime.refused))
-    title, at = replies.status.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
-    return replies.status.status(now, here, pins, remarks), ("status_card", title, here, pins, remarks, at)
+    return status_card(now, here, pins, remarks, f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}")
 
 
 PAGE, LAST_PAGE = 10, 100

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nonebot import get_bots, logger
 from nonebot.adapters import Bot
@@ -30,6 +30,9 @@ from ..limits import complain
 from ..onebot import spoken, v11, v12
 from ..scene import agent_of
 from .entry import Answer, Call, picture
+
+if TYPE_CHECKING:
+    from ..cards import Card
 
 SCHEDULER = "nonebot_plugin_apscheduler"
 FILE = "evolution_schedule.json"
@@ -81,8 +84,10 @@ async def show_daily(call: Call) -> Answer:
     return await report(datetime.now(setup.settings.zone), call.here.agent)
 
 
-async def report(at: datetime, agent: str) -> tuple[str, tuple[Any, ...]]:
-    """Return the last 24 hours of an agent's memory before an instant, as a text and as a card."""
+async def report(at: datetime, agent: str) -> Card:
+    """Return the last 24 hours of an agent's memory before an instant."""
+    from ..cards import daily_card  # noqa: PLC0415  # cards load with the first one
+
     memory, operator, words = get_memory(), core.Scene.operator(agent), replies.status
     since = at - timedelta(days=1)
     status, window = await memory.status(), core.Interval(since, at)
@@ -93,8 +98,7 @@ async def report(at: datetime, agent: str) -> tuple[str, tuple[Any, ...]]:
     day = {words.LEARNED: len(newest), words.SAID: len(lines), words.FORGOTTEN: forgotten}
     day |= {words.SPENT: status.calls_today, words.TOKENS: status.tokens_today, words.WAITING: status.jobs.failed}
     texts, remarks = [one.text for one in newest[:SHOWN]], replies.status.daily_remarks(status)
-    shown = day, texts, remarks
-    return replies.status.daily(*shown), ("daily_card", *shown, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
+    return daily_card(day, texts, remarks, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
 
 
 async def send_due(file: Path, at: datetime) -> bool:
@@ -110,10 +114,10 @@ async def send_due(file: Path, at: datetime) -> bool:
     if not due <= at < due + LATE or (await asyncio.to_thread(read_json, file, dict)).get("last") == today:
         return False
     await asyncio.to_thread(replace_json, file, {"last": today})  # first: a crash must not repeat it
-    text, card = await report(at, agent_of(bots[0]))
+    card = await report(at, agent_of(bots[0]))
     for superuser in sorted(bots[0].config.superusers):
         for bot in bots:
-            if await _is_sent(bot, superuser, text, card):
+            if await _is_sent(bot, superuser, card):
                 break
     return True
 
@@ -122,12 +126,12 @@ def _bots() -> list[Bot]:
     return [bot for bot in get_bots().values() if isinstance(bot, v11.Bot | v12.Bot)]
 
 
-async def _is_sent(bot: Bot, superuser: str, text: str, card: tuple[Any, ...]) -> bool:
+async def _is_sent(bot: Bot, superuser: str, card: Card) -> bool:
     """Send a card to a person in private, or its text if that fails; return whether the platform took one."""
     user_id = superuser.removeprefix(f"{bot.adapter.get_name().split(maxsplit=1)[0].lower()}:")
     for is_picture in (True, False):
         try:
-            said = await picture(bot, *card) if is_picture else spoken(bot, text)
+            said = await picture(bot, card) if is_picture else spoken(bot, card.text)
             if said is None:
                 continue
             with unrecorded():

@@ -8,7 +8,6 @@ from datetime import datetime, tzinfo
 import cognitive_memory_core as core
 
 from ..command_table import AS_TEXT, Command
-from ..onebot import plain_lines
 from .chat_plugins import NOT_ENABLED
 
 SHOWN = 8  # changed settings that one line lists
@@ -240,22 +239,9 @@ def short(text: str) -> str:
     return line if len(line) <= LINE_LENGTH else line[: LINE_LENGTH - 1] + "…"
 
 
-def profile(shown: core.Profile, zone: tzinfo) -> str:
-    """Show a profile without Markdown, which QQ does not render."""
-    updated = shown.updated_at.astimezone(zone).replace(tzinfo=None).isoformat(" ", "minutes")
-    tags = [f"标签：{'、'.join(shown.tags)}"] if shown.tags else []
-    return "\n".join((f"{shown.name or '侧写'}（更新于 {updated}）", *tags, plain(shown.summary)))
-
-
-def plain(markdown: str) -> str:
-    """Return Markdown as plain text: headings in brackets, dots for list items, no emphasis."""
-    forms = {"heading": "【{}】", "item": "· {}", "text": "{}"}
-    return "\n".join(forms[kind].format(text) for kind, text in plain_lines(markdown))
-
-
-def viewed(found: core.Profile | None, revisions: Sequence[core.Revision], zone: tzinfo) -> str:
+def viewed(shown: str, revisions: Sequence[core.Revision], zone: tzinfo) -> str:
     """Show somebody's profile and its past versions, numbered from the latest, to a superuser."""
-    shown = "还没有侧写" if found is None else profile(found, zone)
+    shown = shown or "还没有侧写"
     if not revisions:
         return f"{shown}\n没有更早的版本"
     lines = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
 from typing import Literal
 
@@ -51,12 +51,6 @@ def waiting_lines_text(lines: int, seconds: float) -> str:
     """Return how many lines wait for the historian, and in how many seconds it gets them."""
     minutes = max(round(seconds / 60), 1)
     return f"攒了 {lines} 句，大约 {minutes} 分钟后整理；现在就要：/记忆 整理"
-
-
-def status(now: core.Status, here: core.Activity, pins: int, remarks: Iterable[Remark]) -> str:
-    """Return the state of the memory for anybody, without paths and error texts."""
-    told = f"{status_title(now)}：这里记住了 {here.events} 件事，原话 {here.messages} 句，置顶 {pins} 条"
-    return "\n".join((told, *(line for _, line in remarks)))
 
 
 def switch_remarks(switch: core.PlaceSwitch, zone: tzinfo) -> list[Remark]:
@@ -146,26 +140,6 @@ def _index_lines(now: core.Status) -> list[str]:
     return lines
 
 
-def stats(now: core.Status, activity: core.Activity) -> str:
-    """Show the figures of the whole memory, to a superuser."""
-    totals, days = now.totals, activity.days
-    lines = [
-        f"事 {totals.events}（忘掉 {totals.retired}），原话 {totals.messages}，备忘 {totals.memos}，置顶 {totals.pins}",
-        f"今天调用模型 {now.calls_today} 次，{now.tokens_today} 个 token"
-        + (f"（用 {now.lender} 的 {now.model}，算在它的密钥上）" if now.lender else ""),
-    ]
-    if days:
-        said, happened = sum(day.messages for day in days), sum(day.events for day in days)
-        lines.append(f"最近 {len(days)} 天：原话 {said} 句，发生的事 {happened} 件")
-    return "\n".join((*lines, *(line for _, line in stats_remarks(now))))
-
-
-def daily(day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[Remark]) -> str:
-    """Show a day of the whole memory in lines, to a superuser: figures, what was learned, what is to be done."""
-    figures = "，".join(f"{label} {count}" for label, count in day.items())
-    return "\n".join((f"最近一天：{figures}", *(f"· {one}" for one in newest), *(line for _, line in remarks)))
-
-
 def daily_remarks(now: core.Status) -> list[Remark]:
     """Return what the operator has to do, and how; if there is nothing to do, one remark that says so."""
     failed = now.jobs.failed
@@ -180,6 +154,7 @@ def daily_remarks(now: core.Status) -> list[Remark]:
 
 def stats_remarks(now: core.Status) -> list[Remark]:
     """Return remarks on the figures: model calls by purpose, what was lost, the latest error."""
+    lent = [f"整理用 {now.lender} 的 {now.model}，算在它的密钥上"] if now.lender else []
     spent = (f"{_PURPOSES.get(one.purpose, one.purpose)}：今天调用模型 {one.calls} 次" for one in now.spent_today)
     lost = (
         (now.refused, "没收下的轮次"),
@@ -188,7 +163,7 @@ def stats_remarks(now: core.Status) -> list[Remark]:
         (sum(count for _, count in now.restarts), "被取消后重新开始的后台循环"),
     )
     remarks = [
-        *toned("plain", spent),
+        *toned("plain", [*lent, *spent]),
         *toned("busy", _index_lines(now)),
         *toned("bad", (f"启动以来{what} {count}" for count, what in lost if count)),
     ]

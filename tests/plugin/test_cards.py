@@ -170,8 +170,8 @@ async def test_the_day_is_a_card_for_superusers_in_private(stage: Stage, studio:
     [told] = await seen(stage, "/记忆 日报 -t", SUPERUSER)
     assert "新记住的" in told.extract_plain_text()
     assert "普洱茶" in told.extract_plain_text()
-    assert "最近一天" not in (await seen(stage, "/记忆 日报 -t", new_id()))[0].extract_plain_text()
-    assert "最近一天" not in (await seen(stage, "/记忆 日报 -t", SUPERUSER, 10077))[0].extract_plain_text()
+    assert "日报（" not in (await seen(stage, "/记忆 日报 -t", new_id()))[0].extract_plain_text()
+    assert "日报（" not in (await seen(stage, "/记忆 日报 -t", SUPERUSER, 10077))[0].extract_plain_text()
 
 
 @pytest.mark.parametrize("protocol", ["v11", "v12"])
@@ -198,7 +198,7 @@ async def test_the_day_comes_by_itself_once(
     assert [part.type for part in ([sent["message"]] if protocol == "v11" else sent["message"])] == ["image"]
     stage.refused_texts.append("image")
     assert await scheduled.send_due(file, eight.replace(day=2))
-    assert "最近一天" in str([data for name, data in stage.calls if name == api][-1]["message"])
+    assert "日报（" in str([data for name, data in stage.calls if name == api][-1]["message"])
 
 
 async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) -> None:
@@ -215,20 +215,21 @@ async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) 
 @pytest.mark.parametrize("place", ["group", "private"])
 async def test_a_client_that_takes_only_text_gets_all_of_it(stage: Stage, group: int, studio: Any, place: str) -> None:
     """If the client refuses pictures and merged forwards, a long answer arrives whole, in parts of plain text."""
+    from nonebot_plugin_cognitive_memory.cards import daily_card
     from nonebot_plugin_cognitive_memory.commands.entry import say
 
     stage.refused_texts.append("base64://")
     for api in ("send_group_forward_msg", "send_private_forward_msg"):
         stage.answers[api] = v11.ActionFailed()
     event = message("/记忆 群侧写", new_id(), group if place == "group" else None)
-    text = "\n".join(f"第 {number} 件事" + "字" * 60 for number in range(40))
-    await say(stage.bot, event, (text, ("daily_card", {}, [], [], "03-03 09:00", "03-04 09:00")))
+    card = daily_card({}, [f"第 {number} 件事" + "字" * 60 for number in range(40)], [], "03-03 09:00", "03-04 09:00")
+    await say(stage.bot, event, card)
     picture, *told = [data["message"] for api, data in stage.calls if api == "send_msg"]
     assert [part.type for part in picture] == ["image"]
     assert f"send_{place}_forward_msg" in [api for api, _ in stage.calls]
     assert {part.type for said in told for part in said} == {"text"}
     assert len(told) > 1
-    assert "\n".join(said.extract_plain_text() for said in told) == text
+    assert "\n".join(said.extract_plain_text() for said in told) == card.text
 
 
 @pytest.mark.parametrize("lacks", ["font", "library"])

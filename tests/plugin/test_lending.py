@@ -251,4 +251,4 @@ def test_status_and_figures_say_whose_model_is_used(app: object) -> None:
 
     now = core.Status(is_running=True, model=MODEL, lender="llmchat")
     assert ("plain", "整理用 llmchat 的模型 some-model") in status.status_remarks(now, (0, 0))
-    assert "0 个 token（用 llmchat 的 some-model，算在它的密钥上）" in status.stats(now, core.Activity())
+    assert ("plain", "整理用 llmchat 的 some-model，算在它的密钥上") in status.stats_remarks(now)
