@@ -169,6 +169,8 @@ class Consent:
 
     def redacted(self, item: Redactable) -> Redactable:
         """Return an item with people who opted out redacted in each of its texts; a profile keeps its own person."""
+        if not self.opted_out:
+            return item
         if isinstance(item, Profile):
             return replace(item.reworded(self.hidden), name=self.hidden(item.name))
         if isinstance(item, Event):

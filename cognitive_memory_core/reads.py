@@ -265,15 +265,13 @@ class Reads:
         from .evolution.beliefs import group_of  # noqa: PLC0415  # the same
 
         opened, count, start = self._open, counted(limit, 20), counted(offset, 0, most=MAX_OFFSET)
-        if opened is None:
+        if opened is None or not opened.consent.may_recall(scene):
             return BeliefPage((), 0)
         scope = group_of(scene)
-        if not opened.consent.may_recall(scene):
-            return BeliefPage((), 0)
         page = await opened.beliefs.beliefs.page(scope, status, count, start)
         return BeliefPage(tuple(await self._worded(scope, page.beliefs)), page.total)
 
-    @reading(list)
+    @reading(list, "may_search")
     async def search_beliefs(
         self, scene: Scene, query: str, *, limit: int = 5, threshold: float = 0.7
     ) -> list[BeliefHit]:
@@ -281,8 +279,6 @@ class Reads:
         from .evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
 
         opened, scope, count = self._opened, group_of(scene), counted(limit, 5)
-        if not opened.consent.may_search(scene):
-            return []
         said, worded = query[:MAX_QUERY], opened.consent.belief
         hits = await opened.belief_search.find(scope, said, limit=count, threshold=threshold, worded=worded)
         named = await self._worded(scope, [hit.belief for hit in hits])
@@ -298,14 +294,12 @@ class Reads:
         stored = await book.stored(scene, belief_id)
         return await self._worded(stored.scope, await book.beliefs.history(stored.chain_id))
 
-    @reading(list)
+    @reading(list, "may_recall")
     async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
         """Return the change log of the beliefs of the scene's group for the last ``days``, oldest first."""
         from .evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
 
         opened, scope, count = self._opened, group_of(scene), counted(days, 7, most=MOST_DAYS)
-        if not opened.consent.may_recall(scene):
-            return []
         found = await opened.beliefs.beliefs.changes(scope, opened.clock.now() - timedelta(days=count))
         return [shown for change in found if (shown := opened.consent.change(scope, change))]
 
