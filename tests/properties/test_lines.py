@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given
@@ -11,8 +12,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.search.around import SHOWN
-from cognitive_memory_core.store.search.lines import PAUSE, FoundLine
+from cognitive_memory_core.store.search.lines import PAUSE, SHOWN, LineSearch
 from cognitive_memory_core.text.terms import index_terms, query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
@@ -72,9 +72,13 @@ def test_neighbours_stand_round_their_line(passages):
 
     async def surrounded():
         ledger = a_ledger()
-        await ledger.log.append([line for passage in passages for line in passage])
-        lines = [FoundLine(line, 1.0) for passage in passages for line in passage]
-        await ledger.database.read(ledger.corpora.surround, lines, ReadFilter(Scene.operator()))
+        said = [replace(line, text=f"{line.text} 都有") for passage in passages for line in passage]
+        await ledger.log.append(said)
+        everything = ReadFilter(Scene.operator())
+        search = LineSearch(("都有",), everything, 99, NOON + timedelta(days=9), 99, 0)
+        lines = (await ledger.database.read(ledger.corpora.found_lines, search)).lines
+        assert len(lines) == len(said)
+        await ledger.database.read(ledger.corpora.surround, lines, everything)
         return lines
 
     where = {(line.scene.scope, line.id): (passage, at) for passage in passages for at, line in enumerate(passage)}
@@ -85,8 +89,10 @@ def test_neighbours_stand_round_their_line(passages):
             start -= 1
         while stop < min(at + SHOWN + 1, len(passage)) and _goes_on(passage, stop):
             stop += 1
-        assert (hit.before, hit.after) == (passage[start:at], passage[at + 1 : stop])
-        assert hit.replied == next((line for line in passage if line.id == hit.line.reply_to), None)
+        assert [line.id for line in hit.before] == [line.id for line in passage[start:at]]
+        assert [line.id for line in hit.after] == [line.id for line in passage[at + 1 : stop]]
+        replied = next((line.id for line in passage if line.id == hit.line.reply_to), None)
+        assert (hit.replied and hit.replied.id) == replied
 
 
 def _goes_on(passage, at):

@@ -206,7 +206,9 @@ class LeakyTables:
     def found_lines(self, *_: Any) -> FoundLines:
         """Return the lines, each with all others beside it."""
         lines = tuple(self.leaky.messages())
-        return FoundLines(tuple(FoundLine(line, 1.0, (("age", 1.25),), (), lines, lines[0]) for line in lines))
+        return FoundLines(
+            tuple(FoundLine(line, 1.0, (("age", 1.25),), after=lines, replied=lines[0]) for line in lines)
+        )
 
     def surround(self, *_: Any) -> None:
         """Leave the lines as they are."""

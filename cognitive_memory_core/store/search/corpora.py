@@ -72,7 +72,7 @@ class Corpora:
         if limit <= 0 or not terms:
             return []
         with self._rows(connection, EventRows, *place_filter(read_filter)) as rows:
-            scores = rows.bm25(terms)
+            scores = rows.bm25(terms) if len(rows) else np.zeros(0)
             shared = np.flatnonzero(scores)
             seqs = rows.seqs.values[shared]
         return _admitted(connection, read_filter, limit, seqs, scores[shared])

@@ -36,6 +36,7 @@ RECENT_US = 120 * 1_000_000  # lines this recent may be the question itself
 ECHO = 0.6  # share of the question: a recent line that contains as much is the question itself
 PAUSE = timedelta(minutes=30)  # ends a session
 PAUSE_US = PAUSE // timedelta(microseconds=1)
+SHOWN = 2  # lines before and after a line that are shown with it, of the same session
 TOPIC_LINES = 20  # lines of a session that count as one topic
 OUTSIDE = 0.3  # factor of a line outside the time that the question names
 PERSON = 0.15  # gain of a line by or to the people named; a larger one would let a wrong name hide the right answer
@@ -72,16 +73,19 @@ class FoundLine:
     """A line of the log that answers a question; its score is the ``relevance``, in [0, 1], times all ``factors``.
 
     The lines just ``before`` and ``after`` it, and the one to which it ``replied``, are read for those that are shown
-    (:func:`surround`). The ``parts`` of the relevance are given only to a search that explains.
+    (:func:`surround`): their seqs are ``beside``, half of them before it, and ``answers``; 0 is none. The ``parts`` of
+    the relevance are given only to a search that explains.
     """
 
     line: Message
     relevance: float
     factors: tuple[tuple[str, float], ...] = ()
+    parts: tuple[tuple[str, float], ...] = ()
+    beside: Sequence[int] = ()
+    answers: int = 0
     before: Passage = ()
     after: Passage = ()
     replied: Message | None = None
-    parts: tuple[tuple[str, float], ...] = ()
 
     @property
     def score(self) -> float:
@@ -171,6 +175,8 @@ def found_lines(
 
     ``read`` returns those of the rows that the read filter admits.
     """
+    if not len(lines):
+        return FoundLines()
     talk = lines.talk(search.read_filter.without)
     names = {hashed(term): term for term in search.terms}
     terms = np.fromiter(names, np.uint32)
@@ -197,13 +203,32 @@ def found_lines(
     order = order[(relevance[order] > 0.0) & admitted[window[order]]]
     first, found = order[: search.limit], list[FoundLine]()
     shown, gains = read(window[first].tolist()), np.diff(steps, axis=0, prepend=0.0) if search.explains else steps
-    for number, row_number in zip(first.tolist(), window[first].tolist(), strict=True):
-        if line := shown.get(row_number):
+    beside, answered = _beside(lines, talk, at[first]), _answered(lines, window[first])
+    for rank, number in enumerate(first.tolist()):
+        if line := shown.get(int(window[number])):
             of_line = tuple((name, float(factor[number])) for name, factor in factors.items())
             parts = tuple(zip(PARTS, gains[:, number].tolist(), strict=True)) if search.explains else ()
-            found.append(FoundLine(line, float(relevance[number]), of_line, parts=parts))
+            near = beside[rank], answered[rank]
+            found.append(FoundLine(line, float(relevance[number]), of_line, parts, *near))
     keys = lines.about.values["id"][window[order[:SCORED]]].tolist()
     return FoundLines(tuple(found), dict(zip(keys, scores[order[:SCORED]].tolist(), strict=True)))
+
+
+def _beside(lines: LineRows, talk: LinesInOrder, positions: Array) -> list[list[int]]:
+    """Return for lines at some positions of a talk the seqs of those that may be shown with each; 0 is none."""
+    steps = np.array([*range(-SHOWN, 0), *range(1, SHOWN + 1)])
+    near = positions[:, np.newaxis] + steps
+    other = np.minimum(np.maximum(near, 0), len(talk.rows) - 1)
+    is_there = (near == other) & (talk.session[other] == talk.session[positions][:, np.newaxis])
+    return np.where(is_there, lines.seqs.values[talk.rows[other]], 0).tolist()
+
+
+def _answered(lines: LineRows, rows: Array) -> list[int]:
+    """Return the seq of the line that each of some lines answers; 0 is none."""
+    ids, asked = lines.about.values["id"], lines.about.values["answered"][rows]
+    there = np.flatnonzero(np.isin(ids, asked[asked > 0]))
+    seqs = dict(zip(ids[there].tolist(), lines.seqs.values[there].tolist(), strict=True))
+    return [seqs.get(one, 0) for one in asked.tolist()]
 
 
 def _relevance(

@@ -23,7 +23,7 @@ SORTED = 512  # scores that are sorted sooner than the highest of them are found
 FLOAT_BYTES = 4
 OVERHEAD = 1024  # bytes counted for every place, so that the number of empty places is bounded, too
 TOGETHER = 10_000  # rows read at once
-SCANNED = 65_536  # terms that are looked through as quickly as they are found in an index
+SCANNED = 4_096  # terms that are looked through as quickly as they are found in an index
 COMPARED = 256 * 1024  # bytes of vectors compared at once; blocks of a megabyte would be new memory each time
 KEPT = 1_000  # rows that the ledger lists as changed
 
@@ -190,7 +190,7 @@ class WordRows(Rows):
 
     def _unindex(self) -> None:
         self.ends = np.cumsum(self.lengths.values, dtype=np.int64)  # of each row's terms
-        self._index: tuple[Array, Array, Array] = (np.empty(0, np.uint32), np.zeros(1, np.int64), np.empty(0, np.int32))
+        self._index: tuple[Array, Array, Array] = np.zeros(1, np.uint32), np.zeros(2, np.int64), np.empty(0, np.int32)
         self._indexed, self._is_asked = 0, False  # how many terms; whether they were searched
 
     def _make_index(self) -> None:
@@ -213,19 +213,21 @@ class WordRows(Rows):
                 self._make_index()
             self._is_asked = True
         terms, starts, rows = self._index
-        at = np.searchsorted(terms, asked)
-        counts = np.diff(starts, append=starts[-1])[at] * (np.append(terms, 0)[at] == asked)
+        at = np.minimum(np.searchsorted(terms, asked), len(terms) - 1)
+        counts = (starts[at + 1] - starts[at]) * (terms[at] == asked)
         late_term, late_row = self.looked_through(asked)
         having = counts + np.bincount(late_term, minlength=len(asked))
         rarest = np.argsort(np.where(having > 0, having, np.iinfo(np.int64).max), kind="stable")
         rarest = rarest[: np.count_nonzero(having)][:most]
         read = rarest[: max(int(np.searchsorted(np.cumsum(having[rarest]), READ, "right")), ALWAYS_READ)]
         read.sort()  # both parts are in the order of terms, so that equal rows have exactly equal sums
-        lengths, is_read = counts[read], np.isin(late_term, read)
+        is_read = np.zeros(len(asked), np.bool_)
+        is_read[read] = True
+        lengths, is_late = counts[read], is_read[late_term]
         first = starts[at[read]] - (np.cumsum(lengths) - lengths)
         places: Array = np.arange(int(lengths.sum())) + np.repeat(first, lengths)
-        found = np.concatenate((np.repeat(read, lengths), late_term[is_read]))
-        return found, np.concatenate((rows[places], late_row[is_read])), having
+        found = np.concatenate((np.repeat(read, lengths), late_term[is_late]))
+        return found, np.concatenate((rows[places], late_row[is_late])), having
 
     def looked_through(self, asked: Array) -> tuple[Array, Array]:
         """Return the postings of terms in the rows that are not in the index."""

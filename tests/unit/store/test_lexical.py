@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, LineSearch
+from cognitive_memory_core.store.search.lines import FoundLines, LineSearch
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.ledgers import Ledger, committed, events_with, later
@@ -78,6 +78,8 @@ async def test_lines_that_may_not_be_read_take_no_place_beside_a_line(ledger: Le
         a_message(text, GROUP, later(minutes=at)) for text, at in (("陶艺", 0), ("好", 6), ("晚了", 50))
     )
     await ledger.log.append([asked, *others, near, far])
-    found = FoundLine(asked, 1.0)
-    await ledger.database.read(ledger.corpora.surround, [found], ReadFilter(GROUP, without=frozenset({"2000002"})))
+    read_filter = ReadFilter(GROUP, without=frozenset({"2000002"}))
+    search = LineSearch(("陶艺",), read_filter, 1, later(days=1), 9, reach=0)
+    [found] = (await ledger.database.read(ledger.corpora.found_lines, search)).lines
+    await ledger.database.read(ledger.corpora.surround, [found], read_filter)
     assert [line.text for line in found.after] == ["好"]
