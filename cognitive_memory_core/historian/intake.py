@@ -54,13 +54,13 @@ class Admission:
 
     def admit_turn(self, scene: Scene) -> None:
         """Take a token of the place and one of the person; if either has none, take neither and raise QueueFull."""
-        place = ("turn", scene.scope), 1.0, sentences.caller.TOO_MANY_TURNS_HERE
-        person = ("turn", scene.agent, scene.user_id), PERSON_SHARE, sentences.caller.TOO_MANY_TURNS_OF_PERSON
+        place = ("turn", scene.scope), 1.0, sentences.caller.HERE
+        person = ("turn", scene.agent, scene.user_id), PERSON_SHARE, sentences.caller.EACH_PERSON
         self._take(place, *[person] * bool(scene.user_id))
 
     def admit_dialogue(self, scene: Scene) -> None:
         """Take a token of the place's dialogues; raise QueueFull if it has none."""
-        self._take((("dialogue", scene.scope), 1.0, sentences.caller.TOO_MANY_TURNS_HERE))
+        self._take((("dialogue", scene.scope), 1.0, sentences.caller.HERE))
 
     @contextmanager
     def counting(self) -> Generator[None, None, None]:
@@ -75,17 +75,18 @@ class Admission:
             raise
 
     def _take(self, *buckets: tuple[Hashable, float, str]) -> None:
-        """Take a token of each bucket: its key, its share of the rate and burst, and what a refusal says."""
+        """Take a token of each bucket: its key, its share of the rate and burst, and whose it is."""
         bounds, now = self.settings.current.queue, self.elapsed()
         if not bounds.turns_per_minute:
             return
         full_at: dict[Hashable, float] = {}
-        for key, share, said in buckets:
+        for key, share, whose in buckets:
             rate, burst = bounds.turns_per_minute * share, max(round(bounds.turn_burst * share), 1)
             interval, full = 60.0 / rate, max(self._full_at.get(key, now), now)
             wait = full - now - (burst - 1) * interval
             if wait > interval * 1e-6:  # sums of intervals are not exact
-                raise QueueFull(said.format(limit=math.ceil(rate), seconds=math.ceil(wait)))
+                said = sentences.caller.TOO_MANY_TURNS
+                raise QueueFull(said.format(whose=whose, limit=math.ceil(rate), seconds=math.ceil(wait)))
             full_at[key] = full + interval
         self._full_at |= full_at
         if len(self._full_at) > self._sweep_at:

@@ -106,7 +106,7 @@ def rows_of(path: Path) -> Iterator[object]:
     """Yield each row; raises BadArgument if the file is not a list, and behind the last row that is whole JSON."""
     text, decoder, at = path.read_text("utf-8-sig", "replace").lstrip(), json.JSONDecoder(), 1
     if not text.startswith("["):
-        raise BadArgument(sentences.caller.NOT_A_LIST)
+        raise BadArgument(sentences.storage_errors.NOT_A_LIST)
     while text[(at := next(_BETWEEN.finditer(text, at)).end()) : at + 1] != "]":
         try:
             row, at = decoder.raw_decode(text, at)

@@ -205,8 +205,9 @@ class Lender:
         if not (isinstance(lent, LentModel) and lent.is_usable and settings.borrow in ("auto", lent.lender)):
             lent = None
         last, self.last = self.last, lent
-        if _shown(lent) != _shown(last):
-            log.info("%s", sentences.models.LENT.format_map(_shown(lent)) if lent else sentences.models.LENT_NO_MORE)
+        news, before = (_said("historian", one) if one else sentences.models.LENT_NO_MORE for one in (lent, last))
+        if news != before:
+            log.info("%s", news)
         return lent
 
     async def beside(self, models: ModelsSettings) -> ModelsSettings:
@@ -223,10 +224,10 @@ class Lender:
                 parts = {"api_url": theirs.api_url, "api_key": SecretStr(theirs.api_key)}
                 filled = own.model_copy(update={**parts, "model_name": theirs.model_name})
                 borrowed = borrowed.model_copy(update={role: filled})
-                what = sentences.models.LENT_BESIDE[role]
-                log.info("%s", what.format(lender=theirs.lender, model=theirs.model_name, host=theirs.host))
+                log.info("%s", _said(role, theirs))
         return borrowed
 
 
-def _shown(lent: LentModel | None) -> dict[str, str]:
-    return {"lender": lent.lender, "model": lent.model_name, "host": lent.host} if lent else {}
+def _said(role: str, lent: LentModel) -> str:
+    what = sentences.models.LENT_TO[role]
+    return sentences.models.LENT.format(what=what, lender=lent.lender, model=lent.model_name, host=lent.host)

@@ -27,7 +27,7 @@ from ..store.database.database import Snapshot, at_once
 from ..store.names import NameBook
 from ..text.characters import cleared_on_erasure, register_cache
 from ..text.names import clean_name, clean_text
-from ..text.people import BARE_ID, callname, callnames, characters, ids_in_brackets, parts, titled, with_current_names
+from ..text.people import BARE_ID, callname, callnames, ids_in_brackets, parts, with_current_names
 from ..text.statements import asked_sentences, asks_who, speaks_of_asker
 from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
 from ..text.time.time_words import time_windows
@@ -54,21 +54,20 @@ class Names:
     ids_by_name: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     people: Mapping[str, Person] = field(default_factory=dict[str, Person])
     lengths: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])  # by how a name begins
-    titled: Mapping[str, str] = field(default_factory=dict[str, str])  # ids by the character that a title is put to
     are_known: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, people: Iterable[Person]) -> Names:
         """Index people by all their names; a part of a name counts only if one person alone has it.
 
-        Such parts are short forms, given names, and the rare characters that may stand beside a title.
+        Such parts are short forms and given names.
         """
-        full, short, rare = dict[str, set[str]](), dict[str, set[str]](), dict[str, set[str]]()
+        full, short = dict[str, set[str]](), dict[str, set[str]]()
         known = {person.id: person for person in islice(people, MOST_PEOPLE)}
         for person in known.values():
             for name in (person.name, *person.aliases):
                 whole, *shorter = callnames(name) or ("",)
-                for index, forms in ((full, (whole,)), (short, (*shorter, *parts(name))), (rare, characters(name))):
+                for index, forms in ((full, (whole,)), (short, (*shorter, *parts(name)))):
                     for form in filter(None, forms):
                         index.setdefault(form, set()).add(person.id)
         distinct = {name: who for name, who in short.items() if len(who) == 1} | full
@@ -76,8 +75,7 @@ class Names:
         for name in sorted(distinct, key=len, reverse=True):
             lengths.setdefault(name[:_BEGINNING], []).append(len(name))
         ids_by_name = {name: frozenset(who) for name, who in distinct.items()}
-        by_character = {character: next(iter(who)) for character, who in rare.items() if len(who) == 1}
-        return cls(ids_by_name, known, lengths, by_character, are_known=True)
+        return cls(ids_by_name, known, lengths, are_known=True)
 
     def as_known(self, scene: Scene) -> KnownPlaces:
         """Return the people as those of a scene's place, if none of them is missing."""
@@ -100,10 +98,6 @@ class Names:
                     found |= who
                     stop = at + size
                     break
-        for at, character in titled(text):  # a title with one character of a name, unless it is part of a full name
-            sizes = self.lengths.get(text[at : at + _BEGINNING], ())
-            if character in self.titled and not any(text[at : at + size] in self.ids_by_name for size in sizes):
-                found.add(self.titled[character])
         return frozenset(found)
 
 

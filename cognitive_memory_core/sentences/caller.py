@@ -23,12 +23,10 @@ QUEUE_FULL = "待整理的队列已满（{bound}），这一轮没有记下；�
 FULL_IN_TOTAL = "最多 {limit} 个任务"
 FULL_HERE = "每个群或私聊最多 {limit} 个任务"
 FULL_IN_BYTES = "最多 {megabytes:g} MB"
-TOO_MANY_TURNS_HERE = (
-    "这里每分钟最多记 {limit} 轮，这一轮没有记下；{seconds} 秒后再试，确实需要更多就调大 queue.turns_per_minute"
+TOO_MANY_TURNS = (
+    "{whose}每分钟最多记 {limit} 轮，这一轮没有记下；{seconds} 秒后再试，确实需要更多就调大 queue.turns_per_minute"
 )
-TOO_MANY_TURNS_OF_PERSON = (
-    "每人每分钟最多记 {limit} 轮，这一轮没有记下；{seconds} 秒后再试，确实需要更多就调大 queue.turns_per_minute"
-)
+HERE, EACH_PERSON = "这里", "每人"
 SWITCH_END = "还没到的时间，而且开（on）没有期限"
 BAD_EXPORT = '{path} 不是认知记忆的导出文件（第一行应为 {{"format": "cognitive-memory", "version": 1}}）'
 UNREADABLE_FILE = "读不了 {path}（{reason}）"
@@ -175,7 +173,6 @@ LEFT_OUT = "没有搬 {where}：{reason}"
 NO_PLACE = "没有写明是哪个群、和谁的私聊，放错地方别人会看到；确定的话加 --group 或 --user 再搬一次"
 NOT_UNDERSTOOD = "写的不是能看懂的记忆"
 BROKEN_JSON = "不是完整的 JSON，坏的地方以后都没有读"
-NOT_A_LIST = "应当是一个 JSON 列表"
 NO_TEXT = "没有正文"
 NO_TIME = "没有能看懂的时间"
 NO_REGULAR_FILE = "不是普通文件，或是指向别处的链接"

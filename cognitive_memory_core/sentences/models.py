@@ -87,9 +87,6 @@ _LENT = {"api_url": "模型地址", "api_key": "密钥", "model_name": "模型�
 
 
 OF_LENDER = "{model}（{lender} 的）"
-LENT = "史官用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）"
-LENT_BESIDE = {
-    "embedding": "向量用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）",
-    "rerank": "重排用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）",
-}
+LENT = "{what}用 {lender} 的模型 {model}（{host}，费用算在它的密钥上）"
+LENT_TO = {"historian": "史官", "embedding": "向量", "rerank": "重排"}
 SUMMARY_REFUSED = "摘要里的 id 对不上（{ids}）"

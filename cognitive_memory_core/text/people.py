@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import lru_cache
@@ -111,10 +111,6 @@ _FAMILY_NAMES = frozenset(
     "贾韦夏邱方侯邹熊孟秦白江阎薛尹段雷黎史龙陶贺顾毛郝龚邵万钱严覃武"
 )
 _BEGINNING = re.compile("[一-鿿]{3,}")
-_HAN = re.compile("[一-鿿]")
-_TITLED = re.compile(
-    "(?<![一-鿿])[老阿](?P<after>[一-鿿])|(?P<before>[一-鿿])(?:姐姐?|哥哥?|总|叔叔?|姨|爷爷?|佬|神|师傅|老师)"
-)
 
 
 def callname(text: str) -> str:
@@ -148,20 +144,6 @@ def parts(name: str) -> tuple[str, ...]:
     found = [han[:length] for length in range(min(len(han) - 1, _LONGEST_PART), SHORTEST_NAME - 1, -1)]
     found += [han[1:]] if len(han) == _FULL and han[0] in _FAMILY_NAMES else []
     return tuple(part for part in found if _calls(part) and any(telling(char) == 1.0 for char in part))
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=8192)
-def characters(name: str) -> frozenset[str]:
-    """Return the rare Chinese characters of a name; with a title each of them may address the person: 棠姐, 老齐."""
-    return frozenset(char for char in _HAN.findall(callname(clean_name(name))) if telling(char) == 1.0)
-
-
-def titled(text: str) -> Iterator[tuple[int, str]]:
-    """Yield position and surname of each surname beside a title in a normalised text: (0, "王") for "王老师"."""
-    for match in _TITLED.finditer(text):
-        if match.group() not in _COMMON:
-            yield match.start(), match["after"] or match["before"]
 
 
 def _calls(name: str) -> bool:

@@ -72,21 +72,17 @@ PARTS = (
     ("said", "named"),
     [
         ("给海棠看图前要避什么雷", {"2000001"}),
-        ("棠姐最近在干嘛", {"2000001"}),
         ("海棠未眠是谁", {"2000001"}),
         ("齐师傅来吗", {"2000002"}),
-        ("齐总大气", {"2000002"}),
         ("老齐在吗", {"2000002"}),
         ("晓雨几点到", {"2000003"}),
         ("电子产品买哪个", set()),
         ("饺子呢", {"2000005"}),
         ("煎饺好吃", {"2000006"}),
-        ("煎总呢", set()),
-        ("老师总说", set()),
     ],
 )
 def test_a_part_of_a_name_that_only_one_person_bears_names_them(said, named):
-    """The beginning of a long name, a given name and one rare character with a title name their only bearer."""
+    """The beginning of a long name and a given name name their only bearer."""
     assert Names.of(PARTS).named(said) == named
 
 
