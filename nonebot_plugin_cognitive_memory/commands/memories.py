@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
-
-from nonebot.adapters import Bot
-from nonebot.exception import AdapterException
 
 import cognitive_memory_core as core
 
@@ -23,13 +20,13 @@ from ..heard import answer_sources, find_message
 from ..lifecycle import get_memory
 from ..limits import Lasting
 from ..onebot import v11, v12, worded
-from ..scene import NAME_LENGTH, agent_of, name_of, qq_id, scene_at
+from ..scene import agent_of, name_of, qq_id, scene_at
 from .entry import Call, check_admin, show, shown, shown_id
 
 PAGE, LAST_PAGE = 10, 1_000
 KINDS = ("event", "preference", "knowledge", "experience")
 FOUND, MOST_FOUND = 5, 20
-MOST_NAMED, PATIENCE = 5, 2.0  # other groups shown by name in one answer, and seconds that the platform has for it
+MOST_NAMED = 5  # other groups shown by name in one answer
 _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 
 
@@ -43,7 +40,7 @@ async def list_events(call: Call) -> str:
         found = await memory.forgotten_events(scene, limit=PAGE + 1, offset=offset)
         events, first = found[:PAGE], offset + 1
         show(scene, "forgotten", events, first)
-        where = await _showing(call.bot, scene, events)
+        where = await _showing(scene, events)
         return replies.memories.forgotten_list(events, where, first=first, page=page, is_more=len(found) > PAGE)
     pins, found = await memory.pins(scene), await memory.events(scene, limit=PAGE + 1, offset=offset)
     events, shown_pins = found[:PAGE], pins if page == 1 else []
@@ -55,7 +52,7 @@ async def list_events(call: Call) -> str:
     listed = replies.memories.item_list(
         shown_pins,
         events,
-        await _showing(call.bot, scene, events),
+        await _showing(scene, events),
         first=first,
         page=page,
         is_more=len(found) > PAGE,
@@ -72,7 +69,7 @@ async def show_item(call: Call) -> str:
     if item.request_type == "private" or scene.group_id == item.group_id:
         with suppress(core.UnavailableError):
             lines = await get_memory().find_messages(scene, item.message_ids)
-    return replies.memories.event_details(call.number or 0, item, lines, await _showing(call.bot, scene, [item]))
+    return replies.memories.event_details(call.number or 0, item, lines, await _showing(scene, [item]))
 
 
 async def search_events(call: Call) -> str:
@@ -97,7 +94,7 @@ async def search_events(call: Call) -> str:
     ]
     distinct = list({line.text: line for line in reversed(lines)}.values())[::-1]
     show(scene, "items", [*pins, *events])
-    where = await _showing(call.bot, scene, [*events, *distinct])
+    where = await _showing(scene, [*events, *distinct])
     return replies.memories.found(pins, events, distinct[: max(wanted - len(events), 0)], where)
 
 
@@ -185,21 +182,13 @@ def _is_own(scene: core.Scene, item: core.Event) -> bool:
     return item.person == scene.user_id or scene.kind == item.request_type == "private"
 
 
-async def _showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:
+async def _showing(scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:
     """Return how events are shown to the asker: time zone, and names of the other groups in which they were said."""
-
-    async def name(group_id: str) -> str:
-        wanted = group_id if isinstance(bot, v12.Bot) or not group_id.isdigit() else int(group_id)
-        try:
-            told = await asyncio.wait_for(bot.call_api("get_group_info", group_id=wanted), PATIENCE)
-        except (AdapterException, asyncio.TimeoutError):
-            return ""
-        said = told.get("group_name") if isinstance(told, Mapping) else None
-        return core.clean_name(said[:NAME_LENGTH]) if isinstance(said, str) else ""
-
-    asked = sorted({event.group_id for event in events} - {"", scene.group_id})[:MOST_NAMED]
-    names = await asyncio.gather(*map(name, asked))
-    named = {group_id: said for group_id, said in zip(asked, names, strict=True) if said}
+    listings, named = get_memory().listings, dict[str, str]()
+    for group_id in sorted({event.group_id for event in events} - {"", scene.group_id})[:MOST_NAMED]:
+        wanted = core.PlaceListing(core.Scope(scene.agent, "group", group_id), is_counted=False)
+        for place in await listings.places(core.Scene.operator(scene.agent), wanted, 1):
+            named[group_id] = place.name
     return replies.memories.Showing(scene, setup.settings.zone, named)
 
 

@@ -320,13 +320,15 @@ async def test_a_newcomer_reads_when_their_words_are_considered(stage: Stage, gr
 
 
 async def test_the_private_list_names_the_group(stage: Stage, group: int) -> None:
-    """What was said in a group is marked with it where it is shown in private."""
+    """What was said in a group is marked with its name, or its number where no name was heard, in private."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
     user = new_id()
     await said(core.Scene.group(str(group), str(user)), "我喜欢乌龙茶")
-    stage.answers["get_group_info"] = {"group_name": "读书会\u202e"}
-    assert "（读书会）" in await stage.ask("/记忆 列表", user)
-    stage.answers["get_group_info"] = core_refusal()
     assert f"（群 {group}）" in await stage.ask("/记忆 列表", user)
+    named = core.Scene.group(str(group), str(user), group_name="读书会")
+    await get_memory().observe(core.Message("m-named", named, "今天读什么", datetime.now(timezone.utc)))
+    assert "（读书会）" in await stage.ask("/记忆 列表", user)
 
 
 @pytest.mark.only_v11
