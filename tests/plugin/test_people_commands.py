@@ -328,6 +328,7 @@ async def test_the_private_list_names_the_group(stage: Stage, group: int) -> Non
     assert f"（群 {group}）" in await stage.ask("/记忆 列表", user)
     named = core.Scene.group(str(group), str(user), group_name="读书会")
     await get_memory().observe(core.Message("m-named", named, "今天读什么", datetime.now(timezone.utc)))
+    assert await get_memory().drain(20)
     assert "（读书会）" in await stage.ask("/记忆 列表", user)
 
 
