@@ -73,7 +73,7 @@ def unit_vectors(count: int, dimensions: int, seed: int) -> NDArray[np.float32]:
 @asynccontextmanager
 async def opened(folder: Path, seconds: float) -> AsyncIterator[ChromaStore]:
     """Open a store over a folder with this time limit per call, and close it afterwards."""
-    bounds = Bounds(writing=seconds, opening=seconds, searching=min(seconds, 2.0), hanging=seconds, longest_pause=2.0)
+    bounds = Bounds(writing=seconds, opening=seconds, searching=min(seconds, 2.0), hanging=seconds)
     store = ChromaStore(folder, VectorStoreSettings(), bounds)
     try:
         yield store

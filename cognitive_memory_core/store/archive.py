@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -103,7 +102,7 @@ class Archive(Table):
         """
         new = sum(OPT_OUT.added(connection, row) for row in rows if isinstance(row, OptOut))
         left_out, erased = ConsentBook.opted_out(connection), tombstones_of(connection)
-        revision, lengths = next_revision(connection), _lengths(connection, rows)
+        revision = next_revision(connection)
 
         def is_admitted(row: ArchiveRow) -> bool:
             said = row.event if isinstance(row, EmbeddedEvent) else row
@@ -112,7 +111,7 @@ class Archive(Table):
 
         for row in rows:
             if not isinstance(row, OptOut) and is_admitted(row):
-                new += _is_new(connection, row, revision, erased, lengths)
+                new += _is_new(connection, row, revision, erased)
         add_told(connection, [alias for alias in told if is_admitted(alias)])
         if new and any(isinstance(row, Message | OptOut | PlaceSwitch) for row in rows):
             record_change(connection, datetime.now(timezone.utc))  # an export tells nothing of earlier consent
@@ -173,24 +172,14 @@ def _page(connection: Connection, kind: Columns[Any], rest: str, values: Sequenc
     return [(seq, EmbeddedEvent(event, *embedded.get(seq, nothing))) for seq, event in rows]
 
 
-def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
-    """Return the vector length of each fingerprint: that of stored vectors, else the most frequent among ``rows``."""
-    whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
-    times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
-    usual = {model: length for (model, length), _ in reversed(times.most_common())}
-    return {model: dimensions_of(connection, model) or length for model, length in usual.items()}
-
-
 _AS_THEY_ARE: Mapping[type, Columns[Any]] = {Shared: SHARED, PlaceSwitch: SWITCH, Memo: MEMO, Pin: PIN, Change: CHANGE}
 
 
-def _is_new(
-    connection: Connection, row: ArchiveRow, revision: int, erased: Tombstones, lengths: Mapping[str, int]
-) -> bool:
+def _is_new(connection: Connection, row: ArchiveRow, revision: int, erased: Tombstones) -> bool:
     """Write a row unless it is known; return whether it was written."""
     match row:
         case EmbeddedEvent():
-            return _import_event(connection, row, revision, erased, lengths)
+            return _import_event(connection, row, revision, erased)
         case Message():
             return MessageLog.append(connection, [row]) > 0
         case Alias():
@@ -204,13 +193,11 @@ def _is_new(
             return _AS_THEY_ARE[type(row)].added(connection, row)
 
 
-def _import_event(
-    connection: Connection, row: EmbeddedEvent, revision: int, erased: Tombstones, lengths: Mapping[str, int]
-) -> bool:
+def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, erased: Tombstones) -> bool:
     """Write an event unless it or an equal event is known; return whether it was written.
 
-    An equal event is not counted again, so that importing a file twice changes nothing. A vector with a wrong length or
-    no direction is left out, so that the event is embedded again.
+    An equal event is not counted again, so that importing a file twice changes nothing. A vector without a direction,
+    or with another length than those of its model, is left out, so that the event is embedded again.
     """
     event, vector = row.event, row.vector
     event = event_rows.with_admitted_quotes(connection, event, ConsentBook.opted_out(connection), erased) or event
@@ -218,8 +205,9 @@ def _import_event(
         return False
     sources, withdrawn_at = event_rows.sources_of(connection, event)
     seq = event_rows.add(connection, replace(event, retired_at=event.retired_at or withdrawn_at), sources)
-    is_usable = vector is not None and has_direction(vector) and len(vector) == lengths.get(row.fingerprint)
-    if row.fingerprint and vector is not None and is_usable and event.text == row.event.text:
+    is_whole = vector is not None and has_direction(vector) and event.text == row.event.text
+    known = dimensions_of(connection, row.fingerprint)
+    if row.fingerprint and vector is not None and is_whole and known in (0, len(vector)):
         put(connection, "events", "vectors", seq, row.fingerprint, vector)
         connection.execute("UPDATE events SET revision = ? WHERE seq = ?", (revision, seq))
     return True

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Concatenate, Literal, ParamSpec
+from typing import Literal, ParamSpec
 
 from .. import sentences
 from ..domain.belief import Belief, Change, without_changer, without_supporter
@@ -30,7 +30,6 @@ from .facts import FactBook
 from .messages import note_withdrawn
 from .names import NameBook
 from .profiles import OF_KEY, PROFILE, key_values, keys_in
-from .search.corpora import Corpora
 from .search.filters import GONE, RESTS_ON_NOTHING, Filter
 
 _FUNCTION = "names_somebody"
@@ -200,6 +199,25 @@ class ErasedRows:
     beliefs: int = 0
 
 
+_SEEN = (("names", "user_id"), *((table, of) for table in ("events", "messages") for of in ("sender_id", "user_id")))
+_PRIVATE = "substr(scope, -length(:private)) = :private"  # a person's private chats with every agent
+_OF_PERSON = {  # which rows are a person's own, or the bot's answers to the person
+    "events": "e.sender_id = :person OR (e.user_id = :person AND (e.request_type = 'private' OR e.sender_id = ''))",
+    "messages": "e.user_id = :person",
+    "memos": f"{_PRIVATE} OR user_id = :person",
+    "pins": f"{_PRIVATE} OR author_id = :person OR owner_id = :person",
+    "names": f"{_PRIVATE} OR user_id = :person",
+    "withdrawals": _PRIVATE,
+    **dict.fromkeys(("facts", "merge_failures", "profiles", "sharing", "missed"), "user_id = :person"),
+    "incognito": "user_id = :person AND ends_us <= :at",
+}
+_OF_PLACE = {
+    **dict.fromkeys(("events", "messages", "memos", "pins", "names", "withdrawals"), "scope = :scope"),
+    **dict.fromkeys(("beliefs", "belief_changes", "evolutions", "decisions", "missed"), "scope = :scope"),
+    "incognito": "scope = :scope AND ends_us <= :at",
+}
+
+
 class Eraser(Table):
     """Forgetting of single events, and permanent erasure of events, people and places.
 
@@ -207,17 +225,14 @@ class Eraser(Table):
     that retell it (:func:`retells`), including lines appended later; :meth:`MessageLog.append` still accepts them.
     :meth:`EventLedger.restore` shows them again. A line that is appended while an equal event is active is not hidden.
 
-    Erased data cannot be read once a method returns; :meth:`purge` removes the bytes.
+    Erased data cannot be read once a method returns; :meth:`purge` removes the bytes. The caller keeps erasures, purges
+    and copies apart.
     """
 
-    def __init__(self, database: Database, corpora: Corpora) -> None:
-        """Erase from a database; after each erasure the places in memory are dropped."""
-        super().__init__(database)
-        self._corpora = corpora
-        self._erasing = asyncio.Lock()  # an erasure during a purge waits for the purge to end
-        self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is being read
-
-    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
+    @writes
+    def forget_person(
+        self, connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]
+    ) -> ErasedRows:
         """Erase a person for every agent.
 
         Erased: what they said, their names, memos and sharing consent; pins that they own or wrote, also for a whole
@@ -231,15 +246,45 @@ class Eraser(Table):
         A tombstone of the id (a keyed hash) permanently rejects data dated ``at`` or earlier; an existing tombstone
         dated more than a day after ``at`` is attributed to a wrong clock and replaced.
         """
-        return await self._forget(_forget_person, user_id, at, hide)
+        consent.record_erasure(connection, user_id, at)
+        person = bound(user_id)
+        names = {name.strip() for name in NameBook.borne(connection, user_id)}
+        places = {  # elsewhere an equal name is taken for somebody else's
+            row[0]
+            for table, owner in _SEEN
+            for row in connection.execute(f"SELECT DISTINCT scope FROM {table} WHERE {owner} = ?", person)
+        }
+        rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names)), sorted(places), hide)
+        values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}", "at": micros(at)}
+        deleted = _delete_rows(connection, _OF_PERSON, values)
+        connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
+        rewording.events()
+        rewording.messages()
+        rewording.reworded += sum(rewording.texts(table) for table in ("memos", "pins", "missed"))
+        rewording.facts()
+        rewording.profiles()
+        erased = rewording.beliefs()
+        return replace(deleted, beliefs=erased, reworded=rewording.reworded)
 
-    async def forget_place(self, scope: Scope, at: datetime) -> ErasedRows:
+    @writes
+    def forget_place(self, connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
         """Erase everything of a place permanently, including the facts and copies of its profiles; its switch is kept.
 
         A profile that also has facts from other places (:meth:`FactBook.keys_with_facts_of`) loses its indexed copy,
         and its remaining facts wait again, so that it is rebuilt from them.
         """
-        return await self._forget(_forget_place, scope, at)
+        consent.record_erasure(connection, scope, at)
+        fed = [key_values(key) for key in FactBook.keys_with_facts_of(connection, scope)]
+        here, values = keys_in(scope)
+        if scope.kind == "group":  # a person has facts from other places, too
+            connection.execute(f"DELETE FROM facts WHERE {here}", values)
+        for table in ("merge_failures", "profiles"):
+            connection.execute(f"DELETE FROM {table} WHERE {here}", values)
+            connection.executemany(f"DELETE FROM {table} WHERE {OF_KEY}", fed)
+        deleted = _delete_rows(connection, _OF_PLACE, {"scope": bound(scope.key)[0], "at": micros(at)})
+        # those from other places are merged into a new profile
+        connection.executemany(f"UPDATE facts SET merged = 0 WHERE {OF_KEY}", fed)
+        return deleted
 
     @reads
     def tombstones(self, connection: Connection) -> Tombstones:
@@ -251,9 +296,8 @@ class Eraser(Table):
 
         The purge stays due until :meth:`end_purge`, because files outside the ledger may still hold the bytes.
         """
-        async with self._copying, self._erasing:
-            await purge(self.database)
-            await self._note_purge(at)
+        await purge(self.database)
+        await self._note_purge(at)
 
     @writes
     def _note_purge(self, connection: Connection, at: datetime) -> None:
@@ -276,12 +320,10 @@ class Eraser(Table):
 
         The copy is recorded under ``name``, if given: the path to which the caller renames it afterwards.
         """
-        async with self._copying:
-            if (await self.purge_due()).erased_at is not None:
-                async with self._erasing:
-                    await purge(self.database)
-            await self.note_copy(str(name or path), "backup", at)
-            await self.database.read(migrations.write_copy, path)
+        if (await self.purge_due()).erased_at is not None:
+            await purge(self.database)
+        await self.note_copy(str(name or path), "backup", at)
+        await self.database.read(migrations.write_copy, path)
 
     @writes
     def note_copy(self, connection: Connection, path: str, kind: Literal["export", "backup"], at: datetime) -> None:
@@ -338,77 +380,31 @@ class Eraser(Table):
         found = [(EVENT.read(row[:-1]), row[-1]) for row in connection.execute(query)]
         return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
 
-    async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
+    @writes
+    def erase(self, connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
         """Erase retired events and the lines hidden because of them; neither can be stored again.
 
         Active events are skipped. A purge is due afterwards.
         """
-        return await self._forget(_erase, event_ids, at)
-
-    async def _forget(
-        self, work: Callable[Concatenate[Connection, P], ErasedRows], *args: P.args, **kwargs: P.kwargs
-    ) -> ErasedRows:
-        async with self._erasing:
-            try:
-                return await self.database.write(work, *args, **kwargs)
-            finally:
-                self._corpora.clear_caches()
-
-
-_SEEN = (("names", "user_id"), *((table, of) for table in ("events", "messages") for of in ("sender_id", "user_id")))
-_PRIVATE = "substr(scope, -length(:private)) = :private"  # a person's private chats with every agent
-_OF_PERSON = {  # which rows are a person's own, or the bot's answers to the person
-    "events": "e.sender_id = :person OR (e.user_id = :person AND (e.request_type = 'private' OR e.sender_id = ''))",
-    "messages": "e.user_id = :person",
-    "memos": f"{_PRIVATE} OR user_id = :person",
-    "pins": f"{_PRIVATE} OR author_id = :person OR owner_id = :person",
-    "names": f"{_PRIVATE} OR user_id = :person",
-    "withdrawals": _PRIVATE,
-    **dict.fromkeys(("facts", "merge_failures", "profiles", "sharing", "missed"), "user_id = :person"),
-    "incognito": "user_id = :person AND ends_us <= :at",
-}
-_OF_PLACE = {
-    **dict.fromkeys(("events", "messages", "memos", "pins", "names", "withdrawals"), "scope = :scope"),
-    **dict.fromkeys(("beliefs", "belief_changes", "evolutions", "decisions", "missed"), "scope = :scope"),
-    "incognito": "scope = :scope AND ends_us <= :at",
-}
-
-
-def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
-    consent.record_erasure(connection, user_id, at)
-    person = bound(user_id)
-    names = {name.strip() for name in NameBook.borne(connection, user_id)}
-    places = {  # elsewhere an equal name is taken for somebody else's
-        row[0]
-        for table, owner in _SEEN
-        for row in connection.execute(f"SELECT DISTINCT scope FROM {table} WHERE {owner} = ?", person)
-    }
-    rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names)), sorted(places), hide)
-    values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}", "at": micros(at)}
-    deleted = _delete_rows(connection, _OF_PERSON, values)
-    connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
-    rewording.events()
-    rewording.messages()
-    rewording.reworded += sum(rewording.texts(table) for table in ("memos", "pins", "missed"))
-    rewording.facts()
-    rewording.profiles()
-    erased = rewording.beliefs()
-    return replace(deleted, beliefs=erased, reworded=rewording.reworded)
-
-
-def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
-    consent.record_erasure(connection, scope, at)
-    fed = [key_values(key) for key in FactBook.keys_with_facts_of(connection, scope)]
-    here, values = keys_in(scope)
-    if scope.kind == "group":  # a person has facts from other places, too
-        connection.execute(f"DELETE FROM facts WHERE {here}", values)
-    for table in ("merge_failures", "profiles"):
-        connection.execute(f"DELETE FROM {table} WHERE {here}", values)
-        connection.executemany(f"DELETE FROM {table} WHERE {OF_KEY}", fed)
-    deleted = _delete_rows(connection, _OF_PLACE, {"scope": bound(scope.key)[0], "at": micros(at)})
-    # those from other places are merged into a new profile
-    connection.executemany(f"UPDATE facts SET merged = 0 WHERE {OF_KEY}", fed)
-    return deleted
+        named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
+        seqs = listed(event_rows.seqs_of(connection, "events", named, (listed(event_ids),)))
+        gone = listed(event_rows.seqs_of(connection, "events", f"{named} AND {GONE}", (listed(event_ids),)))
+        hidden = f"seq IN (SELECT seq FROM veils WHERE event_seq IN {LISTED})"
+        sources = f"FROM event_sources s JOIN events e ON e.seq = s.seq WHERE e.seq IN {LISTED}"
+        places = f"SELECT scope, id FROM messages WHERE {hidden} UNION SELECT e.scope, s.message_id {sources}"
+        for scope, message_id in connection.execute(places, (gone, gone)).fetchall():
+            beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
+            event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
+        note_withdrawn(connection, event_rows.seqs_of(connection, "messages", hidden, (seqs,)), at)
+        withdrawn = f"INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? {sources}"
+        connection.execute(withdrawn, (micros(at), gone))
+        messages = event_rows.delete(connection, MESSAGE, hidden, (seqs,))
+        erased = event_rows.delete(connection, EVENT, f"e.seq IN {LISTED}", (seqs,))
+        digests = [(event_rows.gone_digest(event_id),) for event_id in erased]
+        connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
+        if erased:
+            consent.record_purge_due(connection, at)
+        return ErasedRows(events=len(erased), messages=len(messages))
 
 
 def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mapping[str, object]) -> ErasedRows:
@@ -430,25 +426,3 @@ def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mappi
         memo_ids=tuple(row[0] for row in memos),
         beliefs=counts.get("beliefs", 0),
     )
-
-
-def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
-    named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
-    seqs = listed(event_rows.seqs_of(connection, "events", named, (listed(event_ids),)))
-    gone = listed(event_rows.seqs_of(connection, "events", f"{named} AND {GONE}", (listed(event_ids),)))
-    hidden = f"seq IN (SELECT seq FROM veils WHERE event_seq IN {LISTED})"
-    sources = f"FROM event_sources s JOIN events e ON e.seq = s.seq WHERE e.seq IN {LISTED}"
-    places = f"SELECT scope, id FROM messages WHERE {hidden} UNION SELECT e.scope, s.message_id {sources}"
-    for scope, message_id in connection.execute(places, (gone, gone)).fetchall():
-        beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
-        event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
-    note_withdrawn(connection, event_rows.seqs_of(connection, "messages", hidden, (seqs,)), at)
-    withdrawn = f"INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? {sources}"
-    connection.execute(withdrawn, (micros(at), gone))
-    messages = event_rows.delete(connection, MESSAGE, hidden, (seqs,))
-    erased = event_rows.delete(connection, EVENT, f"e.seq IN {LISTED}", (seqs,))
-    digests = [(event_rows.gone_digest(event_id),) for event_id in erased]
-    connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
-    if erased:
-        consent.record_purge_due(connection, at)
-    return ErasedRows(events=len(erased), messages=len(messages))

@@ -151,7 +151,7 @@ class Ledger:
         self.quality = QualityLedger(database)
         self.housekeeping = Housekeeping(database)
         self.archive = Archive(database)
-        self.eraser = Eraser(database, self.corpora)
+        self.eraser = Eraser(database)
 
         with ExitStack() as undo:
             undo.callback(database.close_now)

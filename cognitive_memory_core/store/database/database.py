@@ -246,21 +246,18 @@ class Database:
 
     def _written_together(self, works: Sequence[Callable[[Connection], Any]]) -> list[tuple[Any, BaseException | None]]:
         outcomes: list[tuple[Any, BaseException | None]] = []
-        is_alone = len(works) == 1  # needs no savepoint
         with self._transaction() as writer:
             for work in works:
-                if not is_alone:
-                    writer.execute("SAVEPOINT request")
+                writer.execute("SAVEPOINT request")
                 try:
                     with self._refused_writes:
                         outcomes.append((work(writer), None))
                 except BaseException as failure:
-                    if is_alone or not writer.in_transaction:  # SQLite rolled back all of them because of it
+                    if not writer.in_transaction:  # SQLite rolled back all of them because of it
                         raise
                     outcomes.append((None, failure))
                     writer.execute("ROLLBACK TO request")
-                if not is_alone:
-                    writer.execute("RELEASE request")
+                writer.execute("RELEASE request")
         return outcomes
 
     @contextmanager

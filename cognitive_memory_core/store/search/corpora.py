@@ -21,6 +21,7 @@ from ...domain.event import Event
 from ...domain.message import Message
 from ...domain.reading import ReadFilter
 from ...ports import Vector
+from ...text.characters import register_cache
 from ..database.connections import SnapshotConnection
 from ..database.database import Database
 from ..database.rows import bound, bounded, select
@@ -49,6 +50,7 @@ class Corpora:
         self._lock = Lock()  # of the one above
         self._cleared_at = -1.0
         self._model = ""
+        register_cache(self)
 
     @property
     def bytes(self) -> int:

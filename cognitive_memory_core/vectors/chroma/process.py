@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -34,7 +33,6 @@ _PASSED_ON = (
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "COMSPEC"),
 )
 COMMAND = (sys.executable or "python", "-m", f"{_PACKAGE}.child")
-_CRASHES_PER_REFUSAL = 4  # counted as so many crashes, since another process or an operator must act first
 LONGEST = 128 * 1024 * 1024  # bytes of an answer
 
 
@@ -54,8 +52,6 @@ class Bounds:
     searching: float = 2.0
     hanging: float = 10.0
     closing: float = 5.0
-    first_pause: float = 1.0
-    longest_pause: float = 300.0
 
 
 class Lost(UnavailableError):
@@ -77,12 +73,9 @@ class ChromaProcess:
         self._bounds = bounds or Bounds()
         self._command = command
         self._turn = asyncio.Lock()
-        self._running_since: float | None = None  # of the request that has the turn
         self._requests: set[asyncio.Task[Any]] = set()
         self._child: Child | None = None
-        self._crashes, self._start_at = 0, 0.0  # in a row; earliest next start in monotonic seconds
         self._is_closed = False
-        self.last_error = ""
 
     @property
     def pid(self) -> int | None:
@@ -103,7 +96,7 @@ class ChromaProcess:
         if self.pid is None:
             raise Lost(sentences.storage_errors.GENERATION_GONE)
         try:
-            await asyncio.wait_for(self._turn.acquire(), self.queueing_left())
+            await asyncio.wait_for(self._turn.acquire(), self._bounds.queueing)
         except asyncio.TimeoutError:
             raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY) from None
         search = self._begun(name, arguments, self._bounds.hanging)
@@ -111,12 +104,6 @@ class ChromaProcess:
         if not search.done():
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_SLOW)
         return search.result()
-
-    def queueing_left(self) -> float:
-        """Return how many more seconds a search should wait for the running request; 0.0 if that has run too long."""
-        if self._running_since is None:
-            return self._bounds.queueing
-        return max(0.0, self._running_since + self._bounds.queueing - time.monotonic())
 
     async def sleep(self) -> None:
         """Let the running request finish within its limit, then end the process; the next request starts another."""
@@ -142,11 +129,9 @@ class ChromaProcess:
 
         def end(request: asyncio.Task[Any]) -> None:
             self._requests.discard(request)
-            self._running_since = None
             self._turn.release()
             seen(request)  # its caller may be gone
 
-        self._running_since = time.monotonic()
         request = asyncio.ensure_future(self._answer(name, arguments, limit))
         self._requests.add(request)
         request.add_done_callback(end)
@@ -156,33 +141,24 @@ class ChromaProcess:
         if self._is_closed:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
         if self._child is not None and self.pid is None:
-            self._note_crash(sentences.storage_errors.VECTOR_STORE_DIED.format(status=await self._ended()))
-        child = self._child or await self._started()
-        answer = await self._exchanged(child, name, arguments, limit)
-        self._crashes, self._start_at = 0, 0.0
-        return self._granted(answer)
+            await self._ended()  # it died since the last request
+        return self._granted(await self._exchanged(self._child or await self._started(), name, arguments, limit))
 
     async def _started(self) -> Child:
-        pause = self._start_at - time.monotonic()
-        if pause > 0:
-            raise UnavailableError(self.last_error, retry_after=pause)
         try:
             self._child = child = await in_daemon_thread(lambda: _child_of(self._command))
         except OSError as refused:
             reason = sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(refused).__name__)
-            raise UnavailableError(reason, retry_after=self._note_crash(reason)) from refused
+            raise UnavailableError(reason) from refused
         if self._is_closed:  # meanwhile
             child.kill()
         start = {"place": self._place, "patience": self._bounds.locking}
         answer = await self._exchanged(child, "start", start, self._bounds.starting)
         try:
             self._granted(answer)
-        except UnavailableError as refused:
+        except UnavailableError:
             await self._ended()
-            self._crashes += _CRASHES_PER_REFUSAL
-            refused.retry_after = self._note_crash(str(refused))
             raise
-        self.last_error = ""
         return child
 
     async def _exchanged(self, child: Child, name: str, arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
@@ -196,8 +172,7 @@ class ChromaProcess:
             raise BadArgument(sentences.caller.bad_value("rows", name, str(refused))) from refused
         if answer is None:
             status, words = await self._ended(), sentences.storage_errors
-            reason = words.VECTOR_STORE_DIED.format(status=status) if done else words.VECTOR_STORE_HUNG
-            died = ProcessDied(reason, retry_after=self._note_crash(reason))
+            died = ProcessDied(words.VECTOR_STORE_DIED.format(status=status) if done else words.VECTOR_STORE_HUNG)
             died.is_hung = not done
             raise died
         return answer
@@ -219,15 +194,6 @@ class ChromaProcess:
         elif detail in ("ConnectError", "ConnectTimeout", "ReadError", "ReadTimeout", "RemoteProtocolError"):
             told["failed"] = words.VECTOR_SERVER_AWAY
         raise UnavailableError(told.get(why) or words.VECTOR_STORE_REFUSED.format(reason=detail))
-
-    def _note_crash(self, reason: str) -> float:
-        """Note why the process is not ready; return the seconds until it may be started again."""
-        self.last_error, bounds = reason, self._bounds
-        self._crashes += 1
-        pause = 0.0 if self._crashes == 1 else bounds.first_pause * 2.0 ** min(self._crashes - 2, 20)
-        pause = min(pause, bounds.longest_pause)
-        self._start_at = time.monotonic() + pause
-        return pause
 
     def _ended(self) -> asyncio.Future[int | None]:
         """End the process, which runs no request, in a thread; return its exit status, None if there was none."""

