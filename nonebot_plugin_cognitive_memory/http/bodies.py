@@ -1,7 +1,6 @@
 """Bodies of requests and answers; other programs rely on the names of their fields.
 
-Answers are read from the core's nouns by the names of their fields. An example of each body follows from the examples
-of its fields.
+Answers are read from the core's nouns by the names of their fields.
 """
 
 from __future__ import annotations
@@ -23,23 +22,16 @@ from typing_extensions import Self
 
 import cognitive_memory_core as core
 
-from .. import replies
 from ..replies import http_guide as guide
 
 LONGEST_ID, LONGEST_TEXT = 128, 4_000  # characters
-BELIEF_ID, _OLD_ID = "b1f0c3d4e5a60718293a4b5c6d7e8f02", "b1f0c3d4e5a60718293a4b5c6d7e8f01"
+BELIEF_ID = "b1f0c3d4e5a60718293a4b5c6d7e8f02"
 EVENT_ID, PIN_ID = "e5a60718293a4b5c6d7e8f0000000001", "5a60718293a4b5c6"
 _JOB_ID, _REVISION_ID = "0c3d4e5a60718293a4b5c6d7e8f00001", "20260305T103000.123456Z"
-_NOW, _BEFORE = "2026-03-06T12:30:00Z", "2026-03-01T00:00:00Z"
 Instant = Annotated[datetime, AfterValidator(lambda at: at.astimezone(timezone.utc))]
 Action = Literal["create", "update", "delete", "restore", "strength"]
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 OptionalId = Annotated[str | None, Field(min_length=1, max_length=LONGEST_ID)]
-
-
-def shown(example: Any, read_from: Any = None, **more: Any) -> Any:
-    """Return a field with its example; it is read from another attribute if ``read_from`` names one."""
-    return Field(examples=[example], validation_alias=read_from, **more)
 
 
 def _private_person(scope: core.Scope) -> str:
@@ -64,8 +56,8 @@ class Answer(Noun):
 
 
 def answer(name: str, description: str, **fields: Any) -> type[Answer]:
-    """Return the class of an answer; its fields are given by their types, or by type and :func:`shown`."""
-    typed: Any = {key: one if isinstance(one, tuple) else (one, ...) for key, one in fields.items()}
+    """Return the class of an answer; its fields are given by their types."""
+    typed: Any = {key: (one, ...) for key, one in fields.items()}
     return create_model(name, __base__=Answer, __doc__=description, **typed)
 
 
@@ -73,23 +65,13 @@ class Refusal(BaseModel):
     """An answer to a request that was refused, with one sentence about why."""
 
     success: bool = False
-    error: str = shown(guide.REFUSAL)
+    error: str
 
 
 class RequestBody(BaseModel):
     """The body of a request; unknown fields are rejected, because most of them are misspelt."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class QuoteBody(Noun):
-    """A line that an event rests on, verbatim; ``message_id`` is "" if it is no line of the log."""
-
-    message_id: str = shown("m1")
-    sender_id: str = shown("2000001")
-    sender_name: str = shown(guide.NAME)
-    text: str = shown(guide.TEA_LINE)
-    sent_at: Instant | None = shown(_NOW)
 
 
 class EventBody(Noun):
@@ -99,23 +81,23 @@ class EventBody(Noun):
     is set for one that was forgotten or corrected.
     """
 
-    id: str = shown(EVENT_ID)
-    text: str = shown(guide.LIKES_TEA)
-    kind: str = shown("preference")
-    user_id: str = shown("2000001")
-    group_id: str = shown("10001")
-    sender_id: str = shown("2000001")
-    sender_name: str = shown(guide.NAME)
-    said_by: str = shown("2000001", read_from="sender_id")
-    quotes: tuple[QuoteBody, ...]
-    subjects: tuple[str, ...] = shown(["2000001"])
-    message_ids: tuple[str, ...] = shown(["m1"])
-    happened_at: Instant = shown(_NOW)
-    is_absolute: bool = shown(True)
-    count: int = shown(1)
-    pain: str = shown("")
-    solution: str = shown("")
-    outcome: str = shown("")
+    id: str
+    text: str
+    kind: str
+    user_id: str
+    group_id: str
+    sender_id: str
+    sender_name: str
+    said_by: str = Field(validation_alias="sender_id")
+    quotes: tuple[core.Quote, ...]
+    subjects: tuple[str, ...]
+    message_ids: tuple[str, ...]
+    happened_at: Instant
+    is_absolute: bool
+    count: int
+    pain: str
+    solution: str
+    outcome: str
     score: float | None = None
     retired_at: Instant | None = None
 
@@ -129,28 +111,33 @@ OneEvent = answer("OneEvent", "An event.", event=EventBody)
 class ChangedEvent(Refusal):
     """The answer to a change of an event that was changed meanwhile, with the event that stands for it now."""
 
-    error: str = shown(replies.http.CHANGED)
+    error: str
     event: EventBody
 
 
-Forgotten = answer("Forgotten", "The id of the forgotten event or removed pin.", id=(str, shown(EVENT_ID)))
+Forgotten = answer("Forgotten", "The id of the forgotten event or removed pin.", id=str)
 
 
 class NewText(RequestBody):
     """The new text of an event or a pin."""
 
-    text: Text = shown(guide.LIKES_TEA)
+    text: Text = Field(examples=[guide.LIKES_TEA])
 
 
-class PinBody(Noun):
+class ScopedBody(Noun):
+    """A noun of a place: a group, or the private chat with ``user_id``."""
+
+    group_id: str = Field(validation_alias=AliasPath("scope", "group_id"))
+    user_id: Annotated[str, BeforeValidator(_private_person)] = Field(validation_alias="scope")
+
+
+class PinBody(ScopedBody):
     """A pin: of a group, or of the private chat with ``user_id``; ``owner_id`` is "" if it is the whole group's."""
 
-    id: str = shown(PIN_ID)
-    text: str = shown(guide.PINNED)
-    group_id: str = shown("10001", read_from=AliasPath("scope", "group_id"))
-    user_id: Annotated[str, BeforeValidator(_private_person)] = shown("", read_from="scope")
-    owner_id: str = shown("")
-    pinned_at: Instant = shown(_NOW)
+    id: str
+    text: str
+    owner_id: str
+    pinned_at: Instant
 
 
 PinList = answer("PinList", "The pins of a place, oldest first.", pins=tuple[PinBody, ...])
@@ -162,34 +149,21 @@ OnePin = answer("OnePin", "A pin.", pin=PinBody)
 class NewPin(RequestBody):
     """A new pin and its place."""
 
-    text: Text = shown(guide.PINNED)
+    text: Text = Field(examples=[guide.PINNED])
     group_id: OptionalId = Field(default=None, description=guide.GROUP_ID, examples=["10001"])
     user_id: OptionalId = Field(default=None, description=guide.USER_ID)
 
 
-class PersonBody(Noun):
-    """A person with the name seen last, the number of what they said that is remembered, and when they were seen."""
-
-    user_id: str = shown("2000001")
-    name: str = shown(guide.NAME)
-    events: int = shown(3)
-    last_at: Instant | None = shown(_NOW)
-    has_opted_out: bool = shown(False)
-    is_sharing: bool = shown(False)
+PersonList = answer("PersonList", "People, the last seen first.", people=tuple[core.PersonEntry, ...])
 
 
-PersonList = answer("PersonList", "People, the last seen first.", people=tuple[PersonBody, ...])
-
-
-class PlaceBody(Noun):
+class PlaceBody(ScopedBody):
     """A group, or the private chat with ``user_id``: its name, its counts, and when the newest line or event was."""
 
-    group_id: str = shown("10001", read_from=AliasPath("scope", "group_id"))
-    user_id: Annotated[str, BeforeValidator(_private_person)] = shown("", read_from="scope")
-    name: str = shown(guide.GROUP_NAME)
-    events: int = shown(3)
-    messages: int = shown(40)
-    last_at: Instant | None = shown(_NOW)
+    name: str
+    events: int
+    messages: int
+    last_at: Instant | None
 
 
 PlaceList = answer("PlaceList", "Places, the latest first.", places=tuple[PlaceBody, ...])
@@ -198,15 +172,15 @@ PlaceList = answer("PlaceList", "Places, the latest first.", places=tuple[PlaceB
 class LineBody(Noun):
     """A line of the log: of the person, or of the bot to the person (``is_bot``); ``event_id``: what was made of it."""
 
-    id: str = shown("m1")
-    group_id: str = shown("10001", read_from=AliasPath("scene", "group_id"))
-    user_id: str = shown("2000001", read_from=AliasPath("scene", "user_id"))
-    user_name: str = shown(guide.NAME, read_from=AliasPath("scene", "user_name"))
-    text: str = shown(guide.TEA_LINE)
-    sent_at: Instant = shown(_NOW)
-    reply_to: str | None = shown(None)
-    is_bot: bool = shown(False)
-    event_id: str | None = shown(EVENT_ID, default=None)
+    id: str
+    group_id: str = Field(validation_alias=AliasPath("scene", "group_id"))
+    user_id: str = Field(validation_alias=AliasPath("scene", "user_id"))
+    user_name: str = Field(validation_alias=AliasPath("scene", "user_name"))
+    text: str
+    sent_at: Instant
+    reply_to: str | None
+    is_bot: bool
+    event_id: str | None = None
 
 
 LineList = answer("LineList", "Lines of the log, newest first.", messages=tuple[LineBody, ...])
@@ -218,14 +192,14 @@ class ProfileBody(Noun):
     ``sources`` are the ids of the events that each line, without its bullet, or tag rests on.
     """
 
-    entity_type: str = shown("member", read_from=AliasPath("key", "entity_type"))
-    group_id: str = shown("10001", read_from=AliasPath("key", "group_id"))
-    user_id: str = shown("2000001", read_from=AliasPath("key", "user_id"))
-    name: str = shown(guide.NAME)
-    tags: tuple[str, ...] = shown([guide.TAG])
-    summary: str = shown(guide.SUMMARY)
-    updated_at: Instant = shown(_NOW)
-    sources: dict[str, tuple[str, ...]] = shown({guide.SUMMARY.removeprefix("- "): [EVENT_ID]})
+    entity_type: str = Field(validation_alias=AliasPath("key", "entity_type"))
+    group_id: str = Field(validation_alias=AliasPath("key", "group_id"))
+    user_id: str = Field(validation_alias=AliasPath("key", "user_id"))
+    name: str
+    tags: tuple[str, ...]
+    summary: str
+    updated_at: Instant
+    sources: dict[str, tuple[str, ...]]
 
 
 OneProfile = answer("OneProfile", "A profile.", profile=ProfileBody)
@@ -234,7 +208,7 @@ OneProfile = answer("OneProfile", "A profile.", profile=ProfileBody)
 class RevisionBody(Noun):
     """A past profile and the id by which it is restored."""
 
-    id: str = shown(_REVISION_ID)
+    id: str
     profile: ProfileBody
 
 
@@ -244,30 +218,30 @@ RevisionList = answer("RevisionList", "The past profiles, newest first.", revisi
 class RevisionWanted(RequestBody):
     """The id of the past profile to restore."""
 
-    revision_id: Annotated[str, Field(min_length=1, max_length=LONGEST_ID)] = shown(_REVISION_ID)
+    revision_id: str = Field(min_length=1, max_length=LONGEST_ID, examples=[_REVISION_ID])
 
 
 class BeliefBody(Noun):
     """One version of a belief; ``created_at`` is when its first version began, ``supporters`` counts people."""
 
-    memory_id: str = shown(BELIEF_ID, read_from="id")
-    statement: str = shown(guide.NEW_STATEMENT)
-    version: int = shown(2)
-    created_at: Instant = shown(_BEFORE)
-    updated_at: Instant = shown(_NOW)
-    parent_id: str | None = shown(_OLD_ID)
-    status: Literal["active", "deprecated"] = shown("active")
-    tags: tuple[str, ...] = shown(list(guide.TAGS))
-    strength: float = shown(0.85)
-    change_summary: str = shown(guide.CHANGE_REASON)
-    supporters: Annotated[int, BeforeValidator(len)] = shown(3)
+    memory_id: str = Field(validation_alias="id")
+    statement: str
+    version: int
+    created_at: Instant
+    updated_at: Instant
+    parent_id: str | None
+    status: Literal["active", "deprecated"]
+    tags: tuple[str, ...]
+    strength: float
+    change_summary: str
+    supporters: Annotated[int, BeforeValidator(len)]
 
 
 BeliefList = answer(
     "BeliefList",
     "A page of a group's beliefs; ``total`` is the number of all of them.",
-    group_id=(str, shown("10001")),
-    total=(int, shown(1)),
+    group_id=str,
+    total=int,
     memories=tuple[BeliefBody, ...],
 )
 
@@ -278,17 +252,17 @@ OneBelief = answer("OneBelief", "A belief after a change.", memory=BeliefBody)
 class FoundBelief(Noun):
     """A belief that a search found, with its score in [0, 1]."""
 
-    memory_id: str = shown(BELIEF_ID, read_from=AliasPath("belief", "id"))
-    statement: str = shown(guide.NEW_STATEMENT, read_from=AliasPath("belief", "statement"))
-    score: float = shown(0.92)
-    version: int = shown(2, read_from=AliasPath("belief", "version"))
-    updated_at: Instant = shown(_NOW, read_from=AliasPath("belief", "updated_at"))
+    memory_id: str = Field(validation_alias=AliasPath("belief", "id"))
+    statement: str = Field(validation_alias=AliasPath("belief", "statement"))
+    score: float
+    version: int = Field(validation_alias=AliasPath("belief", "version"))
+    updated_at: Instant = Field(validation_alias=AliasPath("belief", "updated_at"))
 
 
 BeliefSearchResult = answer(
     "BeliefSearchResult",
     "What a search found, best first.",
-    query=(str, shown(guide.FRIDAY)),
+    query=str,
     results=tuple[FoundBelief, ...],
 )
 
@@ -296,8 +270,8 @@ BeliefSearchResult = answer(
 BeliefHistory = answer(
     "BeliefHistory",
     "All versions of a belief, oldest first.",
-    memory_id=(str, shown(BELIEF_ID)),
-    current_version=(int, shown(2)),
+    memory_id=str,
+    current_version=int,
     history=tuple[BeliefBody, ...],
 )
 
@@ -305,21 +279,21 @@ BeliefHistory = answer(
 class ChangeBody(Noun):
     """One entry of the change log; ``changed_by`` is "" if an evolution run made the change."""
 
-    timestamp: Instant = shown(_NOW, read_from="changed_at")
-    action: Action = shown("update")
-    memory_id: str = shown(BELIEF_ID, read_from="belief_id")
-    version: int = shown(2)
-    old_statement: str = shown(guide.FRIDAY)
-    new_statement: str = shown(guide.NEW_STATEMENT)
-    change_reason: str = shown(guide.CHANGE_REASON)
-    changed_by: str = shown("")
+    timestamp: Instant = Field(validation_alias="changed_at")
+    action: Action
+    memory_id: str = Field(validation_alias="belief_id")
+    version: int
+    old_statement: str
+    new_statement: str
+    change_reason: str
+    changed_by: str
 
 
 ChangeList = answer(
     "ChangeList",
     "The change log of a group within a period of days, oldest entry first.",
-    group_id=(str, shown("10001")),
-    period=(str, shown("2026-02-27 to 2026-03-06")),
+    group_id=str,
+    period=str,
     changes=tuple[ChangeBody, ...],
 )
 
@@ -327,23 +301,23 @@ ChangeList = answer(
 class EvolutionStats(Noun):
     """The numbers of beliefs that a run kept, updated, created and deleted."""
 
-    kept: int = shown(0)
-    updated: int = shown(1)
-    created: int = shown(0)
-    deleted: int = shown(0)
+    kept: int
+    updated: int
+    created: int
+    deleted: int
 
 
 class EvolutionChange(Noun):
     """One change of a run. Only a new belief has ``statement``, others have old, new or both; the rest is left out."""
 
-    action: Action = shown("update")
-    old_id: str | None = shown(_OLD_ID, default=None)
-    new_id: str | None = shown(BELIEF_ID, read_from="belief_id", default=None)
+    action: Action
+    old_id: str | None = None
+    new_id: str | None = Field(default=None, validation_alias="belief_id")
     statement: str | None = Field(default=None, validation_alias="new_statement")
-    old_statement: str | None = shown(guide.FRIDAY, default=None)
-    new_statement: str | None = shown(guide.NEW_STATEMENT, default=None)
-    change_reason: str = shown(guide.CHANGE_REASON)
-    version: int = shown(2)
+    old_statement: str | None = None
+    new_statement: str | None = None
+    change_reason: str
+    version: int
 
     @model_validator(mode="after")
     def _without_the_rest(self) -> Self:
@@ -359,18 +333,18 @@ class EvolutionChange(Noun):
 class EvolutionAnswer(Answer):
     """What a run did. If nothing changed, ``message`` says why. ``rejected`` counts rejected proposals by reason."""
 
-    group_id: str = shown("10001")
-    evolution_time: Instant = shown(_NOW)
-    message: str = shown(guide.EVOLVED)
+    group_id: str
+    evolution_time: Instant
+    message: str
     stats: EvolutionStats
     changes: tuple[EvolutionChange, ...]
-    rejected: dict[str, int] = shown({})
+    rejected: dict[str, int]
 
 
 class Strength(RequestBody):
     """The strength that a belief gets."""
 
-    strength: Annotated[float, Field(ge=0, le=1)] = shown(0.8)
+    strength: float = Field(ge=0, le=1, examples=[0.8])
 
 
 class Question(RequestBody):
@@ -385,10 +359,10 @@ class Question(RequestBody):
 class ContextBody(Answer):
     """The context that a model gets for this turn; ``degraded`` names the parts that were unavailable."""
 
-    text: str = shown(guide.CONTEXT)
-    sections: tuple[core.Section, ...] = shown([{"title": guide.SECTION, "lines": [guide.LIKES_TEA]}])
-    tokens: int = shown(32)
-    degraded: tuple[str, ...] = shown([])
+    text: str
+    sections: tuple[core.Section, ...]
+    tokens: int
+    degraded: tuple[str, ...]
 
 
 StatusBody = answer(
@@ -416,13 +390,13 @@ class FailedJobBody(Noun):
     """A failed job with its last error and what to do about it; the place is unknown if its file is unreadable."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-    id: str = shown(_JOB_ID)
-    error: str = shown(guide.FAILURE)
-    advice: str = shown(guide.ADVICE)
-    attempts: int = shown(1)
-    failed_at: Instant = shown(_NOW)
-    group_id: str | None = shown("10001", read_from=AliasPath("job", "work", "scene", "group_id"), default=None)
-    user_id: str | None = shown("2000001", read_from=AliasPath("job", "work", "scene", "user_id"), default=None)
+    id: str
+    error: str
+    advice: str
+    attempts: int
+    failed_at: Instant
+    group_id: str | None = Field(default=None, validation_alias=AliasPath("job", "work", "scene", "group_id"))
+    user_id: str | None = Field(default=None, validation_alias=AliasPath("job", "work", "scene", "user_id"))
 
 
 FailedJobList = answer("FailedJobList", "The failed jobs, oldest first.", jobs=tuple[FailedJobBody, ...])
@@ -434,4 +408,4 @@ class Retry(RequestBody):
     job_id: OptionalId = Field(default=None, examples=[_JOB_ID])
 
 
-Retried = answer("Retried", "The number of jobs that were queued again.", retried=(int, shown(1)))
+Retried = answer("Retried", "The number of jobs that were queued again.", retried=int)

@@ -114,26 +114,7 @@ async def _failed(_: Request, error: Exception) -> Response:
 
 
 def document(api: FastAPI) -> Mapping[str, Any]:
-    """Return the OpenAPI document, without the address of its server; each body has an example."""
+    """Return the OpenAPI document, without the address of its server; each field of a request's body has an example."""
     described = get_openapi(title=guide.TITLE, version=VERSION, description=guide.DESCRIPTION, routes=api.routes)
-    schemas = described.setdefault("components", {}).setdefault("schemas", {})
-    described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    for schema in schemas.values():
-        if schema.get("type") == "object" and (example := _example(schema, schemas)):
-            schema["examples"] = [example]
+    described.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return {**described, "security": [{"token": []}]}
-
-
-def _example(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
-    """Return an example of a schema, made of those of its fields; None if a required field has none."""
-    if "$ref" in schema:
-        return _example(schemas[schema["$ref"].rpartition("/")[2]], schemas)
-    if examples := schema.get("examples"):
-        return examples[0]
-    if "items" in schema:
-        return [one] if (one := _example(schema["items"], schemas)) is not None else None
-    if "properties" not in schema:
-        return schema.get("default")
-    fields = {name: _example(field, schemas) for name, field in schema["properties"].items()}
-    lacking = {name for name, value in fields.items() if value is None}
-    return None if lacking & {*schema.get("required", ())} else {k: v for k, v in fields.items() if v is not None}

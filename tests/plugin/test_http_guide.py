@@ -12,7 +12,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "http.md"
 
 
 def test_the_guide_lists_the_routes(app: App) -> None:
-    """docs/http.md has every route of the OpenAPI document, with its parameters and examples.
+    """docs/http.md has every route of the OpenAPI document, with parameters, an example body and fields of the answer.
 
     To write it again: ``python -m tests.plugin.test_http_guide``.
     """

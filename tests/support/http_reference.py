@@ -39,7 +39,7 @@ def _route(document: Mapping[str, Any], method: str, path: str, described: Mappi
         yield from ("", *_example(document, "请求正文，例如：", body["content"]["application/json"]["schema"]))
     answer = described["responses"]["200"]["content"]
     if "application/json" in answer:
-        yield from ("", *_example(document, "回答，例如：", answer["application/json"]["schema"]))
+        yield from ("", f"回答：{_fields(document, answer['application/json']['schema'])}。")
     own = [f"{status} {one['description']}" for status, one in described["responses"].items() if _is_own(status)]
     if own:
         yield from ("", f"{'；'.join(own)}。")
@@ -57,10 +57,18 @@ def _parameter(parameter: Mapping[str, Any]) -> str:
 
 
 def _example(document: Mapping[str, Any], heading: str, schema: Mapping[str, Any]) -> list[str]:
-    examples = _resolved(document, schema).get("examples", [])
-    if not examples:
-        return []
-    return [heading, "", "```json", json.dumps(examples[0], ensure_ascii=False), "```"]
+    fields = _resolved(document, schema)["properties"].items()
+    example = {name: field["examples"][0] for name, field in fields if "examples" in field}
+    return [heading, "", "```json", json.dumps(example, ensure_ascii=False), "```"]
+
+
+def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 2) -> str:
+    """Return the names of the fields of an answer, each with those of the objects in it."""
+    listed: list[str] = []
+    for name, field in _resolved(document, schema).get("properties", {}).items():
+        inner = _fields(document, field.get("items", field), depth - 1) if depth else ""
+        listed.append(f"`{name}`（{inner}）" if inner else f"`{name}`")
+    return "、".join(listed)
 
 
 def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -73,7 +73,8 @@ class Operation:
             return self._example(self.document["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
         if "anyOf" in schema:
             return self._example(next(one for one in schema["anyOf"] if one.get("type") != "null"))
-        return schema["examples"][0]
+        fields = schema["properties"].items()
+        return {name: field["examples"][0] for name, field in fields if "examples" in field}
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
