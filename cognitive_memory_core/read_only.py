@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -103,8 +103,8 @@ class MemoryReader:
         found = await Recall(sources, self._settings).search(read_filter, query, top_k=top_k)
         return self.consent.hits(read_filter, found.hits)
 
-    async def export(self, path: Path, *, user_id: str | None, on_row: Callable[[], None]) -> int:
-        """Write an export, complete or not at all; ``on_row`` is called for each row of the ledger.
+    async def export(self, path: Path, *, user_id: str | None) -> int:
+        """Write an export, complete or not at all.
 
         Raises BadArgument for a target inside the data directory, StorageRefused.
         """
@@ -122,7 +122,6 @@ class MemoryReader:
                 without_gone=self.ledger.without_gone,
             ),
             edited=lambda profile: without_forgotten(profile, events),
-            on_row=on_row,
         )
 
 

@@ -6,23 +6,20 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import asdict
-from datetime import datetime, timezone, tzinfo
+from datetime import tzinfo
 from pathlib import Path
 
 from .. import sentences
 from ..configuration import Configuration
-from ..disk import DirectoryOwner, is_owned
+from ..disk import is_owned
 from ..domain.event import MEMORY_KINDS
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, checked_id
 from ..domain.turn import FailedJob
-from ..errors import BadArgument, CognitiveMemoryError
-from ..lost_ledger import LEDGER
+from ..errors import BadArgument, UnavailableError
 from ..quality.rendering import report_figures, report_markdown
 from ..read_only import DirectorySnapshot, opened_reader
-from ..store.ledger import Ledger
 from .bot_directory import BotDirectory, owning
 from .parser import DONE, console, progress_bar, show
 
@@ -65,22 +62,15 @@ async def export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Write the whole memory, or one person's part, as JSON Lines."""
     target: Path = arguments.file.absolute()
     user = checked_id(arguments.user, "--user") if arguments.user is not None else None
-    async with opened_reader(bot.settings, bot.existing_dir) as reader:
-        totals = (await reader.snapshot()).totals
-        rows = None if user else totals.events + totals.messages + totals.memos + totals.pins
-        with progress_bar(sentences.command_line.EXPORTING, rows) as bar:
-            count = await reader.export(target, user_id=user, on_row=bar)
-    owner, template = DirectoryOwner(bot.data_dir), sentences.command_line.EXPORTED
-    try:  # an erasure names the copies that were made
-        await owner.acquire(0.0)
-        async with AsyncExitStack() as stack:
-            ledger = await Ledger.open(bot.data_dir / LEDGER)
-            stack.push_async_callback(ledger.close)
-            await ledger.eraser.note_copy(str(target), "export", datetime.now(timezone.utc))
-    except CognitiveMemoryError:
-        template = sentences.command_line.EXPORTED_BESIDE_BOT
-    finally:
-        owner.release()
+    template = sentences.command_line.EXPORTED
+    with progress_bar(sentences.command_line.EXPORTING, None):
+        try:
+            async with owning(bot) as memory:  # notes the copy, which an erasure names
+                count = await memory.export(target, user_id=user)
+        except UnavailableError:
+            template = sentences.command_line.EXPORTED_BESIDE_BOT
+            async with opened_reader(bot.settings, bot.existing_dir) as reader:
+                count = await reader.export(target, user_id=user)
     return show(arguments, {"rows": count, "file": str(target)}, template.format(count=count, path=target))
 
 

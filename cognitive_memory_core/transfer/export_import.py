@@ -271,17 +271,15 @@ async def exported(
     edited: ProfileEdit,
     user_id: str | None = None,
     place: Scope | None = None,
-    on_row: Callable[[], None] = lambda: None,
 ) -> int:
     """Write all rows and profiles, or one person's, or one place's, to a file and return how many.
 
     The file is complete or unchanged: a draft beside it is renamed to it at the end; on failure an earlier file stays.
-    ``edited`` edits each profile before it is written; ``on_row`` is called for each row of the ledger.
+    ``edited`` edits each profile before it is written.
     """
 
     async def rows() -> AsyncIterator[ExportedRow]:
         async for row in archive.rows(user_id=user_id):
-            on_row()
             if place in (None, place_of(row)):
                 yield row
         for key in await profiles.keys():
