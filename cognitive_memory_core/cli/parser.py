@@ -123,14 +123,13 @@ def refuse(sentence: object) -> int:
 
 
 @contextmanager
-def progress_bar(label: str, total: int | None) -> Generator[Callable[..., None], None, None]:
+def progress_bar(label: str, total: int | None) -> Generator[Callable[[int, int | None], None], None, None]:
     """Show a progress bar during the ``with`` block, if standard error is a terminal.
 
-    The function that is yielded takes how much is done and of how much, None if that is unknown; without arguments it
-    advances by one.
+    The function that is yielded takes how much is done and of how much, None if that is unknown.
     """
     if not sys.stderr.isatty():
-        yield lambda *_: None
+        yield lambda _done, _of: None
         return
     from rich.console import Console  # noqa: PLC0415  # only on a terminal
     from rich.progress import Progress  # noqa: PLC0415  # only on a terminal
@@ -138,7 +137,4 @@ def progress_bar(label: str, total: int | None) -> Generator[Callable[..., None]
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(label, total=total)
 
-        def bar(done: int | None = None, of: int | None = None) -> None:
-            progress.update(task, completed=done, total=of, advance=1 if done is None else None)
-
-        yield bar
+        yield lambda done, of: progress.update(task, completed=done, total=of)

@@ -8,8 +8,6 @@ import contextlib
 import logging
 import tempfile
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
 from itertools import islice
 from pathlib import Path
 from typing import cast
@@ -30,17 +28,12 @@ from .bot_directory import BotDirectory, owning
 from .parser import DONE, FAILED, console, progress_bar, refuse, show
 
 LOOK = 0.5  # seconds between two looks at the progress
-READ = 1 << 20
 MOST_SAID = 20  # bad lines
 
 
 async def take_in(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Import an export; the first bad lines are named, and all are counted."""
     bad, left_out = list[str](), 0
-
-    def line_count() -> int:
-        with arguments.file.open("rb") as content:
-            return sum(piece.count(b"\n") for piece in iter(lambda: content.read(READ), b""))
 
     def note(record: logging.LogRecord) -> bool:
         nonlocal left_out
@@ -49,42 +42,17 @@ async def take_in(arguments: argparse.Namespace, bot: BotDirectory) -> int:
             bad.append(record.getMessage())
         return False
 
-    lines = await asyncio.to_thread(line_count)
     export_import.log.addFilter(note)
     try:
         async with owning(bot, creates=True) as memory:
-            with progress_bar(sentences.command_line.IMPORTING, lines) as bar:
-                async with watched(memory, bar, lines):
-                    count = await memory.import_(arguments.file)
+            with progress_bar(sentences.command_line.IMPORTING, None):
+                count = await memory.import_(arguments.file)
     finally:
         export_import.log.removeFilter(note)
     for message in bad:
         refuse(message)
     shown = sentences.command_line.IMPORTED.format(count=count, left_out=left_out)
     return show(arguments, {"rows": count, "left_out": left_out}, shown)
-
-
-@asynccontextmanager
-async def watched(memory: CognitiveMemory, bar: Callable[..., None], lines: int) -> AsyncGenerator[None, None]:
-    """Show on the bar, during the ``with`` block, how many rows the ledger has gained."""
-
-    async def rows() -> int:
-        totals = (await memory.status()).totals
-        return totals.events + totals.messages + totals.memos + totals.pins
-
-    async def look() -> None:
-        before = await rows()
-        while True:
-            await asyncio.sleep(LOOK)
-            bar(await rows() - before, lines)
-
-    looking = asyncio.create_task(look())
-    try:
-        yield
-    finally:
-        looking.cancel()
-        with contextlib.suppress(asyncio.CancelledError, CognitiveMemoryError):
-            await looking
 
 
 async def reindex(arguments: argparse.Namespace, bot: BotDirectory) -> int:
@@ -193,10 +161,8 @@ async def migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         else:
             async with owning(bot, creates=True) as memory:
                 found = await _read(path, agent, place, draft)
-                rows = sum(found.counts.values())
-                with progress_bar(sentences.command_line.IMPORTING, rows) as bar:
-                    async with watched(memory, bar, rows):
-                        done["rows"] = await memory.import_(draft)
+                with progress_bar(sentences.command_line.IMPORTING, None):
+                    done["rows"] = await memory.import_(draft)
                 before = (await memory.status()).jobs.pending
                 for turn in Conversion(await asyncio.to_thread(Layout.of, path), agent).turns():
                     await memory.remember(turn)
@@ -217,12 +183,12 @@ async def _read(path: Path, agent: str, place: Scope | None, draft: Path) -> Con
     """
 
     def read() -> Conversion:
-        found = Conversion(Layout.of(path), agent, place, bar)
+        found = Conversion(Layout.of(path), agent, place)
         with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch, draft.open("xb") as file:
             found.write(file, Path(scratch))
         for _ in found.turns():
             pass
         return found
 
-    with progress_bar(sentences.caller.READING, None) as bar:
+    with progress_bar(sentences.caller.READING, None):
         return await completed(asyncio.to_thread(read))

@@ -55,16 +55,14 @@ _UNREADABLE = (CognitiveMemoryError, ValueError, OverflowError, OSError, Recursi
 
 
 class Conversion:
-    """Reads one source. Counts rows by kind, and pieces that cannot be read; ``on_row`` is called for each row."""
+    """Reads one source. Counts rows by kind, and pieces that cannot be read."""
 
-    def __init__(
-        self, layout: Layout, agent: str, place: Scope | None = None, on_row: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, layout: Layout, agent: str, place: Scope | None = None) -> None:
         """Start with all counts at zero; ``agent`` gets the rows, and rows that state no place get ``place``."""
         self.counts = Counter[str]()
         self.said: list[str] = []  # of the first pieces that cannot be read
         self.left_out = 0
-        self._layout, self._agent, self._place, self._on_row = layout, agent, place, on_row
+        self._layout, self._agent, self._place = layout, agent, place
         self._places: dict[tuple[str, str], str] = {}  # ids of places by kind and name; "" if ambiguous
         self._labels: dict[tuple[Scope, str], dict[str, list[datetime]]] = {}  # of senders, with the events' times
 
@@ -80,7 +78,7 @@ class Conversion:
                 except CognitiveMemoryError as refused:
                     self._leave_out(self._layout.name(path), refused)
                     continue
-                self._count("job")
+                self.counts["job"] += 1
                 key = derived_id("migrated job", work.scene.scope.key, work.memo, *work.observations, work.happened_at)
                 scene = replace(work.scene, agent=self._agent)
                 yield replace(work, scene=scene, request_id=f"migrated-{key}")
@@ -110,10 +108,6 @@ class Conversion:
         """Return the id of a row, derived from its content: one for each agent."""
         return derived_id(*content, *(() if self._agent == DEFAULT_AGENT else (self._agent,)))
 
-    def _count(self, kind: str) -> None:
-        self.counts[kind] += 1
-        self._on_row()
-
     def _leave_out(self, where: str, reason: Exception | str) -> None:
         self.left_out += 1
         if len(self.said) < MOST_SAID:
@@ -129,7 +123,7 @@ class Conversion:
             self._leave_out(where, refused)
             return None
         self._draft.write(written(row) + b"\n")
-        self._count(str(fields["type"]))
+        self.counts[str(fields["type"])] += 1
         return row
 
     def _write_profiles(self, folder: Path) -> None:
@@ -151,7 +145,7 @@ class Conversion:
                 is_past = path.is_relative_to(folder / "history")
                 row = Revision(revision_id(_replaced_at(path)), profile) if is_past else profile
                 self._draft.write(written(row) + b"\n")
-                self._count("revision" if is_past else "profile")
+                self.counts["revision" if is_past else "profile"] += 1
                 if not is_past:
                     self._record_place_name(profile.key.scope, profile.name)
 
