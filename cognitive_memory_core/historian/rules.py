@@ -14,7 +14,7 @@ from ..domain.turn import Dialogue, JobContext, Turn
 from ..ports import MergedLine, MergedLines, MergeInput
 from ..text.characters import folded
 from ..text.names import one_line
-from ..text.statements import ended_states, lasting_clause, speaks_of_rank_or_debt
+from ..text.statements import lasting_clause, speaks_of_rank_or_debt
 from ..text.time.time_words import mentions
 from .statements import GivenLines, as_noted, as_said
 
@@ -41,7 +41,7 @@ def is_worth_keeping(line: str) -> bool:
     length = told_length(line)
     if length >= LONG or (length >= SHORT and bool(_SIGN.search(folded(line)) or mentions(line))):
         return True
-    return length > 0 and bool(lasting_clause(line) or ended_states(line))
+    return length > 0 and lasting_clause(line) is not None
 
 
 class RuleHistorian:
@@ -63,8 +63,7 @@ class RuleHistorian:
                 others = [one.name for one in job_context.people if one.id != message.sender_id and one.name]
                 lasting = lasting_clause(message.text, others)
                 said = as_said([message], given, job_context, lasting.kind if lasting else "event")
-                is_of_sender = bool(lasting or ended_states(message.text))
-                kept.append(replace(said, subjects=(message.sender_id,) if is_of_sender else ()))
+                kept.append(replace(said, subjects=(message.sender_id,) if lasting else ()))
             await asyncio.sleep(0)  # one line at a time, to keep the event loop responsive
         return kept
 
@@ -83,32 +82,27 @@ _GROUP_FIELDS: dict[EventKind, str] = {"preference": "state", "knowledge": "stat
 class RuleMerger:
     """Quotes of each fact the clause that says something lasting; of two that contradict each other both stay.
 
-    A fact of which a historian says that it lasts is quoted whole. A clause that ends a state (不吃素了) replaces the
-    lines that claim it.
+    A fact of which a historian says that it lasts is quoted whole.
     """
 
     async def merge(self, given: MergeInput, now: datetime) -> MergedLines:
         """Return a line for each fact that is a lasting one."""
         headings = sentences.context.headings(is_group=given.is_group)
-        known = [one for line in given.told for one in line]
-        lines, outdated = list[MergedLine](), list[str]()
+        lines: list[MergedLine] = []
         for fact in sorted(given.new, key=lambda fact: fact.happened_at):
             if given.is_group:
                 title = headings[_GROUP_FIELDS.get(fact.kind, "topics")]
                 lines.append(line_as_said(title, quoted([fact], given), [fact], now))
                 continue
-            clause, ended, said = lasting_clause(fact.text), ended_states(fact.text), ""
-            if clause or ended:
-                told = clause.text if clause else ended[0].clause
-                said = sentences.context.QUOTED_CLAUSE.format(clause=told)
+            clause, said = lasting_clause(fact.text), ""
+            if clause:
+                said = sentences.context.QUOTED_CLAUSE.format(clause=clause.text)
             elif fact.kind in _FIELDS and not speaks_of_rank_or_debt(fact.text):
                 said = quoted([fact], given)
             if said:
                 field = clause.field if clause else _FIELDS.get(fact.kind, "topics")
                 lines.append(line_as_said(headings[field], said, [fact], now))
-            earlier = [one for one in (*known, *given.new) if one.happened_at < fact.happened_at]
-            outdated += (one.event_id for state in ended for one in earlier if state.ends(one.text))
-        return MergedLines(tuple(lines), outdated=tuple(outdated))
+        return MergedLines(tuple(lines))
 
 
 def line_as_said(title: str, said: str, facts: Sequence[Fact], now: datetime) -> MergedLine:

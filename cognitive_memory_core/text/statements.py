@@ -253,7 +253,7 @@ Field = Literal["role", "interests", "tools"]  # the sections of a profile that 
 LONGEST = 60  # characters of a line of a profile
 # A blank beside Latin letters or digits is typography; between Chinese characters it ends a clause.
 _CLAUSE_END = re.compile("[，,。！!；;？?\n]+|(?<=[一-龥）)”]) +(?=[一-龥《“（(])")
-_LEAD_IN = re.compile("^(?:对了|另外|其实|因为|但是?|不过|而且|还有|说正[事经]的?|跟你们?说|p?s?[:：])?[，, ]*")
+_LEAD_IN = re.compile("^(?:对了|另外|其实|因为|但是?|不过|而且|还有|说正[事经]的?|跟你们?说|(?i:p?s?)[:：])?[，, ]*")
 _HOW = (
     "(?:自己|本人|现在|目前|真的?|其实|确实|也|还|就|都|一直|从小就?|平时|平常|本来|天生|有点|有些|特别|非常|超级?|最|很|挺|太"
     "|可|比较|还是|从来|早就|完全|主要|一般|通常|已经|只|以前|之前|的确|不太|不怎么|不){0,3}"
@@ -320,10 +320,6 @@ _RANK_OR_DEBT = re.compile(
     "群主|管理员|超级用户|超管|(?:的|是)主人|欠.{0,160}(?:钱|[块元万]|账)|借.{0,160}[块元万]|还钱|转账给?|垫付"
     "|(?<![a-z])(?:root|admin(?:istrator)?|superuser|owner|owes?|owed)(?![a-z])"
 )
-_ENDED = re.compile(
-    "(?:我|俺)?(?:(?:[从打自].{1,8}[起开](?:始)?|现在|目前|如今|以后|已经|早就?|也|都|再也|其实|是)(?:我|俺)?){0,3}"
-    "(?:不再?|没再?)(?P<matter>[^ ，。不没了吗呢吧?？]{2,12})了[啊呀哦哈啦]*"
-)
 
 
 @dataclass(frozen=True)
@@ -340,7 +336,8 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
 
     Clauses do not count if they ask, suppose, contain a name of ``others``, speak of rank or debts, or depend on a day.
     """
-    for clause in _clauses(said):
+    for part in _CLAUSE_END.split(said):
+        clause = _LEAD_IN.sub("", part, count=1).strip()
         read = folded(clause)
         topics: list[tuple[Field, EventKind]] = [(field, kind) for field, kind, words in _TOPICS if words.match(read)]
         if not topics or len(clause) > LONGEST or _NOT_LASTING.search(read):
@@ -352,36 +349,9 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
     return None
 
 
-@dataclass(frozen=True)
-class EndedState:
-    """A state that has ended for its speaker, as a clause says: 吃素 in 从今天起不吃素了."""
-
-    clause: str
-    state: str
-
-    def ends(self, claim: str) -> bool:
-        """Return whether a claim tells the ended state: it has the state's characters in order and does not deny it."""
-        rest = iter(folded(claim))
-        return all(char in rest for char in self.state) and f"不{self.state[0]}" not in claim
-
-
-def ended_states(said: str) -> list[EndedState]:
-    """Return the states that a line says have ended for its speaker."""
-    found = ((clause, _ENDED.fullmatch(folded(clause))) for clause in _clauses(said))
-    return [EndedState(clause, ended["matter"]) for clause, ended in found if ended]
-
-
 def speaks_of_rank_or_debt(text: str) -> bool:
     """Return whether a text gives somebody a rank or a debt; the rules write neither into a profile."""
     return bool(_RANK_OR_DEBT.search(folded(text)))
-
-
-def _clauses(said: str) -> Iterator[str]:
-    """Yield the clauses of a line without their introductory words."""
-    for clause in _CLAUSE_END.split(said):
-        lead_in = _LEAD_IN.match(folded(clause))
-        if left := clause[lead_in.end() if lead_in else 0 :].strip():
-            yield left
 
 
 _SENTENCE = re.compile(r"[^。！!？?\n]+[。！!？?\n]*")

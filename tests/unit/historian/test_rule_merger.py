@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.event import EventKind, Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.historian.rules import RuleMerger
-from cognitive_memory_core.ports import MergedLine, MergeInput
+from cognitive_memory_core.ports import MergedLine, MergedLines, MergeInput
 from tests.support.clock import NOON
 
 KEY = ProfileKey.member("10001", "2000001")
@@ -58,13 +58,12 @@ async def test_what_a_historian_found_lasting_is_quoted_whole() -> None:
     assert await lines(a_fact("我可是群主", "knowledge")) == []
 
 
-async def test_what_ends_replaces_what_it_ends() -> None:
-    """A word that a state is over replaces the lines of the facts that claim it."""
-    told = [[a_fact("我吃素"), a_fact("我养猫")]]
+async def test_who_takes_something_back_has_both_lines() -> None:
+    """Of two facts that contradict each other both stay, each with its day."""
+    told = [[a_fact("我吃素")]]
     over = a_fact("我现在不吃素了", at=NOON + timedelta(days=1))
     merged = await RuleMerger().merge(MergeInput(TANG, [over], told), NOON + timedelta(days=9))
-    assert merged.outdated == ("我吃素",)
-    assert merged.lines == (MergedLine("兴趣", "“我现在不吃素了”（记于 2026-03-05）", (over.event_id,)),)
+    assert merged == MergedLines((MergedLine("兴趣", "“我现在不吃素了”（记于 2026-03-05）", (over.event_id,)),))
 
 
 async def test_a_groups_fact_is_its_lines() -> None:
