@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,106 +34,83 @@ from .entry import Call, check_admin, check_superuser
 
 PAUSE = 1.5  # seconds between two calls
 PATIENCE = 30.0  # seconds for one answer
-TRIES = 3  # calls for a page whose answer does not come
 LATEST = 4_102_444_800  # the year 2100; a later time is an error
 LARGEST = 2_000  # lines of one page that are looked at
 Line = Mapping[str, Any]
-Older = Callable[[Line], Mapping[str, object]]
 
 
 class HistoryRefused(Exception):
     """The end has no history for the bot, or stopped answering; the argument is the error's name."""
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """The request for a page of history: its number of lines, how to ask for those before a line, fixed arguments."""
-
-    count: int
-    older: Older
-    also: Mapping[str, object]
-
-
-def by_number(line: Line) -> Mapping[str, object]:
-    """Ask up to the number before a line: the page ends with it."""
-    number = str(line.get("message_seq", ""))
-    return {"message_seq": max(int(number) - 1, 1) if number.isdigit() else number}
-
-
-def by_seq_of_id(line: Line) -> Mapping[str, object]:
-    """Ask by the id of a line, which the end takes under the name of the number; the page contains the line."""
-    return {"message_seq": line["message_id"], "reverse_order": True, "reverseOrder": True}
-
-
-def by_id(line: Line) -> Mapping[str, object]:
-    """Ask by the id of a line; the page contains it."""
-    return {"message_id": line["message_id"]}
-
-
 _LIGHT = {"disable_get_url": True, "parse_mult_msg": False}  # no addresses of files, no contents of forwarded chats
-DIALECTS = {  # by the beginning of the name that the end gives itself
-    "napcat": Dialect(100, by_seq_of_id, _LIGHT),
-    "llonebot": Dialect(50, by_number, {}),
-    "llbot": Dialect(50, by_number, {}),
-    "lagrange": Dialect(20, by_id, {}),
-    "snowluma": Dialect(20, by_id, {}),
+DIALECTS = {  # by the beginning of the name of the end: the lines of a page, and by what an older one is asked for
+    "napcat": (100, "id as number"),
+    "llonebot": (50, "number"),
+    "llbot": (50, "number"),
+    "lagrange": (20, "id"),
+    "snowluma": (20, "id"),
 }
-UNKNOWN = Dialect(  # asks by the number where a line has one that is not its id, and by the id
-    20,
-    lambda line: {**by_seq_of_id(line), **by_id(line), "message_seq": line_number(line) or line["message_id"]},
-    _LIGHT,
-)
+UNKNOWN = (20, "both")
+
+
+def older_than(line: Line, by: str) -> dict[str, object]:
+    """Return how lines before a line are asked for: up to the number before its own, or by it, then the page has it.
+
+    Some ends take the id of a line under the name of the number. An unknown end gets both, and the number if the line
+    has one that is not its id.
+    """
+    if by == "number":
+        number = str(line.get("message_seq", ""))
+        return {"message_seq": max(int(number) - 1, 1) if number.isdigit() else number}
+    by_id = {"message_id": line["message_id"]}
+    if by == "id":
+        return by_id
+    number = line_number(line) if by == "both" else ""
+    by_number = {**_LIGHT, "message_seq": number or line["message_id"], "reverse_order": True, "reverseOrder": True}
+    return {**by_number, **(by_id if by == "both" else {})}
 
 
 async def history_pages(bot: Bot, scene: core.Scene, most: int) -> AsyncIterator[list[Line]]:
     """Yield the lines of a place in pages, the newest page first, ``most`` of them; each line once.
 
     Some ends refuse to give more lines than there are: a refusal is answered by asking for fewer. Raises HistoryRefused
-    if the end gives none, or does not answer any more.
+    if the end gives none, or does not answer.
     """
     try:
         told = await asyncio.wait_for(bot.call_api("get_version_info"), PATIENCE)
     except (AdapterException, asyncio.TimeoutError):
         told = None
     end = str(told.get("app_name", "")).casefold() if isinstance(told, Mapping) else ""
-    dialect = next((known for start, known in DIALECTS.items() if end.startswith(start)), UNKNOWN)
-    count, seen, older = dialect.count, set[str](), dict[str, object]()
+    count, by = next((known for start, known in DIALECTS.items() if end.startswith(start)), UNKNOWN)
+    api, place = "get_friend_msg_history", {"user_id": int(scene.user_id)}
+    if scene.group_id:
+        api, place = "get_group_msg_history", {"group_id": int(scene.group_id)}
+    asked: dict[str, object] = {**_LIGHT} if by in ("id as number", "both") else {}
+    seen = set[str]()
     while len(seen) < most:
         try:
-            page = await _page(bot, scene, {**dialect.also, **older, "count": count})
+            answer = await asyncio.wait_for(bot.call_api(api, **place, **asked, count=count), PATIENCE)
         except v11.ActionFailed as refused:
-            fewest = 2 if older else 1  # an older page contains the line by which it is asked for
+            fewest = 2 if seen else 1  # an older page contains the line by which it is asked for
             if count > fewest:
                 count = max(count // 2, fewest)
                 await asyncio.sleep(PAUSE)
                 continue
-            if older:
+            if seen:
                 return
-            raise HistoryRefused(_said(refused)) from refused
+            wording = refused.info.get("wording") or refused.info.get("message") or type(refused).__name__
+            raise HistoryRefused(str(wording)[:80]) from refused
+        except (AdapterException, asyncio.TimeoutError) as silent:
+            raise HistoryRefused(type(silent).__name__) from silent
+        page = _lines(answer, scene)
         fresh = {str(line["message_id"]): line for line in page if str(line["message_id"]) not in seen}
         if not fresh:
             return
         yield sorted(fresh.values(), key=_order)[len(seen) - most :]
         seen.update(fresh)
-        older = dict(dialect.older(min(page, key=_order)))
+        asked = older_than(min(page, key=_order), by)
         await asyncio.sleep(PAUSE)
-
-
-async def _page(bot: Bot, scene: core.Scene, asked: Mapping[str, object]) -> list[Line]:
-    """Return the lines of a page; raise ActionFailed if the end refuses it, HistoryRefused if it does not answer."""
-    api, place = "get_friend_msg_history", {"user_id": int(scene.user_id)}
-    if scene.group_id:
-        api, place = "get_group_msg_history", {"group_id": int(scene.group_id)}
-    for tries in range(1, TRIES + 1):
-        try:
-            return _lines(await asyncio.wait_for(bot.call_api(api, **place, **asked), PATIENCE), scene)
-        except v11.ActionFailed:
-            raise
-        except (AdapterException, asyncio.TimeoutError) as silent:
-            if tries == TRIES:
-                raise HistoryRefused(type(silent).__name__) from silent
-        await asyncio.sleep(PAUSE * tries)
-    return []
 
 
 def _lines(answer: object, scene: core.Scene) -> list[Line]:
@@ -154,11 +130,6 @@ def _lines(answer: object, scene: core.Scene) -> list[Line]:
 
 def _order(line: Line) -> tuple[float, int]:
     return line["time"], int(line_number(line) or 0)
-
-
-def _said(refused: Exception) -> str:
-    info = getattr(refused, "info", {})
-    return str(info.get("wording") or info.get("message") or type(refused).__name__)[:80]
 
 
 def past_message(bot: Bot, scene: core.Scene, line: Line) -> core.Message | str:
