@@ -10,6 +10,7 @@ from datetime import date, timedelta
 
 from .. import sentences
 from ..consent import Consent
+from ..domain.event import Event
 from ..domain.figures import Spending
 from ..domain.quality import (
     Backlog,
@@ -22,14 +23,12 @@ from ..domain.quality import (
     QualityReport,
     QuotedEvent,
 )
-from ..domain.scope import Scope
 from ..domain.turn import QueueCounts, shortened
 from ..models.caller_models import LentModel
 from ..models.spending import UNMETERED
 from ..ports import REFUSED, RETRIED, Clock
 from ..settings import Live, Settings
 from ..store.ledger import Ledger
-from ..store.quality import ExaminedEvent
 from ..text.names import unquoted
 from ..text.statements import offences
 
@@ -38,19 +37,19 @@ FLAW_EXAMPLES = 3
 QUOTED = 80  # characters
 
 
-def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_confidence: float) -> Examination:
+def examined(events: Sequence[Event], hide: Callable[[str], str], least_confidence: float) -> Examination:
     """Read the events, the latest first; takes seconds for many events, so call it off the event loop.
 
     ``hide`` redacts the quoted texts. What cannot be read on its own is counted by the kinds of its offences, and as
     "unsure" if its confidence is below ``least_confidence``; without any of these as "unworded".
     """
 
-    def quoted(event: ExaminedEvent) -> QuotedEvent:
+    def quoted(event: Event) -> QuotedEvent:
         return QuotedEvent(event.id, shortened(hide(event.text), QUOTED), event.happened_at)
 
     known = {(event.scope, event.id): event for event in events}
     replaced = [(old, new) for new in events if (old := known.get((new.scope, new.replaces)))]
-    pairs = (EventPair(Scope.of_key(new.scope), quoted(old), quoted(new)) for old, new in replaced[:EXAMPLES])
+    pairs = (EventPair(new.scope, quoted(old), quoted(new)) for old, new in replaced[:EXAMPLES])
     counts, examples = Counter[Flaw](), defaultdict[Flaw, list[QuotedEvent]](list)
     for event in events:
         if event.is_absolute:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from sqlite3 import Connection
 
-from ..domain.event import MissedEvent
+from ..domain.event import Event, MissedEvent
 from ..domain.figures import Spending
 from ..domain.quality import PlaceQuality, TeacherShare
 from ..domain.scope import Scope
 from ..ports import Clock, Tally
 from ..tasks import WriteLoop
 from .database.database import Table, reads, writes
-from .database.rows import bound, bounded, instant_of, micros, moment_of
+from .database.rows import EVENT, bound, bounded, instant_of, micros
 from .search.filters import missed_filter
 
 _LEAST_EVENTS, _LEAST_PEOPLE = 10, 3  # of a group, from which those who taught most are compared
@@ -51,21 +49,6 @@ WHERE number <= {_TEACHERS} AND sender_id <> '' AND events > 0 AND all_events >=
 ORDER BY share DESC, scope, number"""
 
 
-@dataclass(frozen=True, slots=True)
-class ExaminedEvent:
-    """The fields of one active event that the report examines."""
-
-    id: str
-    scope: str
-    text: str
-    sender_id: str
-    subjects: tuple[str, ...]
-    is_absolute: bool
-    confidence: float
-    happened_at: datetime
-    replaces: str = ""
-
-
 class QualityLedger(Table):
     """Figures of the whole ledger."""
 
@@ -94,21 +77,10 @@ class QualityLedger(Table):
         return [one for one in found if one.scope.kind == "group" and agent in (None, one.scope.agent)]
 
     @reads
-    def statements(self, connection: Connection, agent: str | None, limit: int) -> list[ExaminedEvent]:
+    def statements(self, connection: Connection, agent: str | None, limit: int) -> list[Event]:
         """Return the active events of an agent (None: of all), the latest stored first."""
-        query = (
-            "SELECT id, scope, text, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
-            " FROM events WHERE retired_at IS NULL AND (?1 IS NULL OR agent = ?1) ORDER BY seq DESC LIMIT ?2"
-        )
-        return [
-            ExaminedEvent(
-                *(event_id, scope, text, sender_id, tuple(json.loads(subjects))),
-                *(bool(is_absolute), confidence, moment_of(at), replaces),
-            )
-            for event_id, scope, text, sender_id, subjects, is_absolute, confidence, at, replaces in (
-                connection.execute(query, (*bound(agent), bounded(limit)))
-            )
-        ]
+        rest = "WHERE retired_at IS NULL AND (?1 IS NULL OR agent = ?1) ORDER BY seq DESC LIMIT ?2"
+        return EVENT.found(connection, rest, (*bound(agent), bounded(limit)))
 
     @reads
     def spent(self, connection: Connection, since: date) -> list[tuple[date, Spending]]:

@@ -6,23 +6,22 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.quality.reporting import examined
-from cognitive_memory_core.store.quality import ExaminedEvent
+from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
 
-GROUP, OTHER = Scope("default", "group", "10001").key, Scope("default", "group", "10002").key
 _numbers = count(1)
 
 
-def an_examined(text: str, by: str = "1", **fields: Any) -> ExaminedEvent:
-    """Return an event as the report examines it; later ones happened later."""
+def an_examined(text: str, by: str = "1", scene: Scene = GROUP, **fields: Any) -> Event:
+    """Return an event; later ones happened later."""
     seq = next(_numbers)
-    given = {"scope": GROUP, "subjects": (), "is_absolute": True, "confidence": 1.0, **fields}
-    return ExaminedEvent(id=f"e{seq}", text=text, sender_id=by, happened_at=NOON + timedelta(minutes=seq), **given)
+    return an_event(text, scene, id=f"e{seq}", sender_id=by, happened_at=NOON + timedelta(minutes=seq), **fields)
 
 
-def compared(*events: ExaminedEvent) -> Any:
+def compared(*events: Event) -> Any:
     """Return the examination of events."""
     return examined(events, str, 0.3)
 
@@ -32,7 +31,7 @@ def test_only_what_an_event_replaces_is_contradicted() -> None:
     older = an_examined("木鱼(76620318)把主旋律暂定为 92bpm")
     newer = an_examined("那首歌放慢了，84", replaces=older.id)
     rest = [an_examined(f"米粒对花生{said}，聚餐别点", "2", subjects=("2",)) for said in ("过敏", "不过敏")]
-    found = compared(newer, older, *rest, an_examined("换了", scope=OTHER, replaces=older.id))
+    found = compared(newer, older, *rest, an_examined("换了", scene=OTHER_GROUP, replaces=older.id))
     (pair,) = found.contradicting_pairs
     assert (found.contradictions, pair.older.id, pair.newer.id) == (1, older.id, newer.id)
 
