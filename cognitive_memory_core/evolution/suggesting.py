@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, tzinfo
+from datetime import tzinfo
 
 from .. import sentences
 from ..consent import Consent
@@ -29,39 +29,40 @@ PROBLEM_LENGTH = 80
 Same = Callable[[Event, Event], bool]
 
 
-@dataclass(frozen=True)
-class RecurringProblem:
-    """Experiences (events) with the same problem, oldest first, and the days on which it was met."""
+def suggestions_among(
+    scope: Scope,
+    events: Sequence[Event],
+    decisions: Sequence[SuggestionDecision],
+    known: Sequence[Event],
+    zone: tzinfo,
+) -> list[Suggestion]:
+    """Return what to suggest about experiences (events), the problem that was met most often first.
 
-    events: tuple[Event, ...]
-    days: frozenset[date]
+    A problem counts if several people met it, or one on several days, and one of them solved it; not if an admin
+    decided on it: ``known`` are the events of these ``decisions``.
+    """
+    readings = {one.id: ProblemReading.of(one.pain, one.solution) for one in (*events, *known)}
 
-    @property
-    def people(self) -> tuple[str, ...]:
-        """Who met the problem, in the order of the experiences."""
-        return tuple(dict.fromkeys(person for one in self.events if (person := one.sender_id or one.user_id)))
+    def same(one: Event, other: Event) -> bool:
+        return readings[one.id].is_same(readings[other.id])
 
-    @property
-    def occasions(self) -> int:
-        """The number of people who met the problem, or of days on which it was met, whichever is larger."""
-        return max(len(self.people), len(self.days))
-
-    @property
-    def kind(self) -> SuggestionKind:
-        """The kind of the solutions: "workflow" if at least half list steps, "skill" if most use a tool, else "faq"."""
-        solved = [one.solution for one in self.events if one.solution]
-        if solved and sum(map(has_steps, solved)) * 2 >= len(solved):
-            return "workflow"
-        return "skill" if sum(map(uses_tool, solved)) * 2 > len(solved) else "faq"
-
-    @property
-    def best(self) -> Event:
-        """The experience to quote: the newest with a solution, whose outcome stands beside it; else the newest."""
-        return max(self.events, key=lambda one: (bool(one.solution), one.happened_at))
+    decided = {one for decision in decisions for one in decision.event_ids}
+    found: list[tuple[tuple[int, int, float], Suggestion]] = []
+    for group in _by_problem(events, same):
+        best = max(group, key=lambda one: (bool(one.solution), one.happened_at))
+        people = tuple(dict.fromkeys(person for one in group if (person := one.sender_id or one.user_id)))
+        met = (at for one in group for at in (one.happened_at, one.last_seen_at) if at is not None)
+        days = {at.astimezone(zone).date() for at in met}
+        occasions = max(len(people), len(days))
+        is_decided = any(one.id in decided or any(same(one, old) for old in known) for one in group)
+        if best.solution and occasions >= LEAST and not is_decided:
+            weight = occasions, sum(one.count for one in group), group[-1].happened_at.timestamp()
+            found.append((weight, _suggestion(scope, group, best, people, len(days))))
+    return [suggestion for _, suggestion in sorted(found, key=lambda one: one[0], reverse=True)]
 
 
-def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[RecurringProblem]:
-    """Group experiences by problem.
+def _by_problem(events: Sequence[Event], same: Same) -> list[list[Event]]:
+    """Group experiences by problem, oldest first.
 
     Each joins the group that it fits best, if more than half of the experiences there have the same problem, or else
     begins a group.
@@ -74,50 +75,30 @@ def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[Re
             groups[best].append(event)
         else:
             groups.append([event])
-    patterns: list[RecurringProblem] = []
-    for group in groups:
-        met = (at for one in group for at in (one.happened_at, one.last_seen_at) if at is not None)
-        patterns.append(RecurringProblem(tuple(group), frozenset(at.astimezone(zone).date() for at in met)))
-    return patterns
+    return groups
 
 
-def open_patterns(
-    patterns: Sequence[RecurringProblem], decisions: Sequence[SuggestionDecision], known: Sequence[Event], same: Same
-) -> list[RecurringProblem]:
-    """Return the patterns to suggest now, the most frequent first.
+def _suggestion(scope: Scope, group: Sequence[Event], best: Event, people: tuple[str, ...], days: int) -> Suggestion:
+    """Return the suggestion to keep a problem; its draft quotes the best experience, in the length of a belief.
 
-    Left out are patterns that an admin decided on; ``known`` are the events of these ``decisions``.
+    It is a "workflow" if at least half of the solutions list steps, a "skill" if most use a tool, else an "faq".
     """
-    decided = {one for decision in decisions for one in decision.event_ids}
-    fresh = [
-        pattern
-        for pattern in patterns
-        if pattern.best.solution and pattern.occasions >= LEAST
-        if not any(one.id in decided or any(same(one, old) for old in known) for one in pattern.events)
-    ]
-
-    def weight(one: RecurringProblem) -> tuple[int, int, float]:
-        return one.occasions, sum(event.count for event in one.events), one.events[-1].happened_at.timestamp()
-
-    return sorted(fresh, key=weight, reverse=True)
-
-
-def suggestion_of(scope: Scope, pattern: RecurringProblem) -> Suggestion:
-    """Return the suggestion to keep a pattern; its draft quotes the best experience, in the length of a belief."""
-    best, ids = pattern.best, tuple(one.id for one in pattern.events)
-    steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
-    draft = one_line(sentences.caller.draft(pattern.kind, best.pain, steps, best.outcome), STATEMENT_LENGTH)
+    solved, ids = [one.solution for one in group if one.solution], tuple(one.id for one in group)
+    kind: SuggestionKind = "skill" if sum(map(uses_tool, solved)) * 2 > len(solved) else "faq"
+    kind = "workflow" if sum(map(has_steps, solved)) * 2 >= len(solved) else kind
+    steps = steps_of(best.solution)[:MOST_STEPS] if kind == "workflow" else [best.solution]
+    draft = one_line(sentences.caller.draft(kind, best.pain, steps, best.outcome), STATEMENT_LENGTH)
     return Suggestion(
-        derived_id("suggestion", scope.key, pattern.kind, draft, *ids),
+        derived_id("suggestion", scope.key, kind, draft, *ids),
         scope,
-        pattern.kind,
+        kind,
         one_line(best.pain, PROBLEM_LENGTH),
         draft,
         ids,
-        pattern.people,
-        len(pattern.days),
-        first_at=pattern.events[0].happened_at,
-        last_at=max(one.last_seen_at or one.happened_at for one in pattern.events),
+        people,
+        days,
+        first_at=group[0].happened_at,
+        last_at=max(one.last_seen_at or one.happened_at for one in group),
     )
 
 
@@ -148,10 +129,6 @@ class Suggesting:
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
         """Return the open suggestions of a group, the problem that was met most often first."""
         scope = group_of(scene)
-        return [suggestion_of(scope, one) for one in await self._open(scene)]
-
-    async def _open(self, scene: Scene) -> list[RecurringProblem]:
-        scope = group_of(scene)
         if not self.consent.may_recall(scene):
             return []
         read_filter = ReadFilter(scene, group_id=scope.group_id, kinds=EXPERIENCE, without=self.consent.opted_out)
@@ -162,23 +139,13 @@ class Suggesting:
         shown = self.consent.shown(scene, await self.named(found))  # by present names, without people who opted out
         events = [one for one in shown if one.pain]
         zone = self.settings.current.zone
-
-        def found_open() -> list[RecurringProblem]:
-            readings = {one.id: ProblemReading.of(one.pain, one.solution) for one in (*events, *known)}
-
-            def same(one: Event, other: Event) -> bool:
-                return readings[one.id].is_same(readings[other.id])
-
-            return open_patterns(patterns_among(events, zone, same), decisions, known, same)
-
-        return await asyncio.to_thread(found_open)
+        return await asyncio.to_thread(suggestions_among, scope, events, decisions, known, zone)
 
     async def decide(self, scene: Scene, suggestion_id: str, *, accept: bool) -> None:
         """Store a decision; an accepted suggestion becomes a belief of the group. Raises UnknownSuggestion."""
         async with self._turn:
-            scope, open_ones = group_of(scene), await self._open(scene)
-            known = (suggestion_of(scope, one) for one in open_ones)
-            suggestion = next((one for one in known if one.id == suggestion_id), None)
+            open_ones = await self.suggestions(scene)
+            suggestion = next((one for one in open_ones if one.id == suggestion_id), None)
             if suggestion is None:
                 raise UnknownSuggestion(sentences.caller.UNKNOWN_SUGGESTION)
             by, now = scene.user_id or OPERATOR, self.clock.now()
