@@ -6,7 +6,6 @@ import asyncio
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import mul
 
 from .. import sentences
@@ -48,10 +47,9 @@ class BeliefSearch:
         ``worded`` returns a belief with hidden words redacted, or None if it must not be shown; such words never match.
         """
         said = clean_text(query[:BELIEF_QUERY]).strip()
-        rows = await self.vectors.near(scope, self.embedder.fingerprint, None)
-        if rows and said and (vector := await vector_of(self.embedder, said)) is not None:
-            rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
-        hits = await asyncio.to_thread(self._ranked, rows, said, partial(worded, scope))
+        vector = await vector_of(self.embedder, said) if said else None
+        rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
+        hits = await asyncio.to_thread(self._ranked, scope, rows, said, worded)
         return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
 
     def of_turn(
@@ -65,17 +63,17 @@ class BeliefSearch:
         rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
         if not rows:  # as in most places
             return []
-        hits = [hit for hit in self._ranked(rows, said, partial(worded, scope)) if not hit.belief.is_asleep]
+        hits = [hit for hit in self._ranked(scope, rows, said, worded) if not hit.belief.is_asleep]
         hits.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
         return [hit.belief for hit in hits[:MOST_SHOWN]]
 
     def _ranked(
-        self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Callable[[Belief], Belief | None]
+        self, scope: Scope, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded
     ) -> list[BeliefHit]:
-        shown = [(belief, cosine) for row, cosine in rows if (belief := worded(row))]
+        shown = [(belief, cosine) for row, cosine in rows if (belief := worded(scope, row))]
         terms, similarity = tuple(query_terms(said)), self.embedder.calibration.similarity
         texts = [terms_of(belief.statement, *belief.tags) for belief, _ in shown]
-        words = covered(terms, texts, len(rows)) if terms else [0.0] * len(shown)
+        words = covered(terms, texts) if terms else [0.0] * len(shown)
         weight, hits = self.settings.current.query.lexical_weight, list[BeliefHit]()
         for (belief, cosine), lexical in zip(shown, words, strict=True):
             score = lexical

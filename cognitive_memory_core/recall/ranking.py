@@ -105,15 +105,15 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     return [(event, share * scale) for (event, _), share, scale in zip(found, shares, scaled, strict=True)]
 
 
-def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | None = None) -> list[float]:
+def covered(terms: Sequence[str], texts: Sequence[frozenset[str]]) -> list[float]:
     """Return, for each text, the share of the query's term weight that the text contains, saturating, in [0, 1].
 
-    A term weighs more the rarer it is in the language and among ``among`` texts (None: the given ones); one that no
-    text has weighs as if one text had it. Of a long query only the heaviest terms count, as many as are searched.
+    A term weighs more the rarer it is in the language and among the texts; one that no text has weighs as if one text
+    had it. Of a long query only the heaviest terms count, as many as are searched.
     """
     if not texts:
         return []
-    count, asked = len(texts) if among is None else among, frozenset(terms)
+    count, asked = len(texts), frozenset(terms)
     common = [asked & text for text in texts]
     having = Counter(chain.from_iterable(common))
     weights = {term: telling_of(term) * math.log1p(count / (having.get(term) or 1)) for term in asked}

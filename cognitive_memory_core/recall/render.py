@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -329,7 +329,7 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     the newest come last. Token counts are added up line by line, each rounded up, so the block never exceeds the
     budget.
     """
-    room = budget - _fence_cost()
+    room = budget - token_count(fenced(()))
     left = {kind: int(room * share) for kind, share in SHARES.items()}
     kept: list[Section] = []
     for part in parts:
@@ -365,12 +365,5 @@ def section_tokens(section: Section) -> int:
     return sum(map(_line_cost, (heading(section), *section.lines))) if section.lines else 0
 
 
-@cache
-def _fence_cost() -> int:
-    return token_count(fenced(()))
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=4_096)  # many lines are the same in every turn
 def _line_cost(line: str) -> int:
     return token_count(line + "\n")

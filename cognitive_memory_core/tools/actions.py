@@ -10,7 +10,6 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -23,6 +22,7 @@ from ..domain.scope import Scene
 from ..domain.turn import Pin, Turn
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
+from ..recall.render import minute
 from ..settings import Settings
 from ..text.people import spoken
 from .tool_arguments import (
@@ -108,10 +108,8 @@ class ToolCaller:
         return False
 
     def minute(self, instant: datetime) -> str:
-        """Return an instant as local time to the minute; unconverted near the first or last day of the calendar."""
-        with suppress(OverflowError):
-            instant = instant.astimezone(self.settings.zone)
-        return instant.replace(tzinfo=None).isoformat(" ", "minutes")
+        """Return an instant as local time to the minute."""
+        return minute(instant, self.settings.zone)
 
 
 def speaker(event: Event) -> str:
