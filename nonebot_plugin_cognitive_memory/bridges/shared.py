@@ -184,11 +184,6 @@ async def _begun(bot: Bot, event: Event, said: str | None, shown: Sequence[Event
 _late: Lasting[str, bool] = Lasting(SHORT_FOR, 1)
 
 
-def patience() -> float:
-    """Return the seconds that a bridged chat plugin waits for the next call of the memory."""
-    return SHORT_PATIENCE if _late.find("late") else PATIENCE
-
-
 async def quietly(work: Awaitable[T], otherwise: T) -> T:
     """Return the result of ``work``; if it fails, is cancelled or takes too long, log that and return ``otherwise``.
 
@@ -206,7 +201,7 @@ async def quietly(work: Awaitable[T], otherwise: T) -> T:
 
     task = asyncio.ensure_future(outcome())
     try:
-        done, _ = await asyncio.wait({task}, timeout=patience())
+        done, _ = await asyncio.wait({task}, timeout=SHORT_PATIENCE if _late.find("late") else PATIENCE)
     finally:
         task.cancel()  # no effect if it is done
     if done:

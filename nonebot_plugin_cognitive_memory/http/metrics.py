@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,45 +20,24 @@ from .gates import TokenGate, by_token, refused
 from .routes import Backing
 
 PREFIX = "cognitive_memory_"
-FRESH = 5.0  # seconds for which a scrape is answered with the last one's figures: counting a large ledger takes a while
 Labels = tuple[str, ...]
 Samples = Mapping[Labels, float]
 
 
 def metrics_app(settings: core.HttpSettings, backing: Backing) -> ASGIApp:
     """Return a read-only application with one path; requests carry the metrics' token or the operator's."""
-    exposed = exposition(backing.memory)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             response: Response = refused(405, replies.http.NO_METHOD, headers={"Allow": "GET, HEAD"})
         else:
-            response = Response(await exposed(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+            memory = backing.memory()
+            text = described(await memory.status(), memory.durations)
+            response = Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
         await response(scope, receive, send)
 
     tokens = (settings.metrics_token.get_secret_value(), settings.token.get_secret_value())
     return by_token([TokenGate(answer, token) for token in tokens if token.strip()])
-
-
-def exposition(
-    memory: Callable[[], core.CognitiveMemory], clock: Callable[[], float] = time.monotonic
-) -> Callable[[], Awaitable[bytes]]:
-    """Return a function that returns the metrics as text, of the memory that ``memory`` returns at each scrape.
-
-    They are computed again only if the last computation is :data:`FRESH` seconds old by ``clock``.
-    """
-    turn, known, stale_at = asyncio.Lock(), b"", 0.0
-
-    async def text() -> bytes:
-        nonlocal known, stale_at
-        async with turn:
-            if not known or clock() >= stale_at:
-                current = memory()
-                known = described(await current.status(), current.durations)
-                stale_at = clock() + FRESH
-        return known
-
-    return text
 
 
 @dataclass(eq=False)

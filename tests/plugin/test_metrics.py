@@ -125,25 +125,6 @@ def test_every_figure_has_its_value() -> None:
     assert {s.name.rpartition("_")[2]: s.value for s in histogram.samples[-2:]} == {"count": 6, "sum": 12.5}
 
 
-async def test_scrapes_are_counted_once() -> None:
-    """Scrapes within five seconds share one count of the ledger."""
-    from nonebot_plugin_cognitive_memory.http.metrics import FRESH, exposition
-
-    now, asked = [0.0], []
-
-    class Counting(core.CognitiveMemory):
-        async def status(self) -> core.Status:
-            asked.append(1)
-            return a_status()
-
-    memory = Counting()
-    exposed = exposition(lambda: memory, lambda: now[0])
-    for at in (0.0, FRESH - 0.1, FRESH, FRESH + 0.1):
-        now[0] = at
-        assert families((await exposed()).decode())
-    assert len(asked) == 2
-
-
 def test_the_dashboard_shows_what_there_is() -> None:
     """Every metric that the sample dashboard asks for is exposed, and every one exposed is explained."""
     from nonebot_plugin_cognitive_memory.http.metrics import described
