@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from .domain.reading import PlaceEntry as PlaceEntry
     from .domain.reading import PlaceListing as PlaceListing
     from .domain.reading import ProfileSource as ProfileSource
-    from .domain.reading import SeenName as SeenName
     from .domain.reading import Talk as Talk
     from .domain.scope import Interval as Interval
     from .domain.scope import PlaceKind as PlaceKind
     from .domain.scope import PlaceSwitch as PlaceSwitch
     from .domain.scope import Scene as Scene
     from .domain.scope import Scope as Scope
+    from .domain.turn import Alias as Alias
     from .domain.turn import FailedJob as FailedJob
     from .domain.turn import Memo as Memo
     from .domain.turn import Pin as Pin
@@ -114,13 +114,12 @@ else:
             "domain.erasure": "Erasure",
             "domain.event": "Event Quote",
             "domain.reading": (
-                "Answering CatchUp EventListing LineListing PersonEntry PlaceEntry PlaceListing "
-                "ProfileSource SeenName Talk"
+                "Answering CatchUp EventListing LineListing PersonEntry PlaceEntry PlaceListing ProfileSource Talk"
             ),
             "domain.message": "Backfill Context Hit Message Section",
             "domain.profile": "Profile ProfileHit ProfileKey Revision",
             "domain.scope": "Interval PlaceKind PlaceSwitch Scene Scope",
-            "domain.turn": "FailedJob Memo Pin Turn",
+            "domain.turn": "Alias FailedJob Memo Pin Turn",
             "errors": (
                 "AlreadyEvolving BadArgument CognitiveMemoryError DirectoryInUse LimitReached MistakeError "
                 "NotPermitted PermanentError QueueFull StorageRefused TransientError UnavailableError "

@@ -20,9 +20,9 @@ from .domain.reading import (
     PlaceListing,
     ProfileSource,
     ReadFilter,
-    SeenName,
 )
 from .domain.scope import Scene, Scope, checked_id, derived_id
+from .domain.turn import Alias
 from .errors import NotPermitted, UnknownEvent
 from .opened import Opened
 from .recall.recall import SearchResult
@@ -151,7 +151,7 @@ class Listings:
         found = await self.rows.people(_agent(scene), user_id, ALIKE)
         return self._person(next((one for one in found if one.user_id == user_id), PersonEntry(user_id)))
 
-    async def seen_names(self, scene: Scene, user_id: str) -> list[SeenName]:
+    async def seen_names(self, scene: Scene, user_id: str) -> list[Alias]:
         """Return the names that a person had, the last seen first; none of a person who opted out."""
         return [] if user_id in self.consent.opted_out else await self.rows.names(_agent(scene), user_id)
 

@@ -147,16 +147,6 @@ class PersonEntry:
 
 
 @dataclass(frozen=True)
-class SeenName:
-    """A name that a person had in a place, with the instants at which it was first and last seen."""
-
-    scope: Scope
-    name: str
-    first_seen_at: datetime
-    last_seen_at: datetime
-
-
-@dataclass(frozen=True)
 class Answering:
     """How often one person answered another in a place, with their names there; id and name of the bot are ""."""
 

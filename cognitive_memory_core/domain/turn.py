@@ -46,7 +46,7 @@ WEEK = 7 * 86_400.0
 
 @dataclass(frozen=True)
 class Alias:
-    """One name of a person in one place, as exported."""
+    """A name of a person in a place, with the instants at which it was first and last seen."""
 
     scope: Scope
     user_id: str

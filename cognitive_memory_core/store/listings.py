@@ -15,11 +15,12 @@ from ..domain.reading import (
     PlaceEntry,
     PlaceListing,
     ProfileSource,
-    SeenName,
 )
 from ..domain.scope import Scope
+from ..domain.turn import Alias
 from .database.database import Table, reads
 from .database.rows import EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of
+from .names import ALIAS
 from .profiles import PROFILE, key_values
 from .search.filters import listing_filter
 
@@ -149,15 +150,10 @@ class OperatorLists(Table):
         ]
 
     @reads
-    def names(self, connection: Connection, agent: str, user_id: str) -> list[SeenName]:
+    def names(self, connection: Connection, agent: str, user_id: str) -> list[Alias]:
         """Return the names that a person had in any place, the last seen first."""
-        query = (
-            f"SELECT scope, name, first_us, last_us FROM names WHERE {_OF_AGENT} AND user_id = ? ORDER BY last_us DESC"
-        )
-        rows = connection.execute(query, bound(agent, agent, user_id))
-        return [
-            SeenName(Scope.of_key(key), name, instant_of(first), instant_of(last)) for key, name, first, last in rows
-        ]
+        query = f"WHERE {_OF_AGENT} AND user_id = ? ORDER BY last_us DESC"
+        return ALIAS.found(connection, query, bound(agent, agent, user_id))
 
     @reads
     def profiles(

@@ -82,7 +82,17 @@ SETTINGS = {
     "unknown_keys",
 }
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
-    *("Activity", "Answering", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
+    *(
+        "Activity",
+        "Alias",
+        "Answering",
+        "BackgroundLoop",
+        "Candidate",
+        "DayCount",
+        "Durations",
+        "EventListing",
+        "Explanation",
+    ),
     *(
         "LineCandidate",
         "LineListing",
@@ -94,7 +104,7 @@ BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plug
         "ProfileSource",
         "PromptPreview",
     ),
-    *("CatchUp", "Scope", "Section", "SeenName", "Spending", "Talk"),
+    *("CatchUp", "Scope", "Section", "Spending", "Talk"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {

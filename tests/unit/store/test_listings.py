@@ -13,9 +13,9 @@ from cognitive_memory_core.domain.reading import (
     PlaceEntry,
     PlaceListing,
     ProfileSource,
-    SeenName,
 )
 from cognitive_memory_core.domain.scope import Interval
+from cognitive_memory_core.domain.turn import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_fact, later
@@ -146,8 +146,8 @@ async def test_people_are_listed_by_the_name_seen_last(ledger: Ledger) -> None:
     assert [one.user_id for one in await ledger.listings.people(AGENT, "tang_1", 9)] == ["2000001"]
     assert await ledger.listings.people(AGENT, "%沙", 9) == []
     assert await ledger.listings.names(AGENT, "2000001") == [
-        SeenName(OTHER_GROUP.scope, "Tang_100%", later(hours=2), later(hours=2)),
-        SeenName(GROUP.scope, "阿棠", NOON, NOON),
+        Alias(OTHER_GROUP.scope, "2000001", "Tang_100%", later(hours=2), later(hours=2)),
+        Alias(GROUP.scope, "2000001", "阿棠", NOON, NOON),
     ]
 
 
