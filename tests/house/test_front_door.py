@@ -82,17 +82,7 @@ SETTINGS = {
     "unknown_keys",
 }
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
-    *(
-        "Activity",
-        "Alias",
-        "Answering",
-        "BackgroundLoop",
-        "Candidate",
-        "DayCount",
-        "Durations",
-        "EventListing",
-        "Explanation",
-    ),
+    *("Activity", "Answering", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
     *(
         "LineCandidate",
         "LineListing",
@@ -104,7 +94,7 @@ BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plug
         "ProfileSource",
         "PromptPreview",
     ),
-    *("CatchUp", "Scope", "Section", "Spending", "Talk"),
+    *("Alias", "CatchUp", "Scope", "Section", "Spending", "Talk"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {

@@ -106,6 +106,8 @@ async def test_the_door_names_what_was_wrong(memory: core.CognitiveMemory) -> No
         await memory.search_events(READING, "茶", kinds=(1, 2))  # type: ignore[arg-type]
     with pytest.raises(core.BadArgument, match="scene 应为 Scene"):
         await memory.context("茶", "茶")  # type: ignore[arg-type]
+    with pytest.raises(core.BadArgument, match="event_id"):
+        await memory.forget_event(READING, "e\n1")
 
 
 async def test_none_stands_for_a_default(memory: core.CognitiveMemory) -> None:
