@@ -51,6 +51,7 @@ Row = TypeVar("Row")
 _Fields = dict[str, Any]
 _Line = Mapping[str, Any]
 _EXPERIENCE = ("pain", "solution", "outcome")
+_UNSAID = frozenset({"is_admin", "number", "sources", "replaces", "quotes"})  # unless they say something
 _NEVER_EMPTY = frozenset({"id", "agent", "subjects", "message_ids", "event_ids", "supporters"})
 _LONGEST = {"name": 1_000, "tags": 1_000, "summary": 64_000}  # characters
 _LONGEST_OTHER = 8_000
@@ -94,19 +95,17 @@ def _flat(row: ExportedRow) -> _Fields:  # a return for each type of line
         case EmbeddedEvent():
             return _flat_event(row)
         case Message(scene=scene):
-            unsaid = () if scene.is_admin else ("is_admin",)
             place = {
                 "request_type": "group" if scene.kind == "group" else "private",
-                **_without(scene, "kind", "nickname", *unsaid),  # names have lines of their own
+                **_without(scene, "kind", "nickname"),  # names have lines of their own
             }
-            return {"type": "message", **place, **_without(row, "scene", *(() if row.number else ("number",)))}
+            return {"type": "message", **place, **_without(row, "scene")}
         case OptOut():
             return {"type": "consent", **vars(row)}
         case Shared():
             return {"type": "consent", "user_id": row.user_id, "shared_at": row.at}
         case Profile():
-            unsaid = () if row.sources else ("sources",)
-            return {"type": "profile", **vars(row.key), **_without(row, "key", "version", *unsaid)}
+            return {"type": "profile", **vars(row.key), **_without(row, "key", "version")}
         case Revision():
             return {**_flat(row.profile), "type": "revision", "id": row.id}
         case _:
@@ -118,8 +117,7 @@ def _flat(row: ExportedRow) -> _Fields:  # a return for each type of line
 
 def _flat_event(row: EmbeddedEvent) -> _Fields:
     """Return the fields of an exported event, without a vector that is cheap to recompute."""
-    unsaid = [name for name in ("replaces", "quotes") if not getattr(row.event, name)]
-    written = {"type": "event", **_without(row.event, "retired_at", *unsaid, *_EXPERIENCE)}
+    written = {"type": "event", **_without(row.event, "retired_at", *_EXPERIENCE)}
     if row.event.kind == "experience":
         written["detail"] = {name: getattr(row.event, name) for name in _EXPERIENCE}
     if row.vector is not None and row.fingerprint and not row.fingerprint.startswith(LOCAL):
@@ -128,7 +126,8 @@ def _flat_event(row: EmbeddedEvent) -> _Fields:
 
 
 def _without(row: Any, *names: str) -> _Fields:
-    return {one.name: getattr(row, one.name) for one in fields(row) if one.name not in names}
+    named = ((one.name, getattr(row, one.name)) for one in fields(row) if one.name not in names)
+    return {name: value for name, value in named if value or name not in _UNSAID}
 
 
 def _event(line: _Line) -> EmbeddedEvent:
