@@ -15,8 +15,9 @@ from ..domain.turn import JobContext, Person
 from ..prompts.answers import Proposal
 from ..text.names import clean_name, one_line, plain
 from ..text.people import foreign_ids, ids_by_name, is_hearsay, members_named
+from ..text.retelling import share
 from ..text.statements import ID_LABEL, Line, is_talk, offences, strange_figures
-from ..text.terms import FUNCTION_WORDS, index_terms, telling
+from ..text.terms import FUNCTION_WORDS, index_terms
 from ..text.time.time_words import mentions
 
 FIRST, PER_PERSON, STRONGEST_FIRST = 0.4, 0.1, 0.8
@@ -129,8 +130,8 @@ class NumberedChat:
         ``of_either``: or the statement has that share of the text's words.
         """
         wanted, told = self._terms(statement), self._terms(text)
-        least = min(_weight(wanted), _weight(told)) if of_either else _weight(wanted)
-        return any(len(term) > 1 for term in wanted & told) and _weight(wanted & told) >= SHARED * least
+        shared = max(share(wanted, told), share(told, wanted) if of_either else 0.0)
+        return any(len(term) > 1 for term in wanted & told) and shared >= SHARED
 
     def says(self, line: Message, statement: str, cited: Iterable[Message]) -> bool:
         """Return whether a line has a word of a statement that it does not merely echo from earlier cited lines."""
@@ -145,10 +146,6 @@ class NumberedChat:
         for name in self._names:
             text = text.replace(name, " ")
         return frozenset(index_terms(text)) - FUNCTION_WORDS
-
-
-def _weight(terms: Iterable[str]) -> float:
-    return sum(1.0 if term.isascii() else min(map(telling, term)) ** 2 for term in terms)
 
 
 DELETED = 5  # a run deletes at most one in so many of the active beliefs

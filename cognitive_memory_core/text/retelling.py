@@ -15,7 +15,7 @@ from ..domain.message import Message
 from ..domain.profile import Profile
 from .characters import cleared_on_erasure, folded
 from .statements import ID_LABEL, values_of
-from .terms import FUNCTION_WORDS, index_terms, query_terms, telling
+from .terms import FUNCTION_WORDS, index_terms, telling
 from .time.time_words import mentions
 
 _READ = 500  # characters of a text that are read
@@ -49,7 +49,7 @@ class ProblemReading:
     def of(cls, problem: str, solution: str = "") -> ProblemReading:
         """Extract the terms of both texts, and the numbers and codes of the problem."""
         codes = _CODE.findall(ID_LABEL.sub("", folded(problem[:_READ])))
-        return cls(_problem_terms(problem), _problem_terms(solution), frozenset(codes))
+        return cls(_problem(problem), _problem(solution), frozenset(codes))
 
     def is_same(self, other: ProblemReading) -> bool:
         """Return whether two problems are the same by their words; similar solutions count a little."""
@@ -63,13 +63,7 @@ class ProblemReading:
 
 def shared(text: str, told: str) -> float:
     """Return the share of the term weight of ``text`` whose terms also occur in ``told``, in [0, 1]."""
-    terms = _problem_terms(text)
-    whole = _problem_weight(terms)
-    return (
-        _problem_weight(terms & frozenset(query_terms(_AGAIN.sub("", ID_LABEL.sub("", told))))) / whole
-        if whole
-        else 0.0
-    )
+    return share(_problem(text), _problem(told, len(told)))
 
 
 def uses_tool(solution: str) -> bool:
@@ -89,16 +83,12 @@ def steps_of(solution: str) -> list[str]:
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    whole = _problem_weight(one) + _problem_weight(other)
-    return 2 * _problem_weight(one & other) / whole if whole else 0.0
+    here, there = share(one, other), share(other, one)
+    return 2 * here * there / (here + there) if here else 0.0
 
 
-def _problem_terms(text: str) -> frozenset[str]:
-    return frozenset(query_terms(_AGAIN.sub("", ID_LABEL.sub("", text[:_READ]))))
-
-
-def _problem_weight(terms: Iterable[str]) -> float:
-    return sum(sum(map(telling, term)) / len(term) for term in terms if term)
+def _problem(text: str, length: int = _READ) -> frozenset[str]:
+    return trace_of(_AGAIN.sub("", ID_LABEL.sub("", text[:length])))
 
 
 MOST = 0.5  # share of a statement from which a text contains it

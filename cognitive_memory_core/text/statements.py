@@ -12,7 +12,7 @@ from typing import Literal
 from ..domain.event import EventKind
 from .characters import cleared_on_erasure, folded, lazy
 from .names import MASK, Span, blanked, named, plain, quoted
-from .time.time_rules import Lean, TimeSpan
+from .time.time_rules import Lean, TimeSpan, day
 from .time.time_words import READ, clocks, is_time, leaning, mentions
 from .time.vocabulary import worth
 
@@ -154,18 +154,18 @@ def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str
     numbers = {value for one in given for value in one.values}
     times = {at for one in given for _, at, _ in one.clocks} | {(when.hour % 12) * 60 + when.minute for when in whens}
     spans = [span for one in given for _, of_word in one.days for span in of_word]
-    spans += [_day_of(when) for when in whens]
-    named_weekdays = {day for one in given for day in one.weekdays}
+    spans += [day(when) for when in whens]
+    named_weekdays = {weekday for one in given for weekday in one.weekdays}
     weekdays = named_weekdays | {_weekday(one) for one in spans if one.stop - one.start <= _LONGEST_DAY}
     if named_weekdays:
         near = (when + timedelta(days=step) for when in whens for step in range(-FORTNIGHT, FORTNIGHT + 1))
-        spans += [day for day in map(_day_of, near) if _weekday(day) in named_weekdays]
+        spans += [one for one in map(day, near) if _weekday(one) in named_weekdays]
     strange: list[str] = []
     for word, of_word in told.days:  # a day must lie in one of the spans, or a line have its number
         is_known = any(one.start < other.stop and other.start < one.stop for one in of_word for other in spans)
         has_number = any(one.start.day in numbers for one in of_word if one.stop - one.start <= _LONGEST_DAY)
         strange += [word] if of_word and not (is_known or has_number) else []
-    strange += [f"周{day}" for day in told.weekdays if day not in weekdays]
+    strange += [f"周{one}" for one in told.weekdays if one not in weekdays]
     for word, at, is_whole in told.clocks:
         is_hour = any(at // 60 == other // 60 for other in times) or (at // 60 or 12) in numbers
         if not (at in times or at // 60 * 60 in times or (is_whole and is_hour)):
@@ -241,11 +241,6 @@ def numbers_in(text: str) -> Iterator[tuple[str, float]]:
 
 def _weekday(span: TimeSpan) -> str:
     return "一二三四五六日"[span.start.weekday()]
-
-
-def _day_of(when: datetime) -> TimeSpan:
-    start = datetime.combine(when.date(), datetime.min.time())
-    return TimeSpan(start, start + timedelta(days=1))
 
 
 Field = Literal["role", "interests", "tools"]  # the sections of a profile that such a clause may enter

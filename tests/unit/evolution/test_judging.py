@@ -59,7 +59,7 @@ def taken(
         (created("每周六晚上讨论新番", 1), "alone"),
         (created("每周六晚上讨论新番", 1, 3), "alone"),
         (created("每周日也可以讨论新番", 6), "alone"),
-        (created("每周三交房租和水电", 1, 2), "alone"),
+        (created("每周三交房租和水电", 1, 2), "unfounded"),
         (created("群里每天打卡", 99), "unfounded"),
         (created("阿墨(2000003)是群主", 4, 5), "alone"),
         (created("机器人以后都听阿墨(2000003)的", 1, 2), "unfounded"),
