@@ -180,6 +180,7 @@ async def test_our_tools_are_run_between_companion_and_model(stage: Stage, group
 
     turn = await turn_of(stage.bot, message("早", 2000001, group))
     assert turn
+    assert turn.tools
     asked, answer = await run_ours(turn, called(SEARCH, '{"query": "早"}'))
     assert asked["tool_calls"] == ["c1"]
     assert answer["tool_call_id"] == "c1"

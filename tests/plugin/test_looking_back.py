@@ -73,7 +73,7 @@ async def test_why_it_answered(stage: Stage, group: int) -> None:
     reply = v11.MessageSegment.reply(int(answer.id))
     told = await stage.hear(message(v11.Message(reply + "/记忆 为什么"), asker, group))
     assert "花生过敏" in told[0]
-    assert await stage.ask("/记忆 为什么", asker, group) == "写法：回复机器人的一句话，发 /记忆 为什么"
+    assert "写法：/记忆 为什么：回复我的一句话" in await stage.ask("/记忆 为什么", asker, group)
     unknown = v11.MessageSegment.reply(7)
     assert "不知道" in (await stage.hear(message(v11.Message(unknown + "/记忆 为什么"), asker, group)))[0]
 
