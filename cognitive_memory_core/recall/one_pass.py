@@ -44,7 +44,6 @@ from .ranking import (
     fused,
     judged,
     matched,
-    same_text,
     terms_of,
     weighed,
     widened,
@@ -413,7 +412,7 @@ def found_lines(
     search = LineSearch(
         query.terms,
         read_filter,
-        limit + reach.spare if limit else 0,
+        limit,
         question.now,
         reach.candidates,
         reach.around,
@@ -423,12 +422,9 @@ def found_lines(
         asks_for_number(query.said),
         decay,
         question.explains,
+        reach.spare,
     )
-    found = question.sources.ledger.corpora.found_lines(on, search)
-    distinct: dict[object, FoundLine] = {}
-    for one in found.lines:
-        distinct.setdefault((same_text(one.line.text), one.line.sender_id), one)
-    return replace(found, lines=tuple(distinct.values())[:limit])
+    return question.sources.ledger.corpora.found_lines(on, search)
 
 
 def hit_of(found: FoundLine) -> Hit:

@@ -15,11 +15,12 @@ from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
 
-from ..domain.event import Event, duplicate_key
+from ..domain.event import Event
 from ..domain.message import Context, Hit
 from ..domain.scope import Interval, Scope
 from ..settings import Decay
 from ..store.database.words import line_key
+from ..store.search.lines import same_text
 from ..text.characters import cleared_on_erasure
 from ..text.terms import SEARCHED, index_terms, telling_of
 
@@ -285,9 +286,6 @@ def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tup
 def terms_of(*said: str) -> frozenset[str]:
     """Return the index terms of texts."""
     return frozenset(index_terms("\n".join(said)))
-
-
-same_text = cleared_on_erasure(lru_cache(maxsize=4_096)(duplicate_key))  # the key that equal texts share
 
 
 def _ordered(candidates: Iterable[Candidate]) -> list[Candidate]:

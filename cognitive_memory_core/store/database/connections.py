@@ -58,7 +58,7 @@ class SnapshotConnection(Connection):
 def rows_read(connection: Connection, key: Hashable) -> dict[Any, Any]:
     """Return the rows that this snapshot keeps under a key, to be added to; outside a snapshot a new dictionary.
 
-    The key is a table, for converted rows, a table with a read filter, for those of them that it admits, or "state".
+    The key is a table with a read filter, for the rows that it admits, or "state".
     """
     if isinstance(connection, SnapshotConnection) and connection.in_transaction:
         return connection.rows.setdefault(key, {})

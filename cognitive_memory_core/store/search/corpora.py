@@ -140,8 +140,8 @@ class Corpora:
         """Yield the rows of a place, up to date and unchanged meanwhile; they are held from now on if they fit."""
         key = kind, *about
         with self._lock:
-            rows: Any = self._held.get(key) or self._held.setdefault(key, kind(*about))
-            self._held.move_to_end(key)
+            rows: Any = self._held.pop(key, None)
+            self._held[key] = rows = kind(*about) if rows is None else rows  # the last one, as the most recent
         state, counted = state_of(connection), rows.bytes
         with rows.lock:
             if state > rows.state:

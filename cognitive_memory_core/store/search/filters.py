@@ -159,15 +159,9 @@ class Corpus(Generic[T]):
     def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
         """Return, by seq and in the given order, those of the rows that the read filter admits."""
         kept = rows_read(connection, (self.table, read_filter))  # None: not admitted, or gone
-        if unchecked := [seq for seq in seqs if seq not in kept]:
-            known, read, admits = rows_read(connection, self.table), self.read, self.admits
-            if missing := [seq for seq in unchecked if seq not in known]:
-                query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
-                for row in connection.execute(query, (listed(missing),)):
-                    known[row[0]] = read(row[1:])
-            for seq in unchecked:
-                item = known.get(seq)
-                kept[seq] = item if item is not None and admits(read_filter, item) else None
+        if missing := [seq for seq in seqs if seq not in kept]:
+            query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+            kept |= dict.fromkeys(missing) | self.admitted(read_filter, connection.execute(query, (listed(missing),)))
         return {seq: item for seq in seqs if (item := kept[seq]) is not None}
 
 

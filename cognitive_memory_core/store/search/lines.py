@@ -8,16 +8,19 @@ count as in BM25, and no line lends its terms to others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
+from ...domain.event import duplicate_key
 from ...domain.message import Message, Passage
 from ...domain.reading import NARROWED, ReadFilter
 from ...domain.scope import Interval, Scope
 from ...settings import Decay
+from ...text.characters import cleared_on_erasure
 from ...text.terms import SEARCHED, telling_of
 from ..database.rows import Row, micros
 from ..database.words import HEAD_BYTES, LINE_HEAD, hashed
@@ -43,6 +46,7 @@ PERSON = 0.15  # gain of a line by or to the people named; a larger one would le
 NUMBER = 0.4  # gain of a line with a number, if one is asked for; measured from 0.2 to 0.5 to be a plateau
 DAY_US = 86_400 * 1_000_000.0
 SCORED = 40  # lines whose scores are returned
+same_text = cleared_on_erasure(lru_cache(maxsize=4_096)(duplicate_key))  # the key that equal texts share
 PARTS = ("words", "label", "neighbours", "replies", "topic")
 
 
@@ -50,8 +54,9 @@ PARTS = ("words", "label", "neighbours", "replies", "topic")
 class LineSearch:
     """A question to the log: at most ``limit`` lines that the read filter admits.
 
-    ``asides`` are terms of little weight; ``windows`` and ``people`` are those that the question names. The
-    ``candidates`` that share most words with the question are scored, with ``reach`` lines before and after each.
+    With ``spare``, none repeats another of the same person, and so many more are read in their place. ``asides`` are
+    terms of little weight; ``windows`` and ``people`` are those that the question names. The ``candidates`` that share
+    most words with the question are scored, with ``reach`` lines before and after each.
     """
 
     terms: Sequence[str]
@@ -66,6 +71,7 @@ class LineSearch:
     asks_number: bool = False
     decay: Decay | None = None
     explains: bool = False
+    spare: int = 0
 
 
 @dataclass
@@ -201,17 +207,28 @@ def found_lines(
     relevance, scores = steps[-1], steps[-1] * np.prod([*factors.values()], axis=0)
     order = np.argsort(-scores, kind="stable")
     order = order[(relevance[order] > 0.0) & admitted[window[order]]]
-    first, found = order[: search.limit], list[FoundLine]()
-    shown, gains = read(window[first].tolist()), np.diff(steps, axis=0, prepend=0.0) if search.explains else steps
+    first, found = order[: search.limit + search.spare], dict[object, FoundLine]()
+    gains = np.diff(steps, axis=0, prepend=0.0) if search.explains else steps
     beside, answered = _beside(lines, talk, at[first]), _answered(lines, window[first])
-    for rank, number in enumerate(first.tolist()):
-        if line := shown.get(int(window[number])):
-            of_line = tuple((name, float(factor[number])) for name, factor in factors.items())
-            parts = tuple(zip(PARTS, gains[:, number].tolist(), strict=True)) if search.explains else ()
-            near = beside[rank], answered[rank]
-            found.append(FoundLine(line, float(relevance[number]), of_line, parts, *near))
+    of_lines = np.stack([*factors.values()], axis=1)[first].tolist()
+    for rank, line in _in_turn(window[first].tolist(), search.limit, read):
+        if len(found) == search.limit:
+            break
+        number, of_line = first[rank], tuple(zip(factors, of_lines[rank], strict=True))
+        parts = tuple(zip(PARTS, gains[:, number].tolist(), strict=True)) if search.explains else ()
+        one = FoundLine(line, float(relevance[number]), of_line, parts, beside[rank], answered[rank])
+        found.setdefault((same_text(line.text), line.sender_id) if search.spare else rank, one)
     keys = lines.about.values["id"][window[order[:SCORED]]].tolist()
-    return FoundLines(tuple(found), dict(zip(keys, scores[order[:SCORED]].tolist(), strict=True)))
+    return FoundLines(tuple(found.values()), dict(zip(keys, scores[order[:SCORED]].tolist(), strict=True)))
+
+
+def _in_turn(
+    rows: Sequence[int], together: int, read: Callable[[Sequence[int]], Mapping[int, Message]]
+) -> Iterator[tuple[int, Message]]:
+    """Yield the lines of rows with their ranks, so many read at once; rows that are not admitted are left out."""
+    for start in range(0, len(rows), together):
+        shown = read(rows[start : start + together])
+        yield from ((start + at, shown[row]) for at, row in enumerate(rows[start : start + together]) if row in shown)
 
 
 def _beside(lines: LineRows, talk: LinesInOrder, positions: Array) -> list[list[int]]:
