@@ -27,7 +27,7 @@ from .ports import Clock
 from .profiles.files import FileProfiles
 from .queue.job_queue import FileQueue
 from .settings import Settings
-from .store.erasure import ErasedRows, Eraser
+from .store.erasure import Eraser
 from .store.events import EventLedger
 from .store.ledger import Ledger
 from .store.names import MOST_NAMES
@@ -160,14 +160,15 @@ class Forgetting:
                 jobs = await self.queue.erase_person(user_id, hide)
                 await self.memos.erase(memo_ids, place, hide)
                 keys = await self._erase_profiles(self.profiles.erase_person(user_id, hide))
-                wiped = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
+                wiped, memo_ids = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
                 await self.consent.load()
-                await self.memos.erase(wiped.memo_ids, place, hide)
+                await self.memos.erase(memo_ids, place, hide)
                 keys |= await self._erase_profiles(self.profiles.erase_person(user_id, hide))
                 await self.buffer.erase_person(user_id, hide)
             self.on_erased()
         own = sum(key.user_id == user_id for key in keys)
-        return await self._erasure(wiped, jobs=jobs, profiles=own, reworded=wiped.reworded + len(keys) - own)
+        wiped = replace(wiped, reworded=wiped.reworded + len(keys) - own)
+        return await self._erasure(wiped, jobs=jobs, profiles=own)
 
     async def forget_place(self, scene: Scene) -> Erasure:
         """Erase a group or a private chat of this agent; its switch is kept.
@@ -182,14 +183,14 @@ class Forgetting:
                 fed = await self.ledger.facts.keys_with_facts_of(scope)
                 keys = await self._erase_profiles(self.profiles.erase_place(scope))
                 keys |= await self._erase_profiles(self.profiles.erase(fed))  # merged anew from facts of other places
-                wiped = await self.ledger.eraser.forget_place(scope, self.clock.now())
+                wiped, memo_ids = await self.ledger.eraser.forget_place(scope, self.clock.now())
                 await self.consent.load()
-                await self.memos.erase(wiped.memo_ids, scope, str)
+                await self.memos.erase(memo_ids, scope, str)
                 keys |= await self._erase_profiles(self.profiles.erase_place(scope))
                 keys |= await self._erase_profiles(self.profiles.erase(fed))
                 await self.buffer.erase_place(scope)
             self.on_erased()
-        return await self._erasure(wiped, jobs=jobs, profiles=len(keys), reworded=wiped.reworded)
+        return await self._erasure(wiped, jobs=jobs, profiles=len(keys))
 
     async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
         keys = await erasing
@@ -213,22 +214,10 @@ class Forgetting:
         theirs = {name for name in used_names if clean_name(name) in shared}
         return Redaction.of({user_id}, {*used_names, *shown}, shared | theirs)
 
-    async def _erasure(self, wiped: ErasedRows, *, jobs: int, profiles: int, reworded: int) -> Erasure:
+    async def _erasure(self, wiped: Erasure, *, jobs: int, profiles: int) -> Erasure:
         copies, state = await self.ledger.eraser.copies(), await self.ledger.eraser.purge_due()
         self.purge.begin(state)
-        return Erasure(
-            events=wiped.events,
-            messages=wiped.messages,
-            memos=wiped.memos,
-            pins=wiped.pins,
-            beliefs=wiped.beliefs,
-            names=wiped.names,
-            jobs=jobs,
-            profiles=profiles,
-            reworded=reworded,
-            purged=state.erased_at is None,
-            copies=tuple(copies),
-        )
+        return replace(wiped, jobs=jobs, profiles=profiles, purged=state.erased_at is None, copies=tuple(copies))
 
     async def forget(self, scene: Scene, event: Event) -> None:
         """Retire an event and hide the lines that repeat it, including lines that are still in the message buffer."""
@@ -285,7 +274,7 @@ class Forgetting:
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return 0
-        return erased.events
+        return erased
 
 
 async def _of_instant(events: EventLedger, event: Event) -> list[Event]:

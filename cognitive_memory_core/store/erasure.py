@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Literal, ParamSpec
 
 from .. import sentences
 from ..domain.belief import Belief, Change, without_changer, without_supporter
-from ..domain.erasure import Tombstones, texts_of, without_person
+from ..domain.erasure import Erasure, Tombstones, texts_of, without_person
 from ..domain.event import Event
 from ..domain.figures import PurgeState
 from ..domain.scope import Scope
@@ -185,20 +185,6 @@ async def purge(database: Database) -> None:
     await asyncio.to_thread(remove_copies)
 
 
-@dataclass(frozen=True)
-class ErasedRows:
-    """What was erased: counts by noun, the number of reworded texts of others, ids of erased memos."""
-
-    events: int = 0
-    messages: int = 0
-    memos: int = 0
-    pins: int = 0
-    names: int = 0
-    reworded: int = 0
-    memo_ids: tuple[str, ...] = ()
-    beliefs: int = 0
-
-
 _SEEN = (("names", "user_id"), *((table, of) for table in ("events", "messages") for of in ("sender_id", "user_id")))
 _PRIVATE = "substr(scope, -length(:private)) = :private"  # a person's private chats with every agent
 _OF_PERSON = {  # which rows are a person's own, or the bot's answers to the person
@@ -232,8 +218,8 @@ class Eraser(Table):
     @writes
     def forget_person(
         self, connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]
-    ) -> ErasedRows:
-        """Erase a person for every agent.
+    ) -> tuple[Erasure, list[str]]:
+        """Erase a person for every agent; return what was erased of the ledger, and the ids of the erased memos.
 
         Erased: what they said, their names, memos and sharing consent; pins that they own or wrote, also for a whole
         group; their private chat; the indexed copies of their profiles, and the facts that wait for these profiles. An
@@ -256,7 +242,7 @@ class Eraser(Table):
         }
         rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names)), sorted(places), hide)
         values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}", "at": micros(at)}
-        deleted = _delete_rows(connection, _OF_PERSON, values)
+        deleted, memo_ids = _delete_rows(connection, _OF_PERSON, values)
         connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
         rewording.events()
         rewording.messages()
@@ -264,14 +250,14 @@ class Eraser(Table):
         rewording.facts()
         rewording.profiles()
         erased = rewording.beliefs()
-        return replace(deleted, beliefs=erased, reworded=rewording.reworded)
+        return replace(deleted, beliefs=erased, reworded=rewording.reworded), memo_ids
 
     @writes
-    def forget_place(self, connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
+    def forget_place(self, connection: Connection, scope: Scope, at: datetime) -> tuple[Erasure, list[str]]:
         """Erase everything of a place permanently, including the facts and copies of its profiles; its switch is kept.
 
-        A profile that also has facts from other places (:meth:`FactBook.keys_with_facts_of`) loses its indexed copy,
-        and its remaining facts wait again, so that it is rebuilt from them.
+        Return as for a person. A profile that also has facts from other places (:meth:`FactBook.keys_with_facts_of`)
+        loses its indexed copy, and its remaining facts wait again, so that it is rebuilt from them.
         """
         consent.record_erasure(connection, scope, at)
         fed = [key_values(key) for key in FactBook.keys_with_facts_of(connection, scope)]
@@ -381,7 +367,7 @@ class Eraser(Table):
         return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
 
     @writes
-    def erase(self, connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
+    def erase(self, connection: Connection, event_ids: Sequence[str], at: datetime) -> int:
         """Erase retired events and the lines hidden because of them; neither can be stored again.
 
         Active events are skipped. A purge is due afterwards.
@@ -398,17 +384,19 @@ class Eraser(Table):
         note_withdrawn(connection, event_rows.seqs_of(connection, "messages", hidden, (seqs,)), at)
         withdrawn = f"INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? {sources}"
         connection.execute(withdrawn, (micros(at), gone))
-        messages = event_rows.delete(connection, MESSAGE, hidden, (seqs,))
+        event_rows.delete(connection, MESSAGE, hidden, (seqs,))
         erased = event_rows.delete(connection, EVENT, f"e.seq IN {LISTED}", (seqs,))
         digests = [(event_rows.gone_digest(event_id),) for event_id in erased]
         connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", digests)
         if erased:
             consent.record_purge_due(connection, at)
-        return ErasedRows(events=len(erased), messages=len(messages))
+        return len(erased)
 
 
-def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mapping[str, object]) -> ErasedRows:
-    """Delete rows by a condition for each table."""
+def _delete_rows(
+    connection: Connection, which: Mapping[str, str], values: Mapping[str, object]
+) -> tuple[Erasure, list[str]]:
+    """Delete rows by a condition for each table; return how many, and the ids of the memos."""
     event_ids = event_rows.delete(connection, EVENT, which["events"], values)
     message_ids = event_rows.delete(connection, MESSAGE, which["messages"], values)
     memos = connection.execute(f"DELETE FROM memos WHERE {which['memos']} RETURNING id", values).fetchall()
@@ -417,12 +405,12 @@ def _delete_rows(connection: Connection, which: Mapping[str, str], values: Mappi
         for table, where in which.items()
         if table not in ("events", "messages", "memos")
     }
-    return ErasedRows(
+    deleted = Erasure(
         events=len(event_ids),
         messages=len(message_ids),
         memos=len(memos),
         pins=counts["pins"],
         names=counts["names"],
-        memo_ids=tuple(row[0] for row in memos),
         beliefs=counts.get("beliefs", 0),
     )
+    return deleted, [row[0] for row in memos]

@@ -110,7 +110,7 @@ async def test_a_forgotten_person_leaves_the_beliefs(ledger: Ledger) -> None:
     def hide(text: str) -> str:
         return text.replace("小林(2000002)", "某位成员").replace("小林", "某位成员")
 
-    wiped = await ledger.eraser.forget_person(LIN[0], later(hours=3), hide)
+    wiped, _ = await ledger.eraser.forget_person(LIN[0], later(hours=3), hide)
     assert wiped.beliefs == 2
     old, new = await ledger.beliefs.history("b1")
     assert (old.statement, old.tags, old.is_current) == ("某位成员说不要剧透", ("某位成员",), False)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from cognitive_memory_core.domain.erasure import Erasure
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.figures import PurgeState, Totals
 from cognitive_memory_core.domain.reading import ReadFilter
@@ -16,7 +17,6 @@ from cognitive_memory_core.domain.scope import OptOut, Scene, Shared
 from cognitive_memory_core.domain.turn import Alias, Person
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
-from cognitive_memory_core.store.erasure import ErasedRows
 from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from cognitive_memory_core.text.terms import query_terms
@@ -48,9 +48,9 @@ ANOTHER_AGENT = replace(PRIVATE, agent="another")
 EVENING = later(hours=8)
 
 
-async def forgotten(ledger: Ledger) -> ErasedRows:
+async def forgotten(ledger: Ledger) -> Erasure:
     """Erase the person at evening."""
-    return await ledger.eraser.forget_person(GONE, EVENING, HIDE)
+    return (await ledger.eraser.forget_person(GONE, EVENING, HIDE))[0]
 
 
 async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[str]:

@@ -240,7 +240,7 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
     assert not (await ledger.eraser.tombstones()).marks
     assert await ledger.eraser.purge_due() == PurgeState()
     assert len(await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
-    wiped = await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
+    wiped, _ = await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     assert (wiped.events, wiped.messages, wiped.reworded) == (1, 1, 3)
     await ledger.close()
 
@@ -253,7 +253,7 @@ async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
     await committed(ledger, *(an_event(f"我的{number}") for number in range(700)))
     await ledger.log.append([a_message(f"找{name}", OTHER, id=name) for name in names])
     await ledger.archive.import_rows([Alias(GROUP.scope, GONE, name, NOON, NOON) for name in names])
-    wiped = await ledger.eraser.forget_person(GONE, NOON, Redaction.of([GONE], names))
+    wiped, _ = await ledger.eraser.forget_person(GONE, NOON, Redaction.of([GONE], names))
     assert (wiped.events, wiped.names, wiped.reworded) == (700, 300, 600)
     standing = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert [(event.text, event.count) for event in standing] == [("某位成员来过", 300)]
