@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
 from itertools import islice, zip_longest
 from types import MappingProxyType
 from typing import TypeVar
@@ -25,7 +24,7 @@ from ..errors import UnavailableError
 from ..settings import Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.names import NameBook
-from ..text.characters import cleared_on_erasure, register_cache
+from ..text.characters import register_cache
 from ..text.names import clean_name, clean_text
 from ..text.people import BARE_ID, callname, callnames, ids_in_brackets, parts, with_current_names
 from ..text.statements import asked_sentences, asks_who, speaks_of_asker
@@ -102,13 +101,6 @@ class Names:
 
 
 NOBODY = Names()
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=1024)  # the same people ask repeatedly
-def names_of(person: Person) -> Names:
-    """Return the name index of a single person."""
-    return Names.of((person,))
 
 
 def _runs_on(text: str, at: int) -> bool:
@@ -294,11 +286,8 @@ def with_names(query: Query, scene: Scene, reference: datetime, names: Names) ->
     windows = _windows(query.said, reference, names) if query.windows else ()
     lines = query.said.split("\n")[-LINES:]
     people = frozenset[str]().union(*map(names.named, lines))
-    if scene.kind != "operator":
-        if any(map(speaks_of_asker, lines)):
-            people |= {scene.user_id}
-        else:
-            people = people.union(*map(names_of(Person(scene.user_id, scene.user_name)).named, lines))
+    if scene.kind != "operator" and any(map(speaks_of_asker, lines)):
+        people |= {scene.user_id}
     return replace(query, windows=windows, people=people, names=names)
 
 
