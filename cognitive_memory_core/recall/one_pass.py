@@ -196,8 +196,8 @@ def read_context(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | N
         with answer.part("pins", "ledger"):
             answer.pins = at_once(sources.ledger.notes.pins, on, scene.scope)
         read_memos(answer, on)
-    hits = best_events(answer, on, asked.auto_top_k, asked.auto_decay, asked.min_relevance, answer.lines.scores)
-    answer.hits, answer.events = hits, [hit.event for hit in hits]
+    best = best_events(answer, on, asked.auto_top_k, asked.auto_decay, asked.min_relevance, answer.lines.scores)
+    answer.events = [one.event for one in best]
     with answer.part("replaced"):
         newer = _replacing(question, on, [event.id for event in answer.events])
         answer.events, answer.replaced = followed(answer.events, newer, asked.auto_top_k)
@@ -249,7 +249,7 @@ def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
     if not is_alone:
         kinds = tuple(kind for kind in read_filter.kinds if kind != "message")
         question = answer.question = replace(question, read_filter=replace(read_filter, kinds=kinds))
-        answer.hits = best_events(answer, on, top_k, decay)
+        answer.hits = [one.hit for one in best_events(answer, on, top_k, decay)]
         if said:
             hits = _traced(answer, on, answer.hits, said)
             told = {key for hit in hits for key in hit.event.sources}
@@ -281,7 +281,7 @@ def best_events(
     decay: Decay | None,
     floor: float = 0.0,
     lines: Mapping[int, float] | None = None,
-) -> list[Hit]:
+) -> list[Candidate]:
     """Return the best events, by words and by meaning, at most ``top_k`` (and 200), that are relevant enough.
 
     Those made of lines that will be quoted rank higher (``lines`` has the scores of lines). A reranker's scores decide
@@ -311,10 +311,11 @@ def best_events(
         vector = question.vector
         with answer.part("vectors"):
             dense = _among_the_named(question, limit, wanted, partial(_nearest, question, on, vector))
-    keeps_all = question.explains or question.is_reranked or query.asks_who  # those below the floor, for comparison
+    is_reranked = question.is_reranked
+    keeps_all = question.explains or is_reranked or query.asks_who  # those below the floor, for comparison
     answer.candidates = _joined(question, dense, words, 0.0 if keeps_all else floor)
     hits: Sequence[Candidate] = answer.candidates
-    if question.is_reranked:
+    if is_reranked:
         answer.asked = collapsed(weighed(above(hits, 0.0), query.windows, query.people))[:wanted]
         hits = judged(answer.asked, hits, question.scores)
     enough = max(floor, asked.min_relevance, LEAST)
@@ -327,7 +328,7 @@ def best_events(
             hits = widened(hits, newest, enough)
             answer.candidates += (one for one in hits if one not in answer.candidates)
     ranked = weighed(above(hits, floor), query.windows, query.people, decay, question.now, lines or {})
-    return [one.hit for one in diversified(collapsed(ranked), asked.diversity, limit)]
+    return diversified(collapsed(ranked), asked.diversity, limit)
 
 
 def _among_the_named(

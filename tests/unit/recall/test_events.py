@@ -50,7 +50,7 @@ async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=Non
     question = Question(retriever.sources, read_filter or ReadFilter(GROUP), query, retriever._settings.current, NOON)
 
     def read(answer, on):
-        answer.hits = best_events(answer, on, top_k, decay, floor)
+        answer.hits = [one.hit for one in best_events(answer, on, top_k, decay, floor)]
 
     answer = await retriever._answered(Answer(question, {"words": "lexical", "vectors": "vectors"}), read)
     return SearchResult(tuple(answer.hits), answer.degraded)

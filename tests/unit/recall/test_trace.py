@@ -40,7 +40,7 @@ async def traced(query: Query = ASKED, **settings: object) -> tuple[dict[str, Ca
     question = Question(recall.sources, ReadFilter(GROUP), query, given, NOON, explains=True)
 
     def read(answer: Answer, on: Snapshot) -> None:
-        answer.hits = best_events(answer, on, 2, DECAY, 0.2)
+        answer.hits = [one.hit for one in best_events(answer, on, 2, DECAY, 0.2)]
 
     answer = await recall._answered(Answer(question, {"vectors": "vectors"}), read)
     found = sorted(answer.candidates, key=lambda one: (one.rank == 0, one.rank))
