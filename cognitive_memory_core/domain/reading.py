@@ -37,9 +37,10 @@ class ReadFilter:
         return (
             event.scope.readable_by(self.scene, sender_id=event.own_voice if self.scene.kind == "private" else "")
             and event.retired_at is None
-            and self.is_of(event)
+            and (not self.user_id or self.user_id in (event.sender_id, event.user_id, *event.subjects))
             and (not self.group_id or self.group_id == event.group_id)
             and (not self.kinds or event.kind in self.kinds)
+            and (self.window is None or event.happened_at in self.window)
             and not (self.without and self.without.intersection((event.sender_id, *event.subjects)))
         )
 
@@ -55,12 +56,6 @@ class ReadFilter:
             and not (
                 self.without and self.without.intersection((sender_id, scene.user_id if line.is_bot else sender_id))
             )
-        )
-
-    def is_of(self, event: Event) -> bool:
-        """Return whether an event is of the person and the time of this filter, whoever may read it."""
-        return (not self.user_id or self.user_id in (event.sender_id, event.user_id, *event.subjects)) and (
-            self.window is None or event.happened_at in self.window
         )
 
     def narrowed(self, windows: Sequence[Interval], people: Collection[str]) -> Iterator[ReadFilter]:

@@ -339,7 +339,7 @@ def _among_the_named(
     if len(rows) == wanted:
         most = min(wanted, NARROWED)
         narrowed = question.read_filter.narrowed(question.query.windows, question.query.people)
-        few = [one for one in narrowed if sum(one.is_of(event) for event, _ in rows) < min(limit, most)]
+        few = [one for one in narrowed if sum(one.admits(event) for event, _ in rows) < min(limit, most)]
         for one in few:
             known = {event.id for event, _ in rows}
             rows += (row for row in search(one, most) if row[0].id not in known)
