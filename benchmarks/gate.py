@@ -107,7 +107,7 @@ def _gold(report: Report, facts: list[Fact]) -> None:
         UNFOUNDED,
         most=True,
     )
-    _add(report, "gold facts with drift", count, sum(it.has_drift for _, it in verdicts), 0, most=True)
+    _add(report, "gold facts with drift", count, sum("drift" in it.reasons for _, it in verdicts), 0, most=True)
     exchanged = [fact.judged_with(other) for fact, other in _exchanged(facts)]
     caught = sum(not verdict.is_usable for verdict in exchanged)
     _add(report, "exchanged evidence caught %", len(exchanged), 100 * caught / len(exchanged), 80, most=False)

@@ -50,16 +50,6 @@ class EvolverModel:
     summarise: Summarise
 
 
-@dataclass(frozen=True)
-class _RunInput:
-    """The input of a run: lines, whether older ones were left out, the active beliefs, the people and the place."""
-
-    lines: tuple[Message, ...]
-    is_cut: bool
-    beliefs: tuple[Belief, ...]
-    job_context: JobContext
-
-
 @dataclass
 class Evolver:
     """Runs evolution, one run a group at a time.
@@ -111,11 +101,13 @@ class Evolver:
             return Evolution(message=sentences.caller.NOT_RECORDED)
         erasures, hidden = self._erasures, self.consent.opted_out
         await self.flush()
-        given = await self._run_input(scene, since)
-        if not any(line.sender_id for line in given.lines):
-            return Evolution(kept=len(given.beliefs), message=sentences.caller.NOTHING_NEW)
+        lines, is_cut = await self._lines(scene.scope, since)
+        page = await self.ledger.beliefs.page(scene.scope, "active", self.settings.current.evolution.max_beliefs)
+        if not any(line.sender_id for line in lines):
+            return Evolution(kept=len(page.beliefs), message=sentences.caller.NOTHING_NEW)
+        job_context = await self._job_context(scene, lines)
         try:
-            judgement, unreadable = await self._ask_and_judge(self.model, given)
+            judgement, unreadable = await self._ask_and_judge(self.model, lines, page.beliefs, job_context)
         except NothingLent:
             return Evolution(message=sentences.caller.NO_MODEL)
         except AWAY as away:
@@ -126,7 +118,7 @@ class Evolver:
 
         async def store() -> list[BeliefEdit]:
             stored = await self.ledger.beliefs.commit(edits)
-            await self.ledger.beliefs.note(scene.scope, [line.id for line in given.lines])
+            await self.ledger.beliefs.note(scene.scope, [line.id for line in lines])
             return stored
 
         async with self._commit:
@@ -140,23 +132,19 @@ class Evolver:
         rejected = {reason: count for reason, count in counts.items() if count}
         changes = tuple(edit.change for edit in stored if edit.change)
         done = {action: sum(change.action == action for change in changes) for action in ("update", "create", "delete")}
-        said = sentences.caller.summary(judgement.kept, done, rejected, is_cut=given.is_cut)
+        said = sentences.caller.summary(judgement.kept, done, rejected, is_cut=is_cut)
         return Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, said, rejected)
 
-    async def _run_input(self, scene: Scene, since: datetime) -> _RunInput:
-        settings = self.settings.current
-        lines, is_cut = await self._lines(scene.scope, since)
-        page = await self.ledger.beliefs.page(scene.scope, "active", settings.evolution.max_beliefs)
+    async def _job_context(self, scene: Scene, lines: Sequence[Message]) -> JobContext:
         here = {line.sender_id for line in lines if line.sender_id}
         known = await self.ledger.names.people(scene.scope)
         people = [one for one in known if one.id in here] + [one for one in known if one.id not in here][:KNOWN_PEOPLE]
         people = [one for one in people if one.id not in self.consent.opted_out]
-        when = self.clock.now().astimezone(settings.zone)
+        when = self.clock.now().astimezone(self.settings.current.zone)
         names = (line.scene.group_name for line in reversed(lines) if line.scene.group_name)
         name = clean_name(next(names, scene.group_name))
         speaker = people[0] if people else Person("")
-        job_context = JobContext(when, scene.scope, name, speaker, tuple(one.as_usual() for one in people))
-        return _RunInput(tuple(lines), is_cut, page.beliefs, job_context)
+        return JobContext(when, scene.scope, name, speaker, tuple(one.as_usual() for one in people))
 
     async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], bool]:
         """Return the lines from ``since`` on that consent admits, oldest first, and whether older ones had no room."""
@@ -167,30 +155,32 @@ class Evolver:
         admitted = self.consent.admitted(Dialogue(fresh[0].scene, fresh[-MOST_READ:]))
         return list(admitted.messages if isinstance(admitted, Dialogue) else ()), len(fresh) > MOST_READ
 
-    async def _ask_and_judge(self, model: EvolverModel, given: _RunInput) -> tuple[Judgement, int]:
+    async def _ask_and_judge(
+        self, model: EvolverModel, read: Sequence[Message], beliefs: Sequence[Belief], job_context: JobContext
+    ) -> tuple[Judgement, int]:
         settings, opted_out = self.settings.current.evolution, self.consent.opted_out
-        said = [line for line in given.lines if not _COMMAND.match(line.text)]
+        said = [line for line in read if not _COMMAND.match(line.text)]
         left, lines = said[: -settings.max_messages], said[-settings.max_messages :]
         earlier = await model.summarise(left, SUMMARY_TOKENS) if left else ""
         shown: list[Belief] = []  # without people who opted out
-        for belief in given.beliefs:
+        for belief in beliefs:
             supporters = tuple(one for one in belief.supporters if one not in opted_out)
             shown.append(replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters))
         ask = await asyncio.to_thread(
             model.prompts.evolve,
             shown,
             lines,
-            given.job_context,
+            job_context,
             most=settings.max_beliefs,
             earlier=self.consent.hidden(earlier),
         )
         proposals: Proposals = await model.chat.ask(ask)
-        retired = await self.ledger.beliefs.page(given.job_context.place, "deprecated", MOST_BARRED)
+        retired = await self.ledger.beliefs.page(job_context.place, "deprecated", MOST_BARRED)
         judgement = Judgement(
             secrets.token_hex(8),
-            given.beliefs,
-            NumberedChat(lines, given.job_context.people),
-            given.job_context,
+            beliefs,
+            NumberedChat(lines, job_context.people),
+            job_context,
             ask.prompt,
             self.clock.now(),
             settings.max_beliefs,

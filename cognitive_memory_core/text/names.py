@@ -193,27 +193,20 @@ def quoted(text: str) -> Iterator[Span]:
 def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> Iterator[Span]:
     """Yield the spans of known names, each including an id that follows it.
 
-    A name that is one character, only digits, or an ordinary word (a person called 昨天) counts only as
-    ``name(id)``: otherwise choosing a word as a name would disable that word.
+    A part of a longer Latin word or number is no name. A name that is one character, only digits, or an ordinary word
+    (a person called 昨天) counts only as ``name(id)``: otherwise choosing a word as a name would disable that word.
     """
     for name in names:
         if name not in text or not name.strip():
             continue
-        needs_label = len(name) == 1 or name.isdecimal() or is_word(name)
-        for start, stop in occurrences(text, name):
+        needs_label, start = len(name) == 1 or name.isdecimal() or is_word(name), text.find(name)
+        while start >= 0:
+            stop = start + len(name)
             label = _LABEL.match(text, stop)
-            if label or not needs_label:
+            is_part = _clings(text[start - 1 : start], name[0]) or _clings(name[-1], text[stop : stop + 1])
+            if not is_part and (label or not needs_label):
                 yield start, label.end() if label else stop
-
-
-def occurrences(text: str, name: str) -> Iterator[Span]:
-    """Yield the occurrences of a name that are not part of a longer Latin word or number."""
-    at = text.find(name)
-    while at >= 0:
-        stop = at + len(name)
-        if not (_clings(text[at - 1 : at], name[0]) or _clings(name[-1], text[stop : stop + 1])):
-            yield at, stop
-        at = text.find(name, stop)
+            start = text.find(name, stop)
 
 
 def is_whole(text: str, start: int, name: str) -> bool:
