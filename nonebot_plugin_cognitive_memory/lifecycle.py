@@ -246,13 +246,11 @@ class Lifetime:
             gc.collect()
             gc.freeze()
         await memory.configure(self._setup.settings)  # they may have moved while the memory opened
-        known = self._setup.configuration
-        overridden = replies.commands.overridden_at_start(known.overridden if known else {})
         historian = replies.log.historian(
             self._setup.settings.models.historian, lent, lender_names(), borrows=memory.borrows
         )
         started = replies.log.started(directory, self._setup.settings, historian, memory.embedder, lent)
-        logger.info(replies.log.logged(started + overridden))
+        logger.info(replies.log.logged(started))
         self._tell_refused()
 
     def _tell_refused(self) -> None:

@@ -88,7 +88,7 @@ async def configure(call: Call) -> str:
             return replies.commands.changed_settings(known.overridden, known.problems)
         group = [key for key in core.setting_keys() if key.startswith(f"{name.strip('.*').lower()}.")]
         if group:
-            return replies.commands.group_of_settings([known.state(key) for key in group])
+            return "\n".join(replies.commands.setting(known.state(key)) for key in group)
         return replies.commands.setting(known.state(name))
     if action == "set":
         name, equals, behind = name.partition("=")

@@ -11,7 +11,6 @@ import cognitive_memory_core as core
 from ..command_table import AS_TEXT, Command
 from .chat_plugins import NOT_ENABLED
 
-SHOWN = 8  # changed settings that one line lists
 ACTIONS: Mapping[str, str] = {
     **dict.fromkeys(("get", "看", "查看"), "get"),
     **dict.fromkeys(("set", "设", "设置", "改"), "set"),
@@ -64,13 +63,6 @@ def setting(state: core.SettingState) -> str:
     return f"{shown}（{'；'.join(part for part in (origin, default, when) if part)}）"
 
 
-def group_of_settings(states: Sequence[core.SettingState]) -> str:
-    """Show the settings of one group, a line each."""
-    return "\n".join(
-        f"{state.key} = {state.value or '（空）'}{'（运行时改的）' if state.is_overridden else ''}" for state in states
-    )
-
-
 def moved(result: core.SettingsMoved, values: Mapping[str, str]) -> str:
     """Return what a change did: what has effect now or after a restart, what overrides.json hides, what is unused."""
     parts = [f"{key} 现在是 {values[key] or '（空）'}" for key in result.changed]
@@ -80,15 +72,6 @@ def moved(result: core.SettingsMoved, values: Mapping[str, str]) -> str:
         for key in result.shadowed
     ]
     return "\n".join((*parts, *result.problems))
-
-
-def overridden_at_start(overridden: Mapping[str, str]) -> str:
-    """Return the part of the start line that lists changed settings, "" if there are none."""
-    if not overridden:
-        return ""
-    listed = [f"{key}={value}" for key, value in overridden.items()]
-    more = f" 等 {len(listed)} 项" if len(listed) > SHOWN else ""
-    return f"；运行时改过的设置（overrides.json）：{'、'.join(listed[:SHOWN])}{more}"
 
 
 LINE_LENGTH = 80

@@ -53,7 +53,7 @@ async def test_a_superuser_changes_a_setting(stage: Stage, force: Any) -> None:
     assert "query.auto_top_k = 3" in shown
     assert ".env 里是 8" in shown
     assert "query.auto_top_k = 3" in await ask(stage, "/记忆 配置")
-    assert "query.auto_top_k = 3（运行时改的）" in await ask(stage, "/记忆 配置 看 query")
+    assert "query.auto_top_k = 3（运行时改的，" in await ask(stage, "/记忆 配置 看 query")
     assert "本来就是 3" in await ask(stage, "/记忆配置 设 COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=3")
     assert await ask(stage, "/记忆 配置 恢复 query.auto_top_k") == "query.auto_top_k 现在是 8"
     assert "还没在聊天里改过" in await ask(stage, "/记忆 配置 get")

@@ -100,7 +100,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("replies/memories.restored", "replies/memories.pin_list", "replies/commands.viewed", "replies/commands.*SHARED"),
     *("replies/commands.ROLLED_BACK", "replies/log.KEYWORD", "replies/log.left_place", "replies/log.forgot_place"),
     *("replies/log.started", "replies/log.historian", "replies/commands.NOTHING_CHANGED", "replies/commands.RELOADED"),
-    *("replies/commands.SAME_VALUE", "replies/commands.overridden_at_start", "replies/memories.ACCEPTED"),
+    *("replies/commands.SAME_VALUE", "replies/memories.ACCEPTED"),
     *("replies/memories.DISMISSED", "replies/chat_plugins.TOOL_GUIDE"),
 )
 
