@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from sqlite3 import Connection
-from typing import Literal
 
 from ..domain.erasure import stays_out
 from ..domain.scope import Scope
@@ -52,23 +51,25 @@ class NameBook(Table):
         """Record a person's name in a place; blank names are ignored."""
         await self.note_all([Alias(scope, user_id, name, at, at)])
 
-    async def note_all(self, sightings: Sequence[Alias]) -> bool:
+    @writes
+    def note_all(self, connection: Connection, sightings: Sequence[Alias]) -> bool:
         """Record several names; return whether one of them was not the person's latest name in its place.
 
         To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
         """
-        named = [alias for alias in sightings if alias.name.strip()]
-        news = await self.database.read(lambda connection: {_news_of(connection, alias) for alias in named})
-        if news - {""}:
-            await self._write_all(named)
-        return "name" in news
-
-    @writes
-    def _write_all(self, connection: Connection, sightings: Sequence[Alias]) -> None:
-        tombstones = tombstones_of(connection)
+        tombstones, is_renamed = tombstones_of(connection), False
+        query = f"SELECT name, first_us, last_us FROM names WHERE scope = ? AND user_id = ? {_LATEST_FIRST} LIMIT 1"
         for alias in sightings:
-            if not stays_out(tombstones, alias):
+            if not alias.name.strip() or stays_out(tombstones, alias):
+                continue
+            row = connection.execute(query, bound(alias.scope.key, alias.user_id)).fetchone()
+            latest, since, until = row or (None, 0, 0)
+            is_other = latest != bound(alias.name)[0]
+            first, last = micros(alias.first_seen_at), micros(alias.last_seen_at)
+            if is_other or first < since or last >= until + _HOUR_US:
                 keep_name(connection, alias)
+            is_renamed = is_renamed or is_other
+        return is_renamed
 
     @reads
     def people(self, connection: Connection, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
@@ -159,13 +160,3 @@ def add_told(connection: Connection, told: Sequence[Alias]) -> None:
     for alias in told:
         if (alias.scope.agent, *bound(alias.user_id, alias.name)) not in known:
             keep_name(connection, alias)
-
-
-def _news_of(connection: Connection, alias: Alias) -> Literal["name", "times", ""]:
-    """Return what a sighting changes."""
-    query = f"SELECT name, first_us, last_us FROM names WHERE scope = ? AND user_id = ? {_LATEST_FIRST} LIMIT 1"
-    latest = connection.execute(query, bound(alias.scope.key, alias.user_id)).fetchone()
-    if latest is None or latest[0] != bound(alias.name)[0]:
-        return "name"
-    is_longer = micros(alias.first_seen_at) < latest[1] or micros(alias.last_seen_at) >= latest[2] + _HOUR_US
-    return "times" if is_longer else ""
