@@ -19,7 +19,7 @@ from ..domain.turn import Dialogue, JobContext, Turn
 from ..errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from ..models.spending import Budget, NoModel
 from ..ports import REFUSED, RETRIED, Chat, Historian, Tally
-from ..prompts.answers import StatementAnswer, TriageAnswer
+from ..prompts.answers import StatementAnswer
 from ..prompts.library import PromptLibrary, Task
 from ..settings import Live, Settings
 from ..text.characters import register_cache
@@ -149,11 +149,11 @@ class ModelHistorian:
         if work is None:
             triaged, job_context = await self._triaged(dialogue, job_context)
             given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
-            cited = [one for one in triaged.observations if given.cited(one.lines)]
-            if triaged.observations and not any(one.lines for one in triaged.observations):
+            cited = [one for one in triaged if given.cited(one.lines)]
+            if triaged and not any(one.lines for one in triaged):
                 return await self.rules.triage(dialogue, job_context)  # the model cannot cite
-            if len(cited) < len(triaged.observations):  # invented, or said by the bot
-                _warn(job_context, sentences.log.UNCITED.format(count=len(triaged.observations) - len(cited)))
+            if len(cited) < len(triaged):  # invented, or said by the bot
+                _warn(job_context, sentences.log.UNCITED.format(count=len(triaged) - len(cited)))
             answers = [replace(one, number=number) for number, one in enumerate(cited, 1)]
             numbers = [answer.number for answer in answers]
             work = _Work(dialogue, given, dict.fromkeys(numbers, ""), numbers, job_context, calls=1)
@@ -218,7 +218,9 @@ class ModelHistorian:
                 return
             work.calls += 1
 
-    async def _triaged(self, dialogue: Dialogue, job_context: JobContext) -> tuple[TriageAnswer, JobContext]:
+    async def _triaged(
+        self, dialogue: Dialogue, job_context: JobContext
+    ) -> tuple[tuple[StatementAnswer, ...], JobContext]:
         """Triage a dialogue; if the model refuses it, once more without neighbours.
 
         A bad or late answer on the last try raises PermanentError, as a refusal does.

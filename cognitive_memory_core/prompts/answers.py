@@ -47,15 +47,6 @@ class StatementAnswer:
 
 
 @dataclass(frozen=True)
-class TriageAnswer:
-    """Whether a dialogue is worth remembering and why, and the observations to remember."""
-
-    should_remember: bool
-    reason: str
-    observations: tuple[StatementAnswer, ...]
-
-
-@dataclass(frozen=True)
 class ProfileLine:
     """One line below a heading ("" for the beginning of the profile), and the numbers of the facts it rests on."""
 
@@ -325,7 +316,7 @@ def statements_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
     return tuple(by_number[number] for number in given.tasks if number in by_number)
 
 
-def triaged_in(text: str, given: AskContents) -> TriageAnswer:
+def triaged_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
     """Return the observations to remember, numbered from 1; raises BadAnswer if the model says yes and lists none."""
     loaded_answer = loaded(text)
     answer = row_of(loaded_answer)
@@ -338,8 +329,7 @@ def triaged_in(text: str, given: AskContents) -> TriageAnswer:
     if should and not rows:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="observations"))
     kept = () if should is False else rows[:MOST_OBSERVATIONS]
-    observations = tuple(_said(row, number, given) for number, row in enumerate(kept, 1))
-    return TriageAnswer(bool(observations), text_of(answer.get("reason"), LONGEST_DETAIL), observations)
+    return tuple(_said(row, number, given) for number, row in enumerate(kept, 1))
 
 
 def drawn_in(text: str, *, is_group: bool = False) -> ProfileAnswer:

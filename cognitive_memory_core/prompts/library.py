@@ -30,7 +30,6 @@ from .answers import (
     ProfileAnswer,
     Proposals,
     StatementAnswer,
-    TriageAnswer,
     drawn_in,
     proposals_in,
     statements_in,
@@ -175,7 +174,7 @@ class PromptLibrary:
         parse = partial(statements_in, given=given)
         return Ask("rewrite", *self._templates["rewrite"].filled(parts), "historian_rewrite", answers.REWRITE, parse)
 
-    def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[TriageAnswer]:
+    def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[tuple[StatementAnswer, ...]]:
         """Build the request to select what in a dialogue is worth remembering.
 
         Each observation in the answer cites its lines.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.ports import Ask
-from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer, TriageAnswer, numbers_of
+from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer, numbers_of
 from tests.prompts.asked import questions
 
 ANSWERS = Path(__file__).parent / "answers"
@@ -50,8 +50,9 @@ def test_broken_answers_are_refused(purpose: str, answer: Any, expected: Any) ->
         read(ASKED[purpose], answer)
 
 
+TRIAGED = ("should_remember", "reason", "observations")
 MEMBERS = sorted(
-    {field.name for sort in (StatementAnswer, TriageAnswer, ProfileAnswer) for field in fields(sort)} | {"statements"}
+    {field.name for sort in (StatementAnswer, ProfileAnswer) for field in fields(sort)} | {"statements", *TRIAGED}
 )
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40)
 WORDS = st.sampled_from(
@@ -102,7 +103,7 @@ def test_hostile_sizes_are_cut() -> None:
     huge = json.dumps({"statements": [{"number": 1, "text": "甲", "confidence": 10**400, "same_as": 10**400}]})
     assert [(said.confidence, said.same_as) for said in ASKED["rewrite"].parse(huge)] == [(1.0, 0)]
     many = [{"text": f"第{at}条", "lines": list(range(9))} for at in range(400)]
-    assert len(read(ASKED["triage"], {"should_remember": True, "observations": many}).observations) == 20
+    assert len(read(ASKED["triage"], {"should_remember": True, "observations": many})) == 20
     drawn = read(
         ASKED["merge"],
         {
@@ -120,10 +121,10 @@ def test_forms_name_what_is_read(purpose: str) -> None:
     for listed, sort in {
         "statements": StatementAnswer,
         "observations": StatementAnswer,
-        "": {"triage": TriageAnswer, "merge": ProfileAnswer}.get(purpose),
+        "": ProfileAnswer if purpose == "merge" else None,
     }.items():
         form = schema["properties"].get(listed, {}).get("items", {}) if listed else schema
-        names = {field.name for field in fields(sort)} if sort else {"statements"}
+        names = {field.name for field in fields(sort)} if sort else {"statements", *TRIAGED}
         assert set(form.get("properties", {})) <= names
         assert set(form.get("required", ())) <= set(form.get("properties", {}))
 
@@ -143,7 +144,7 @@ def _narrowed(seen: Any, expected: Any) -> Any:
 
 
 def _statements(seen: Any) -> tuple[StatementAnswer, ...]:
-    return seen if isinstance(seen, tuple) else getattr(seen, "observations", ())
+    return seen if isinstance(seen, tuple) else ()
 
 
 def _texts(plain: Any) -> list[str]:

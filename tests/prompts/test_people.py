@@ -126,7 +126,7 @@ def test_a_speaker_beyond_the_roster_can_be_named() -> None:
     ask = LIBRARY.triage(lines, job_context())
     assert "客60号(5550000060)：好" in ask.prompt
     seen = ask.parse('{"observations": [{"text": "甲", "lines": [60], "speaker": "客60号(5550000060)"}]}')
-    assert seen.observations[0].speaker == "5550000060"
+    assert seen[0].speaker == "5550000060"
 
 
 def test_nameless_people_are_shown_by_id() -> None:
