@@ -172,7 +172,7 @@ MUTANTS = (
     ),
     Mutant(
         "context: the budget is exceeded",
-        (Edit("    room = budget - _fence_cost()", "    room = budget * 2"),),
+        (Edit("    room = budget - token_count(fenced(()))", "    room = budget * 2"),),
         "tests/promises/test_context_stays_in_budget.py",
         "tests/properties/test_budget.py",
     ),
