@@ -587,7 +587,7 @@ async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning
         from .text import statements, terms  # noqa: PLC0415  # the same
 
         statements.offences(".")  # compiles patterns that would otherwise delay the first message
-        np.empty(0)  # loads numpy: a process that has run out of file handles could not
+        np.unique(np.empty(0))  # loads numpy, and what this uses: a process out of file handles could not
         terms.prepare()
         statements.asks_who(".")
         statements.speaks_of_asker(".")

@@ -205,8 +205,8 @@ class Faults:
         async def writing(one: Database, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             return await write(one, self._spoilt(work) if self.strikes("sqlite write") else work, *args, **kwargs)
 
-        async def reading(one: Database, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-            return await read(one, self._spoilt(work) if self.strikes("sqlite read") else work, *args, **kwargs)
+        def reading(one: Database, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            return read(one, self._spoilt(work) if self.strikes("sqlite read") else work, *args, **kwargs)
 
         disk.Disk.act, Database.write, Database.read = acting, writing, reading  # type: ignore[method-assign]
 

@@ -138,9 +138,9 @@ def published(calls: list[Call], known: frozenset[str]) -> tuple[int, list[str]]
 
 
 def _is_new(call: Call, standing: set[str], after: list[Call]) -> bool:
-    """Return whether a call creates a file that outlives the step: no draft, shared memory or empty log of SQLite."""
+    """Return whether a call creates a file that outlives the step: no draft, temporary file or empty log of SQLite."""
     name = Path(call.opened).name
-    is_published = not name.endswith((".tmp", ".part", "-shm", "-journal"))
+    is_published = not name.endswith((".tmp", ".part", "-shm", "-journal")) and not name.startswith("etilqs_")
     is_written = any(later.name == "pwrite64" and later.opened == call.opened for later in after)
     is_empty_log = name.endswith("-wal") and not is_written
     return "O_CREAT" in call.arguments and is_published and not is_empty_log and name not in standing
