@@ -65,19 +65,8 @@ BAD_AGENTS = (
 UNKNOWN_ZONE = "不认识的时区 {value!r:.60}，例如可以写 Asia/Shanghai"
 
 
-_SECRET_WITHIN = frozenset(
-    {
-        "api_key",
-        "token",
-        "agents",
-        "metrics_token",
-        "extra_body",
-        "models",
-        "vector_store",
-        "http",
-    }  # keys, and groups given as a single value
-    | {"historian", "triage", "merge", "evolution", "embedding", "rerank"}
-)
+_SECRETS = ("api_key", "token", "agents", "metrics_token", "extra_body")
+_GROUPS = ("models", "vector_store", "http", "historian", "triage", "merge", "evolution", "embedding", "rerank")
 
 
 HIDDEN = "（已隐去）"
@@ -85,7 +74,7 @@ HIDDEN = "（已隐去）"
 
 def is_secret(key: str) -> bool:
     """Return whether a setting is a secret, or a group of settings with a secret in it."""
-    return key.rpartition(".")[2] in _SECRET_WITHIN
+    return key.rpartition(".")[2] in (*_SECRETS, *_GROUPS)
 
 
 def shown(value: object) -> str:

@@ -19,22 +19,8 @@ NAME_LENGTH = 40
 _NAME_READ = 1_000  # characters of a longer name that are read
 _MOST_MARKS = 3  # accents on one letter; no living script needs more
 _ERROR_LENGTH = 300
-_PLACEHOLDERS = frozenset(
-    [
-        "用户",
-        "qq用户",
-        "匿名",
-        "匿名用户",
-        "未知",
-        "未知用户",
-        "unknown",
-        "anonymous",
-        "null",
-        "none",
-        "nil",
-        "undefined",
-    ]
-)
+_NOBODY = ("unknown", "anonymous", "null", "none", "nil", "undefined")
+_PLACEHOLDERS = frozenset(("用户", "qq用户", "匿名", "匿名用户", "未知", "未知用户", *_NOBODY))
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _USUAL = re.compile("[\n\t -~\u3001\u3002\u3008-\u3011\u4e00-\u9fa5\uff01-\uff5e]*")  # nothing in it is changed
 _BLANKS = "\u115f\u1160\u3164\uffa0\u2800"  # letters and symbols that show nothing, worn as invisible names

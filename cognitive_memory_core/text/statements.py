@@ -12,7 +12,7 @@ from typing import Literal
 from ..domain.event import EventKind
 from .characters import cleared_on_erasure, folded, lazy
 from .names import MASK, Span, blanked, named, plain, quoted
-from .time.time_rules import Lean, TimeSpan, day
+from .time.time_rules import LEANS, TimeSpan, day
 from .time.time_words import READ, clocks, is_time, leaning, mentions
 from .time.vocabulary import worth
 
@@ -123,7 +123,6 @@ def offences_in(text: str, masked: Iterable[Span], *, with_group: bool = False) 
 
 _LONGEST_DAY = timedelta(days=1, hours=12)  # an evening extends into the night
 _LEAP = datetime(2024, 2, 29)  # noqa: DTZ001  # wall-clock times throughout; a year with a 29 February
-_LEANS: tuple[Lean, ...] = ("back", "past", "ahead")
 FORTNIGHT = 14  # days around a line within which a weekday that it names may be meant
 ID_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 _NUMBER = re.compile(
@@ -205,7 +204,7 @@ def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figur
     dated = [one for one in found if one.kind not in ("open", "habit") or not _WEEKDAY.search(one.text)]
     days: list[tuple[str, tuple[TimeSpan, ...]]] = []
     for one in dated:  # a date without a year may be a year off
-        spans = [span for lean in _LEANS if (span := one.at(when or _LEAP, lean))]
+        spans = [span for lean in LEANS if (span := one.at(when or _LEAP, lean))]
         steps = [timedelta(days=365 * years) for years in ((0, -1, 1) if one.kind == "yearless" else (0,))]
         of_word = tuple(TimeSpan(span.start + step, span.stop + step) for span in spans for step in steps)
         days.append((rest[one.start : one.stop], of_word))

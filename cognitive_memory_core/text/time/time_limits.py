@@ -11,7 +11,7 @@ from ... import sentences
 from ...domain.scope import EARLIEST, LATEST, Interval, checked_zoned, datetime_of
 from ...errors import BadArgument
 from ..characters import folded, lazy
-from .time_rules import DAY, WEEK, Lean
+from .time_rules import DAY, LEANS, WEEK
 from .time_words import Mention, clock_at_end, mentions, times_of
 from .vocabulary import meaning, number
 
@@ -76,7 +76,6 @@ _AMOUNT = (
 _AMOUNTS = lazy(_AMOUNT)
 _DURATION = lazy(f"(?:(?:{re.sub('[?]P<[a-z]+>', '?:', _AMOUNT)})[ ,]?(?:and |零)?){{1,3}}(?:[之以]?[后内])?")
 _UNTIL = lazy("(?:直?到|至|until |till |to )? ?(?P<end>.{1,40}?) ?(?:为止|结束|[之以]?前)?")
-_LEANS: tuple[Lean, ...] = ("back", "ahead")
 
 
 def time_limit(text: str, now: datetime) -> datetime | None:
@@ -122,7 +121,7 @@ def _ends(said: str, now: datetime) -> Iterator[datetime]:
     for each in (whole,) if whole else (_only_mention(f"今天{named}"), _only_mention(f"明天{named}")) if named else ():
         if each:
             references = (now, now + 364 * DAY) if each.kind == "yearless" else (now,)
-            readings = (each.at(since, lean) for since in references for lean in _LEANS)
+            readings = (each.at(since, lean) for since in references for lean in LEANS)
             starts += [(found.start, each.part) for found in readings if found]
     for start, part in starts:
         midnight = datetime.combine(start, time())

@@ -129,7 +129,8 @@ Kind = Literal[
     "decoy",  # 以前, 三月七: hides what only looks like a time
     "dated",  # of a rule only: "absolute", "relative" or "yearless", as the year is said
 ]
-Lean = Literal["back", "past", "ahead"]
+Lean = Literal["back", "ahead"]
+LEANS: tuple[Lean, ...] = ("back", "ahead")
 _HOUR = timedelta(hours=1)
 _SATURDAY = 5
 _SPANS: dict[Unit, timedelta] = {
@@ -150,8 +151,7 @@ _SHORT = ("second", "minute", "hour")
 class TimeFrame:
     """The reference for a time expression: the wall clock, and which day an expression such as "Friday" means.
 
-    With the ``lean`` "back" it is the latest Friday up to and including today, with "past" the latest one before today,
-    with "ahead" the first one after today.
+    With the ``lean`` "back" it is the latest Friday up to and including today, with "ahead" the first one after today.
     """
 
     now: datetime
