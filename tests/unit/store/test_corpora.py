@@ -74,6 +74,20 @@ async def test_what_was_read_before_an_erasure_is_not_held_after_it(tmp_path: Pa
     await ledger.close()
 
 
+async def test_another_process_follows_what_is_reworded(tmp_path: Path) -> None:
+    """Who only reads the file, and whose memory no erasure empties, finds nobody by a name that was hidden."""
+    ledger = await Ledger.open(tmp_path / "ledger.db")
+    await ledger.log.append([a_message("小满来了", Scene.group("10001", "2000002"))])
+    await ledger.names.note(GROUP.scope, "2000001", "小满", NOON)
+    reading = await Ledger.open(tmp_path / "ledger.db", read_only=True)
+    assert len(await lines_with(reading.corpora, ["小满"], ReadFilter(GROUP), 5)) == 1
+    await ledger.eraser.forget_person("2000001", NOON, lambda text: text.replace("小满", "某位成员"))
+    assert await lines_with(reading.corpora, ["小满"], ReadFilter(GROUP), 5) == []
+    assert len(await lines_with(reading.corpora, ["来了"], ReadFilter(GROUP), 5)) == 1
+    await reading.close()
+    await ledger.close()
+
+
 async def test_a_read_that_failed_leaves_no_half_loaded_rows(tmp_path: Path) -> None:
     """After a read that fails in the middle of a place, the next search finds everything once."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
