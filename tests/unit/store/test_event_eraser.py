@@ -50,7 +50,7 @@ async def test_a_line_that_two_events_hide_waits_for_both(ledger: Ledger) -> Non
 
 
 async def test_a_long_line_that_tells_it_at_the_end_is_hidden_too(ledger: Ledger) -> None:
-    """A line of the bot is hidden although only the end of it, whose terms are not stored, tells the forgotten event."""
+    """A line of the bot is hidden although only its end, whose terms are not stored, tells the forgotten event."""
     filler = "".join(f"第{number}件事办完。" for number in range(100))
     await ledger.log.append([a_message(f"{filler}阿棠要搬去上海啦", id="b-2", sent_at=later(minutes=3), is_bot=True)])
     assert "b-2" not in {line.id for line in await told(ledger)}
