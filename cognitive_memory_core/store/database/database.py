@@ -246,18 +246,21 @@ class Database:
 
     def _written_together(self, works: Sequence[Callable[[Connection], Any]]) -> list[tuple[Any, BaseException | None]]:
         outcomes: list[tuple[Any, BaseException | None]] = []
+        is_alone = len(works) == 1  # needs no savepoint, whose journal may go to a temporary file
         with self._transaction() as writer:
             for work in works:
-                writer.execute("SAVEPOINT request")
+                if not is_alone:
+                    writer.execute("SAVEPOINT request")
                 try:
                     with self._refused_writes:
                         outcomes.append((work(writer), None))
                 except BaseException as failure:
-                    if not writer.in_transaction:  # SQLite rolled back all of them because of it
+                    if is_alone or not writer.in_transaction:  # SQLite rolled back all of them because of it
                         raise
                     outcomes.append((None, failure))
                     writer.execute("ROLLBACK TO request")
-                writer.execute("RELEASE request")
+                if not is_alone:
+                    writer.execute("RELEASE request")
         return outcomes
 
     @contextmanager

@@ -50,9 +50,11 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
     _refuse_newer(path, Stamp(found, connection.execute("PRAGMA application_id").fetchone()[0]), len(steps))
     if 0 < found < len(steps):
         write_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
+    connection.execute("PRAGMA temp_store = MEMORY")  # a temporary file would hold rows outside the directory
     for number, step in enumerate(steps[found:], found + 1):
         stamp = f"PRAGMA user_version = {number};\nPRAGMA application_id = {installed_release()};"
         connection.executescript(f"BEGIN IMMEDIATE;\n{step}\n{stamp}\nCOMMIT")
+    connection.execute("PRAGMA temp_store = DEFAULT")
 
 
 def check(connection: Connection, path: Path) -> None:
