@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TypeVar
 
 from . import sentences
-from .domain.belief import Belief, Change
+from .domain.belief import Belief, Change, change_without_people, without_people
 from .domain.erasure import Tombstones, is_covered, reworded
 from .domain.event import MEMORY_KINDS, Event, without_quotes
 from .domain.message import Hit, Message
@@ -301,30 +301,11 @@ class Consent:
 
     def belief(self, scope: Scope, belief: Belief) -> Belief | None:
         """Return a belief, redacted; None if it is not of this place, or only people who opted out said it."""
-        left = tuple(one for one in belief.supporters if one not in self.opted_out)
-        if belief.scope != scope or (belief.supporters and not left):
-            return None
-        hide = self.hidden
-        return replace(
-            belief,
-            statement=hide(belief.statement),
-            change_summary=hide(belief.change_summary),
-            tags=tuple(tag for tag in map(hide, belief.tags) if tag),
-            supporters=left,
-        )
+        return without_people(belief, self.opted_out, self.hidden) if belief.scope == scope else None
 
     def change(self, scope: Scope, change: Change) -> Change | None:
         """Return an entry of the change log, redacted; None if it is not of this place."""
-        if change.scope != scope:
-            return None
-        hide = self.hidden
-        return replace(
-            change,
-            old_statement=hide(change.old_statement),
-            new_statement=hide(change.new_statement),
-            change_reason=hide(change.change_reason),
-            changed_by="" if change.changed_by in self.opted_out else change.changed_by,
-        )
+        return change_without_people(change, self.opted_out, self.hidden) if change.scope == scope else None
 
     async def _leave_out(self, user_ids: frozenset[str]) -> None:
         self.opted_out = user_ids

@@ -183,33 +183,28 @@ def without_message(
     return BeliefEdit(retired, belief, logged("delete", retired, belief, reason, at))
 
 
-def without_supporter(
-    belief: Belief, user_id: str, hide: Callable[[str], str], logged_ids: Collection[str]
-) -> Belief | None:
-    """Return a belief without a forgotten person in texts and supporters; None if it has no other supporter.
-
-    Only messages in ``logged_ids`` are kept: the others may be the person's.
-    """
-    if belief.supporters == (user_id,):
+def without_people(belief: Belief, people: Collection[str], hide: Callable[[str], str]) -> Belief | None:
+    """Return a belief without people in texts and supporters; None if nobody else supports it."""
+    left = tuple(one for one in belief.supporters if one not in people)
+    if belief.supporters and not left:
         return None
     return replace(
         belief,
         statement=hide(belief.statement),
         change_summary=hide(belief.change_summary),
-        tags=tuple(dict.fromkeys(map(hide, belief.tags))),
-        supporters=tuple(one for one in belief.supporters if one != user_id),
-        message_ids=tuple(one for one in belief.message_ids if one in logged_ids),
+        tags=tuple(dict.fromkeys(tag for one in belief.tags if (tag := hide(one)))),
+        supporters=left,
     )
 
 
-def without_changer(change: Change, user_id: str, hide: Callable[[str], str]) -> Change:
-    """Return an entry of the change log without a forgotten person, in its texts and as its author."""
+def change_without_people(change: Change, people: Collection[str], hide: Callable[[str], str]) -> Change:
+    """Return an entry of the change log without people, in its texts and as its author."""
     return replace(
         change,
         old_statement=hide(change.old_statement),
         new_statement=hide(change.new_statement),
         change_reason=hide(change.change_reason),
-        changed_by="" if change.changed_by == user_id else change.changed_by,
+        changed_by="" if change.changed_by in people else change.changed_by,
     )
 
 

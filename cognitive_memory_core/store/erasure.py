@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from typing import Literal, ParamSpec
 
 from .. import sentences
-from ..domain.belief import Belief, Change, without_changer, without_supporter
+from ..domain.belief import Belief, Change, change_without_people, without_people
 from ..domain.erasure import Erasure, Tombstones, texts_of, without_person
 from ..domain.event import Event
 from ..domain.figures import PurgeState
@@ -140,17 +140,19 @@ class Rewording:
         gone: list[Belief] = []
         for belief in BELIEF.found(self._connection, where, (*values, *bound(self._user_id))):
             senders = beliefs.senders_of(self._connection, belief)
-            left = without_supporter(belief, self._user_id, self._hiding(belief), senders)
+            left = without_people(belief, {self._user_id}, self._hiding(belief))
             if left is None:
                 gone.append(belief)
-            elif left != belief:
+                continue
+            logged = tuple(one for one in belief.message_ids if one in senders)  # the others may be the person's
+            if (left := replace(left, message_ids=logged)) != belief:
                 beliefs.reword(self._connection, left)
                 self.reworded += left.statement != belief.statement
         beliefs.erase(self._connection, gone)
         named, values = self._within("e.old_statement || char(10) || e.new_statement || char(10) || e.change_reason")
         where = f"WHERE {named} OR e.changed_by = ?"
         for seq, change in CHANGE.numbered(self._connection, where, (*values, *bound(self._user_id))):
-            left = CHANGE.values(without_changer(change, self._user_id, self._hiding(change)))
+            left = CHANGE.values(change_without_people(change, {self._user_id}, self._hiding(change)))
             self._connection.execute(f"{CHANGE.update} WHERE seq = ?", (*left, seq))
         return len(gone)
 
