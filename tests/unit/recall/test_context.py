@@ -115,6 +115,16 @@ async def test_the_sections_stand_in_their_order():
     assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
 
 
+async def test_what_a_faulty_store_returns_is_checked_again():
+    """Events of another place, and retired ones, are in no context, whichever store returned them."""
+    foreign = an_event("阿棠(2000001) 喜欢桌游", OTHER_GROUP, id="foreign")
+    gone = an_event("阿棠(2000001) 喜欢红茶", id="gone", retired_at=NOON)
+    rows = [(event, 0.9) for event in (foreign, gone, TEA)]
+    context = await a_builder(words=ListedWords(rows), vectors=ListedVectors(*rows)).context(GROUP, QUESTION)
+    assert "乌龙茶" in context.text
+    assert not [word for word in ("桌游", "红茶") if word in context.text]
+
+
 async def test_the_number_of_memos_is_bounded():
     """``recent_end_summaries_inject_k`` limits stored and pending memos together; 0 means none."""
     for wanted, left in ((1, ["刚刚说完"]), (2, ["讲了笑话", "刚刚说完"]), (0, [])):
