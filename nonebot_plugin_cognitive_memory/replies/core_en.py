@@ -45,7 +45,6 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ),
     ("模型服务的内容过滤拦下了这段内容", "The content filter of the model's provider stopped this content"),
     ("模型的回答超过 {limit} 字节，没有读", "The model's answer is over {limit} bytes and was not read"),
-    ("模型的回答解压不了", "The model's answer cannot be decompressed"),
     (
         "模型地址返回的是网页，请检查 API_URL（通常要写到 /v1）",
         "The model's address returned a web page; check API_URL (it usually ends in /v1)",
