@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from .. import sentences
 from ..domain.event import Event
 from ..errors import BadArgument
-from ..ports import EmbeddedEvent, Vector
+from ..ports import Vector
 from .database.database import Database, Table, reads, writes
 from .database.rows import EVENT, LISTED, Columns, bound, bounded, listed, next_revision, select, vector_of
 from .search.corpora import STANDING, Corpora, dimensions_of
@@ -31,15 +31,6 @@ class Checkpoint:
 _BEGINNING = Checkpoint(1)  # events without any change have revision 0
 _LATER = "(e.revision, e.seq) > (?, ?)"
 _COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT.fields))
-
-
-@dataclass(frozen=True)
-class VectorChange:
-    """A change of one event's vector; if ``row`` is None, vector search must no longer find the event."""
-
-    checkpoint: Checkpoint
-    event_id: str
-    row: EmbeddedEvent | None
 
 
 @dataclass(frozen=True)
@@ -124,23 +115,22 @@ class VectorLedger(VectorBook[Event]):
         return dimensions_of(connection, fingerprint)
 
     @reads
-    def changes(self, connection: Connection, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
-        """Return at most ``limit`` changes after a checkpoint, in order.
+    def changes(
+        self, connection: Connection, fingerprint: str, after: Checkpoint, limit: int
+    ) -> list[tuple[Checkpoint, Event, Vector | None]]:
+        """Return at most ``limit`` changes after a checkpoint, in order, each with its own.
 
-        An event that changed several times occurs once, in its current state; its ``row`` is None unless the event is
-        active and has a vector of the fingerprint. Erased events do not occur; :class:`Eraser` returns their ids.
+        An event that changed several times occurs once, in its current state, and without a vector unless it is active
+        and has one of the fingerprint: vector search must no longer find it then. Erased events do not occur.
         """
         vector, mark = f"CASE WHEN {STANDING} THEN v.vector END", max(after, _BEGINNING)
         source = "events e LEFT JOIN vectors v ON v.seq = e.seq"
         query = select(f"{_COLUMNS}, {vector}", source, _LATER, "ORDER BY e.revision, e.seq LIMIT ?")
-        found: list[VectorChange] = []
-        for revision, seq, *fields, stored in connection.execute(
-            query, (*bound(fingerprint), mark.revision, mark.seq, bounded(limit))
-        ):
-            event = EVENT.read(fields)
-            row = None if stored is None else EmbeddedEvent(event, fingerprint, vector_of(stored))
-            found.append(VectorChange(Checkpoint(revision, seq), event.id, row))
-        return found
+        rows = connection.execute(query, (*bound(fingerprint), mark.revision, mark.seq, bounded(limit)))
+        return [
+            (Checkpoint(revision, seq), EVENT.read(fields), None if stored is None else vector_of(stored))
+            for revision, seq, *fields, stored in rows
+        ]
 
     @reads
     def index_mark(self, connection: Connection) -> tuple[str, Checkpoint] | None:

@@ -20,7 +20,7 @@ from .. import sentences
 from ..domain.figures import IndexActivity, IndexState
 from ..domain.reading import ReadFilter
 from ..errors import UnavailableError
-from ..ports import Generation, Vector
+from ..ports import EmbeddedEvent, Generation, Vector
 from ..store.vectors import Checkpoint, VectorLedger
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from .chroma.process import Lost, ProcessDied
@@ -256,11 +256,11 @@ class IndexReconciler:
     async def _written_from(self, generation: Generation, mark: Checkpoint) -> Checkpoint:
         """Write the changes after a checkpoint; return the checkpoint of the last one."""
         while changes := await self._ledger.changes(generation.fingerprint, mark, BATCH):
-            length = generation.dimensions
-            rows = [one.row for one in changes if one.row and one.row.vector and len(one.row.vector) == length]
+            whole = ((event, vector) for _, event, vector in changes if vector and len(vector) == generation.dimensions)
+            rows = [EmbeddedEvent(event, generation.fingerprint, vector) for event, vector in whole]
             if rows:
                 await self._store.upsert(generation, rows)
-            if gone := [one.event_id for one in changes if one.row is None]:
+            if gone := [event.id for _, event, vector in changes if vector is None]:
                 await self._store.remove(generation, gone)
-            self._written, mark = self._written + len(rows), changes[-1].checkpoint
+            self._written, mark = self._written + len(rows), changes[-1][0]
         return mark

@@ -29,9 +29,9 @@ async def nearest(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 
 async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, Vector | None]]:
     """Return the changes after a checkpoint: events with vectors, or ids of those no longer to be found."""
     changes = await ledger.vectors.changes(MODEL, after, 50)
-    assert [change.checkpoint for change in changes] == sorted({change.checkpoint for change in changes})
+    assert [mark for mark, *_ in changes] == sorted({mark for mark, *_ in changes})
     assert await ledger.vectors.behind(after) == len(changes)
-    return [(change.row.event, change.row.vector) if change.row else (change.event_id, None) for change in changes]
+    return [(event.id if vector is None else event, vector) for _, event, vector in changes]
 
 
 async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger) -> None:
@@ -78,7 +78,7 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     first, second, third = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, EAST), (second, NORTH), (third, WEST)])
     assert await changed(ledger, Checkpoint()) == [(first, EAST), (second, NORTH), (third, WEST)]
-    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 2))[-1].checkpoint
+    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 2))[-1][0]
     assert await changed(ledger, mark) == [(third, WEST)]
     await ledger.eraser.forget(first.id, NOON)
     assert await changed(ledger, mark) == [(third, WEST), (first.id, None)]
@@ -87,7 +87,7 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     assert await changed(ledger, mark) == [(third, EAST), (first, EAST)]
     await ledger.vectors.store("another model", [VectorRow(third.id, EAST)])
     assert await changed(ledger, mark) == [(first, EAST), (third.id, None)]
-    assert await changed(ledger, (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].checkpoint) == []
+    assert await changed(ledger, (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1][0]) == []
 
 
 async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> None:
@@ -96,8 +96,8 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
     await embedded(ledger, [(event, EAST) for event in events])
     mark, given = Checkpoint(), list[str]()
     while page := await ledger.vectors.changes(MODEL, mark, 3):
-        given += [change.event_id for change in page]
-        mark = page[-1].checkpoint
+        given += [event.id for _, event, _ in page]
+        mark = page[-1][0]
         assert await ledger.vectors.behind(mark) == 7 - len(given)
     assert given == [event.id for event in events]
 
