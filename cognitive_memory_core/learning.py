@@ -202,7 +202,7 @@ class Learning:
     async def stop(self) -> None:
         """Stop the loops; running jobs get ``shutdown_seconds`` to end."""
         self._is_started = False
-        await asyncio.gather(self.worker.stop(), self.merging.stop())
+        await asyncio.gather(self.worker.stop(), self.merging.loop.stop())
         await asyncio.gather(*(loop.stop() for loop in (*self.loops, *self.learning_loops)))
         await self.opened.buffer.flush()
 

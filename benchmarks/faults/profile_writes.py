@@ -316,5 +316,5 @@ async def _settled(mergings: Sequence[ProfileMerging], clock: FrozenClock) -> in
             merging.wake_now()
         await asyncio.sleep(0.02)
     for merging in mergings:
-        await merging.stop()
+        await merging.loop.stop()
     return waiting

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -28,7 +28,6 @@ from ..tasks import BackgroundLoop, ErrorState, completed, latest
 from ..text.names import clean_name, described
 from ..text.retelling import WithdrawnClaim
 from .page import Page
-from .worker import Slots
 
 FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
 PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one
@@ -92,23 +91,22 @@ class EntityMerge:
     is_left_out: Callable[[ProfileKey], bool]
     on_written: Callable[[], None]
 
-    async def merge(self, key: ProfileKey, on_last_call: Callable[[], None] = lambda: None) -> None:
+    async def merge(self, key: ProfileKey) -> None:
         """Merge the waiting facts into their profile; errors of merger and stores are raised and lose no fact.
 
         Lines of withdrawn facts go first, without a model; what else these lines said is merged again. A file is
         written before its facts are recorded as merged, so that an interrupted merge is repeated, as is one whose file
-        somebody else wrote meanwhile. ``on_last_call`` is called after the last model call, before the profile is
-        written.
+        somebody else wrote meanwhile.
         """
         for tries_left in reversed(range(TRIES)):
             try:
-                return await self._merge(key, on_last_call)
+                return await self._merge(key)
             except Overtaken:
                 if not tries_left:
                     raise
         return None
 
-    async def _merge(self, key: ProfileKey, on_last_call: Callable[[], None]) -> None:
+    async def _merge(self, key: ProfileKey) -> None:
         if self.is_left_out(key):
             return
         old = await self.store.find(key)
@@ -133,7 +131,6 @@ class EntityMerge:
         page.take(merged)
         days = {one.event_id: one.happened_at.astimezone(settings.zone).date().isoformat() for one in (*told, *facts)}
         page.shrink(settings.profile.max_chars, days)
-        on_last_call()
         await completed(self._keep(key, self._changed(old or Profile(key, "", (), "", now), page, name, facts), facts))
 
     def _read(
@@ -194,7 +191,6 @@ NAME = "historian_profile_merge"
 POLL = 0.25  # seconds between two readings of the clock, since setting it raises no event
 LOOKS = 60.0  # seconds between two checks of the ledger without a nudge
 LOOKS_WHILE_LEARNING = 1.0  # seconds between two checks while jobs wait: facts wait ten seconds then, if they are few
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unavailable
 
 
 class ProfileMerging:
@@ -202,32 +198,20 @@ class ProfileMerging:
 
     An entity is due with ``merge_max_facts`` facts or after ``merge_delay_seconds`` by the clock, sooner if it has no
     profile yet. A failed merge is repeated after a growing pause, which is stored in the ledger. While model or store
-    is unavailable, no failure is counted and all merges wait.
+    is unavailable, no failure is counted, and the loop rests as after any failed round.
     """
 
-    def __init__(
-        self,
-        entity: EntityMerge,
-        *,
-        elapsed: Callable[[], float] = time.monotonic,
-        is_learning: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Merge with ``entity``, which merges one profile at a time.
-
-        ``elapsed`` returns monotonic seconds for pauses in an outage. ``is_learning`` returns whether jobs still wait.
-        """
+    def __init__(self, entity: EntityMerge, *, is_learning: Callable[[], bool] = lambda: False) -> None:
+        """Merge with ``entity``, one profile at a time; ``is_learning`` returns whether jobs still wait."""
         self._entity = entity
         self._is_learning = is_learning
-        self._elapsed = elapsed
         self.trouble = ErrorState(NAME)
         self.loop = BackgroundLoop(NAME, self._round)
-        self._slots = Slots[ProfileKey](entity.settings, self._continue)
-        self._due: deque[ProfileKey] = deque()
+        self._merges: set[asyncio.Task[None]] = set()
         self._next_due: datetime | None = None
         self._looked_at = 0.0
-        self._unlucky: set[ProfileKey] = set()  # keys whose last merge found model or store unavailable
-        self._pause, self._rests_until = FIRST_PAUSE, 0.0
         self._must_look = self._skips_waiting = False
+        self._suspensions = 0
         self.paused = False
 
     @property
@@ -238,7 +222,7 @@ class ProfileMerging:
     @property
     def is_idle(self) -> bool:
         """Whether no merge is running; facts may still wait."""
-        return not self._slots.running
+        return not self._merges
 
     def nudge(self) -> None:
         """Check for new facts soon."""
@@ -261,79 +245,65 @@ class ProfileMerging:
         failing = sum(1 for one in waiting if one.attempts)
         return MergeState(len(waiting), sum(one.facts for one in waiting), failing, latest(self.error_states) or error)
 
-    async def stop(self) -> None:
-        """Wait up to ``shutdown_seconds`` for running merges, then cancel them; the next start repeats these."""
-        await self.loop.stop()
-        await self._slots.finish()
-        await self._slots.cancel()
-
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
         """Run no merge during the ``with`` block; a merge that is writing its profile finishes the write first."""
-        async with self._slots.turn:
-            await self._slots.cancel()
-            self._due.clear()
+        self._suspensions += 1
+        try:
+            await self._cancel()
             yield
-        self.nudge()
+        finally:
+            self._suspensions -= 1
+            self.nudge()
 
     async def _round(self) -> float:
-        """Begin the merges that are due and have room; return the seconds until the clock is read again."""
-        if not self.paused and self._elapsed() >= self._rests_until:
-            async with self._slots.turn:
-                while self._slots.has_room and (self._due or (self._is_time() and await self._finds_due())):
-                    key = self._due.popleft()
-                    self._slots.begin(key, self._work, f"merge-{key.entity_type}")
+        """Merge what is due, ``concurrency`` profiles at a time; return the seconds until the clock is read again."""
+        clock, settings, passed = self._entity.clock, self._entity.settings.current, time.monotonic() - self._looked_at
+        is_learning = self._is_learning()  # then jobs may bring more facts, and a nudge alone waits a second
+        is_nudged = self._must_look and (self._skips_waiting or passed >= LOOKS_WHILE_LEARNING or not is_learning)
+        is_due = self._next_due is not None and clock.now() >= self._next_due
+        if self.paused or not (is_nudged or is_due or passed >= LOOKS):
+            return POLL
+
+        waiting, skips_waiting = await self.waiting(), self._skips_waiting
+        self._looked_at, self._must_look, now = time.monotonic(), False, clock.now()
+        when = {
+            one.key: due_at(one, settings.profile, now, skips_waiting=skips_waiting, is_learning=is_learning)
+            for one in waiting
+        }
+        self._next_due = min((at for at in when.values() if at > now), default=None)
+        if not any(one.attempts for one in waiting):
+            self.trouble.end()
+        due = [key for key, at in when.items() if at <= now and not self._suspensions]
+        if not due:
+            self._skips_waiting = False
+            return POLL
+        room = asyncio.Semaphore(settings.historian.concurrency)
+        merges = self._merges = {asyncio.create_task(self._merge(key, room), name="merge") for key in due}
+        try:
+            await asyncio.wait(merges)
+        finally:
+            await self._cancel()
+        self.nudge()
+        if failure := next(filter(None, (one.exception() for one in merges if not one.cancelled())), None):
+            raise failure
         return POLL
 
-    def _is_time(self) -> bool:
-        """Return whether to look for due profiles; while jobs may bring more facts, a nudge alone waits a second."""
-        passed = self._elapsed() - self._looked_at
-        if self._must_look and (self._skips_waiting or passed >= LOOKS_WHILE_LEARNING or not self._is_learning()):
-            return True
-        return passed >= LOOKS or (self._next_due is not None and self._entity.clock.now() >= self._next_due)
+    async def _cancel(self) -> None:
+        """Cancel the running merges and wait until they have ended."""
+        merges, self._merges = self._merges, set()
+        for one in merges:
+            one.cancel()
+        if merges:
+            await asyncio.wait(merges)
 
-    async def _finds_due(self) -> bool:
-        """Collect the keys of due profiles, longest waiting first; return whether there is one.
-
-        Each key is merged once before any is merged again.
-        """
-        self._looked_at, was_woken, self._must_look = self._elapsed(), self._skips_waiting, False
-        try:
-            waiting = await self.waiting()
-        except UnavailableError:
-            self._must_look = True
-            raise
-        now, in_work = self._entity.clock.now(), set(self._slots.running.values())
-        profile, is_learning = self._entity.settings.current.profile, self._is_learning()
-        when = {
-            one.key: due_at(one, profile, now, skips_waiting=self._skips_waiting, is_learning=is_learning)
-            for one in waiting
-            if one.key not in in_work
-        }
-        self._due = deque(key for key, at in when.items() if at <= now)
-        self._next_due = min((at for at in when.values() if at > now), default=None)
-        if was_woken and not self._due:  # unlike a call that came while the ledger was read
-            self._skips_waiting = False
-        self._unlucky &= when.keys() | in_work
-        if not self._unlucky:  # no outage is left
-            self._pause = FIRST_PAUSE
-            if not any(one.attempts for one in waiting):
-                self.trouble.end()
-        return bool(self._due)
-
-    def _continue(self) -> None:
-        """Start the next due merge at once; look for more in the ledger after several merges, or after the last."""
-        self._must_look = True
-        if self._due or not self._slots.running:
-            self.loop.wake_now()
-        else:
-            self.loop.nudge()
-
-    async def _work(self, key: ProfileKey, on_last_call: Callable[[], None]) -> None:
+    async def _merge(self, key: ProfileKey, room: asyncio.Semaphore) -> None:
         """Merge a profile and record a failure, which does not count if it cannot be recorded."""
-        try:
+        async with room:
+            if self.paused:
+                return
             try:
-                await self._entity.merge(key, on_last_call)
+                await self._entity.merge(key)
             except UnavailableError:
                 raise
             except Exception as error:  # noqa: BLE001  # the loop runner: every error of a merge leads to a pause
@@ -344,11 +314,3 @@ class ProfileMerging:
                 ids = " ".join(f"{of}={one}" for of, one in (("group", key.group_id), ("user", key.user_id)) if one)
                 log.warning("historian_profile_merge %s %s: %s", key.entity_type, ids, said, extra=fields)
                 self.trouble.tell(said, is_logged=True)
-            else:
-                self._pause, self._rests_until = FIRST_PAUSE, 0.0
-                self._unlucky.discard(key)
-        except UnavailableError as away:
-            self._unlucky.add(key)
-            self._rests_until = self._elapsed() + min(max(self._pause, away.retry_after or 0.0), LONGEST_PAUSE)
-            self._pause = min(self._pause * 2, LONGEST_PAUSE)
-            self.trouble.note(away)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
 
 from ..domain.scope import log_fields
 from ..errors import CognitiveMemoryError, PermanentError, TooSlow, TransientError, UnavailableError
@@ -24,8 +23,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds
 SHORTEST_POLL = 0.05
 LONGEST_QUEUE_PAUSE = 30.0  # seconds between two tries while the queue is unavailable
 NAME = "HistorianWorker"
-MAX_STORING = 16  # tasks that store their results beside those that may call a model
-T = TypeVar("T")
+MAX_STORING = 16  # jobs that store their results beside the ``historian.concurrency`` ones that may call a model
 
 
 @dataclass(frozen=True)
@@ -55,55 +53,6 @@ def is_outage(error: Exception) -> bool:
     return isinstance(error, UnavailableError) and not isinstance(error, TooSlow)
 
 
-class Slots(Generic[T]):
-    """Runs up to ``historian.concurrency`` tasks, and up to :data:`MAX_STORING` more after their last model call."""
-
-    def __init__(self, settings: Live[Settings], on_room: Callable[[], None]) -> None:
-        """Start empty; ``on_room`` is called whenever another task may begin."""
-        self._settings = settings
-        self._on_room = on_room
-        self._storing: set[asyncio.Task[None]] = set()
-        self.running: dict[asyncio.Task[None], T] = {}
-        self.turn = asyncio.Lock()  # held while work begins, and by whoever lets none begin
-
-    @property
-    def has_room(self) -> bool:
-        """Whether another task may begin."""
-        most, busy = self._settings.current.historian.concurrency, len(self.running)
-        return busy - len(self._storing) < most and busy < most + MAX_STORING
-
-    def begin(
-        self, item: T, work: Callable[[T, Callable[[], None]], Coroutine[Any, Any, None]], name: str
-    ) -> asyncio.Task[None]:
-        """Begin work on an item; it gets a function to call after its last model call."""
-
-        def note_last_call() -> None:
-            self._storing.add(task)
-            self._on_room()
-
-        task = asyncio.create_task(work(item, note_last_call), name=name)
-        self.running[task] = item
-        task.add_done_callback(self._note_end)
-        return task
-
-    def _note_end(self, task: asyncio.Task[None]) -> None:
-        del self.running[task]
-        self._storing.discard(task)
-        self._on_room()
-
-    async def finish(self) -> None:
-        """Wait up to ``shutdown_seconds`` for the running tasks."""
-        if self.running:
-            await asyncio.wait(self.running, timeout=self._settings.current.historian.shutdown_seconds)
-
-    async def cancel(self) -> None:
-        """Cancel the running tasks and wait until they have ended."""
-        for task in self.running:
-            task.cancel()
-        if self.running:
-            await asyncio.wait(self.running)
-
-
 class HistorianWorker:
     """Processes the jobs of a queue in one background loop; those of several places share a transaction.
 
@@ -120,23 +69,25 @@ class HistorianWorker:
         self._settings = settings
         self._on_stored = on_stored
         self.loop = BackgroundLoop(NAME, self._round, debounce=0.0, longest_pause=LONGEST_QUEUE_PAUSE)
-        self._slots = Slots[Claim](settings, self.nudge)
-        self._jobs, self._outage, self._refusals = ErrorState(NAME), ErrorState(NAME), ErrorState(NAME)
+        self._running: dict[asyncio.Task[None], Claim] = {}
+        self._storing: set[asyncio.Task[None]] = set()  # those of them that made their last model call
+        self._jobs, self._outage = ErrorState(NAME), ErrorState(NAME)
         self._turned_back: set[str] = set()  # ids of the jobs that an outage requeued
         self._unreturned: list[Claim] = []  # cancelled claims that the queue has not taken back yet
         self._is_nudged = True
+        self._suspensions = 0
         self.paused = False
 
     @property
     def error_states(self) -> list[ErrorState]:
-        """The error states of jobs, models, queue and loop."""
-        return [self._jobs, self._outage, self._refusals, self.loop.trouble]
+        """The error states of jobs, of models and queue, and of the loop."""
+        return [self._jobs, self._outage, self.loop.trouble]
 
     @property
     def is_idle(self) -> bool:
         """Whether no job is pending or running."""
         counts = self._queue.counts()
-        return not (counts.pending or counts.processing or self._slots.running)
+        return not (counts.pending or counts.processing or self._running)
 
     def nudge(self) -> None:
         """Check the queue now instead of at the next poll."""
@@ -146,20 +97,20 @@ class HistorianWorker:
     async def stop(self) -> None:
         """Wait up to ``shutdown_seconds`` for running jobs; requeue the rest without counting an attempt."""
         await self.loop.stop()
-        await self._slots.finish()
+        if self._running:
+            await asyncio.wait(self._running, timeout=self._settings.current.historian.shutdown_seconds)
         await self._requeue_running()
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
         """Run no job during the ``with`` block; running ones are cancelled and requeued without counting an attempt."""
-        async with self._slots.turn:
+        self._suspensions += 1
+        try:
             await completed(self._requeue_running())
             yield
-        self.nudge()
-
-    @property
-    def _poll(self) -> float:
-        return max(self._settings.current.historian.poll_interval_seconds, SHORTEST_POLL)
+        finally:
+            self._suspensions -= 1
+            self.nudge()
 
     async def _round(self) -> float:
         """Claim due jobs; first look for job files that other processes added, unless a nudge started this round."""
@@ -167,24 +118,36 @@ class HistorianWorker:
         await self._return()
         if not is_nudged:
             await self._queue.refresh()
-        while not self.paused and self._slots.has_room:
-            async with self._slots.turn:
-                claim = await self._queue.claim()
-                if claim is None:
-                    break
-                task = self._slots.begin(claim, self._work, f"historian-{claim.job.id}")
-                task.add_done_callback(partial(self._note_end, claim))
+        settings = self._settings.current.historian
+        while not self.paused and not self._suspensions:
+            calling = len(self._running) - len(self._storing)
+            if calling >= settings.concurrency or len(self._running) >= settings.concurrency + MAX_STORING:
+                break
+            if (claim := await self._queue.claim()) is None:
+                break
+            if self._suspensions:  # since the claim was asked for
+                self._unreturned.append(claim)
+                break
+            task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
+            self._running[task] = claim
+            task.add_done_callback(self._note_end)
         if self.is_idle:
             self._end_outage()
-        return self._poll
+        return max(settings.poll_interval_seconds, SHORTEST_POLL)
 
-    def _note_end(self, claim: Claim, task: asyncio.Task[None]) -> None:
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        claim = self._running.pop(task)
+        self._storing.discard(task)
         if task.cancelled():
             self._unreturned.append(claim)
+        self.nudge()
 
     async def _requeue_running(self) -> None:
         """Cancel the running jobs and put their claims back; what the queue refuses is tried again."""
-        await self._slots.cancel()
+        for task in self._running:
+            task.cancel()
+        if self._running:
+            await asyncio.wait(self._running)
         try:
             await self._return()
         except UnavailableError as refused:
@@ -199,10 +162,16 @@ class HistorianWorker:
             if claim in self._unreturned:  # another call may have removed it meanwhile
                 self._unreturned.remove(claim)
 
-    async def _work(self, claim: Claim, on_last_call: Callable[[], None]) -> None:
+    async def _work(self, claim: Claim) -> None:
         """Process a job; then complete, requeue or bury it, repeatedly until the disk accepts that."""
-        settings, job = self._settings.current, claim.job
+        settings, job, task = self._settings.current, claim.job, asyncio.current_task()
         retries, limit = settings.queue.job_max_retries, settings.historian.stale_job_timeout_seconds
+
+        def on_last_call() -> None:
+            if task:
+                self._storing.add(task)
+            self.nudge()
+
         try:
             work = self._pipeline.process(job, is_last_try=claim.attempts > retries, on_last_call=on_last_call)
             await isolated(work, limit)
@@ -226,14 +195,17 @@ class HistorianWorker:
                 self._end_outage()
             self._on_stored()
             settle = partial(self._queue.complete, claim)
+        was_refused = False
         while True:
             try:
                 await settle()
+                break
             except UnavailableError as refused:
-                self._refusals.note(refused)
-                await asyncio.sleep(self._poll)
-            else:
-                return self._refusals.end()
+                was_refused = True
+                self._outage.note(refused)
+                await asyncio.sleep(max(self._settings.current.historian.poll_interval_seconds, SHORTEST_POLL))
+        if was_refused:
+            self._end_outage()
 
     def _end_outage(self) -> None:
         self._turned_back.clear()
