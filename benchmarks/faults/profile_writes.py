@@ -317,4 +317,4 @@ async def _settled(mergings: Sequence[ProfileMerging], clock: FrozenClock) -> in
         await asyncio.sleep(0.02)
     for merging in mergings:
         await merging.loop.stop()
-    return waiting
+    return sum(one.facts for one in waiting)
